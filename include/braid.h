@@ -1,0 +1,331 @@
+/*
+ * braid: neural networks whose input arrives in several streams (RGB, depth, ...),
+ * on the CPU and on NVIDIA GPUs.
+ *
+ * A layer of all streams is one problem. You describe it, plan it (a kernel is chosen by
+ * measurement), run it on your buffers as often as you like, and destroy it:
+ *
+ *     #include <braid.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void) {
+ *         static float rgb[2 * 8 * 8 * 3], depth[2 * 8 * 8 * 1];           // [B][H][W][C], per stream
+ *         static float w_rgb[16 * 3 * 3 * 3], w_depth[16 * 3 * 3 * 1];     // [K][R][S][C], per stream
+ *         static float y_rgb[2 * 8 * 8 * 16], y_depth[2 * 8 * 8 * 16];
+ *         braid_context *context = NULL;
+ *         braid_op *conv = NULL;
+ *         braid_problem problem = {.op = BRAID_OP_CONV2D, .streams = 2, .batch = 2, .size = {8, 8},
+ *                                  .in_channels = {3, 1}, .out_channels = {16, 16},
+ *                                  .filter = {3, 3}, .padding = {1, 1}};
+ *         braid_operand operands[] = {{"x", {rgb, depth}}, {"w", {w_rgb, w_depth}}, {"y", {y_rgb, y_depth}}};
+ *         braid_status status = braid_context_create(&(braid_context_options){.device = "cpu"}, &context);
+ *         if (!status) status = braid_op_create(context, &problem, &conv);
+ *         if (!status) status = braid_op_plan(conv, NULL);
+ *         if (!status) status = braid_op_run(conv, operands, 3);
+ *         if (status) fprintf(stderr, "%s\n", braid_message());
+ *         braid_op_destroy(conv);
+ *         braid_context_destroy(context);
+ *         return status;
+ *     }
+ *
+ * Rules that hold everywhere: zero in a descriptor means the default; every call that can fail
+ * returns a braid_status that must be looked at and leaves a message for this thread
+ * (braid_message); destroy(NULL) is fine; the library never exits, aborts or prints, except what
+ * BRAID_LOG asks for. "borrows": the pointer must outlive the call's effect; "takes": the library
+ * frees it; "returns": the caller frees it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_H
+#define BRAID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BRAID_VERSION "0.1.0"
+#define BRAID_ABI 1 /* changes whenever a public struct or function changes its meaning */
+
+#define BRAID_API __attribute__((visibility("default")))
+#define BRAID_MUST_CHECK __attribute__((warn_unused_result))
+
+/* ---- Status ------------------------------------------------------------------------------- */
+
+/* The values are the exit codes of the command-line program. */
+typedef enum braid_status {
+    BRAID_OK = 0,
+    BRAID_ERROR_CHECK = 1,    /* a check or a gate failed */
+    BRAID_ERROR_ARGUMENT = 2, /* a descriptor, option or call that cannot be meant */
+    BRAID_ERROR_DATA = 3,     /* a data file is missing or damaged */
+    BRAID_ERROR_MODEL = 4,    /* a model file is missing or damaged */
+    BRAID_ERROR_MEMORY = 5,   /* no memory, or a size that does not fit in 64 bits */
+    BRAID_ERROR_DEVICE = 6,   /* no such device, or the device failed */
+    BRAID_ERROR_DISK = 7,     /* a file could not be written */
+    BRAID_ERROR_PEER = 8,     /* another process of the run was lost */
+    BRAID_ERROR_DIVERGED = 9, /* the training went to infinity */
+} braid_status;
+
+/* The message of this thread's last failed call: what was expected, what came, what to do. Never NULL. */
+BRAID_API const char *braid_message(void);
+
+/* The name of a status, "argument" for BRAID_ERROR_ARGUMENT. Never NULL. */
+BRAID_API const char *braid_status_name(braid_status status);
+
+/* The version and the ABI number of the library that is loaded, to compare with BRAID_VERSION and BRAID_ABI. */
+BRAID_API const char *braid_version(void);
+BRAID_API int braid_abi(void);
+
+/* ---- Memory ------------------------------------------------------------------------------- */
+
+/* A replacement for malloc. alloc returns memory aligned to `alignment` (a power of two) or NULL. */
+typedef struct braid_allocator {
+    void *(*alloc)(void *user, size_t bytes, size_t alignment);
+    void (*free)(void *user, void *memory);
+    void *user;
+} braid_allocator;
+
+/* Sets the allocator of the whole process; NULL restores malloc. Copies the struct; refused while
+ * anything that braid allocated is alive. Not for use beside running threads. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocator *allocator);
+
+/* ---- Problems ----------------------------------------------------------------------------- */
+
+#define BRAID_MAX_STREAMS 8 /* input streams of a network */
+#define BRAID_MAX_PLANES 9  /* streams and the integrated pathway, which is one more in memory */
+
+/* X(NAME, name): every op that can be planned. */
+#define BRAID_OP_LIST(X)         \
+    X(CONV2D, conv2d)            \
+    X(LINEAR, linear)            \
+    X(BN_STATS, bn_stats)        \
+    X(BN_FINALIZE, bn_finalize)  \
+    X(BN_APPLY, bn_apply)        \
+    X(BN_SUMS, bn_sums)          \
+    X(BN_DAPPLY, bn_dapply)
+
+#define BRAID_OP_ENUM(NAME, name) BRAID_OP_##NAME,
+typedef enum braid_op_id { BRAID_OP_LIST(BRAID_OP_ENUM) BRAID_OP_COUNT } braid_op_id;
+#undef BRAID_OP_ENUM
+
+typedef enum braid_pass { BRAID_PASS_FWD, BRAID_PASS_BWD_DATA, BRAID_PASS_BWD_WEIGHT, BRAID_PASS_COUNT } braid_pass;
+
+typedef enum braid_dtype {
+    BRAID_DTYPE_F32,
+    BRAID_DTYPE_F16,
+    BRAID_DTYPE_BF16,
+    BRAID_DTYPE_F64, /* reference kernels only */
+    BRAID_DTYPE_U8,  /* data, not compute: from here on */
+    BRAID_DTYPE_I32,
+    BRAID_DTYPE_I64,
+    BRAID_DTYPE_COUNT
+} braid_dtype;
+
+typedef enum braid_padding_mode {
+    BRAID_PADDING_ZEROS,
+    BRAID_PADDING_REFLECT,
+    BRAID_PADDING_REPLICATE,
+    BRAID_PADDING_CIRCULAR,
+    BRAID_PADDING_COUNT
+} braid_padding_mode;
+
+typedef enum braid_phase { BRAID_PHASE_TRAIN, BRAID_PHASE_EVAL, BRAID_PHASE_COUNT } braid_phase;
+
+/* How running statistics follow the batches: by momentum, or as the plain mean of all batches so far. */
+typedef enum braid_average { BRAID_AVERAGE_EXPONENTIAL, BRAID_AVERAGE_CUMULATIVE, BRAID_AVERAGE_COUNT } braid_average;
+
+/*
+ * One problem: an op, a pass, a dtype, a shape and options. Each op uses some of the fields (the
+ * table in docs/problems.md); the others stay zero. As text, with the short names in brackets:
+ * conv2d_fwd:f32:n3:b16:hw104x136:c64,64,64:k64,64,64:rs3x3:st1:pad1:dil1:g1:mode=zeros:bias0:mask0
+ */
+typedef struct braid_problem {
+    braid_op_id op;
+    braid_pass pass;
+    braid_dtype dtype;
+    int streams;                            /* [n]    1 to 8; 9 for the ops that see the integrated pathway */
+    int64_t batch;                          /* [b]    samples; 0 is a valid no-op */
+    int64_t size[2];                        /* [hw]   input height and width */
+    int64_t in_channels[BRAID_MAX_PLANES];  /* [c]    per stream */
+    int64_t out_channels[BRAID_MAX_PLANES]; /* [k]    per stream */
+    int64_t filter[2];                      /* [rs]   filter height and width */
+    int64_t stride[2];                      /* [st]   default 1 */
+    int64_t padding[2];                     /* [pad]  rows above and below, columns left and right */
+    int64_t extra_padding[2];               /* [extra] further rows below, columns right: "same" with an even filter */
+    int64_t dilation[2];                    /* [dil]  default 1 */
+    int64_t groups;                         /* [g]    default 1 */
+    braid_padding_mode padding_mode;        /* [mode] */
+    int bias;                               /* [bias] 1: the op has a bias, its weight pass also gives dbias */
+    int mask;                               /* [mask] 1: samples may be blanked, see braid_op_run */
+    braid_phase phase;                      /* [phase] */
+    braid_average average;                  /* [avg] */
+    double eps;                             /* [eps]  default 1e-5 */
+    double momentum;                        /* [mom]  default 0.1 */
+    int64_t in_pitch[BRAID_MAX_PLANES];     /* [cp]   elements from one input pixel to the next; default in_channels */
+    int64_t out_pitch[BRAID_MAX_PLANES];    /* [kp]   the same for the output; default out_channels */
+} braid_problem;
+
+/* Room for any canonical problem string. */
+#define BRAID_PROBLEM_TEXT 1024
+
+/* Reads a problem from text. Defaults may be left out, one number serves all streams (c64), and
+ * pad=same and pad=valid are understood. The result is checked and complete. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_problem_parse(const char *text, braid_problem *problem);
+
+/* Fills in the defaults and refuses what cannot be meant, naming the field, what was expected and what came. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_problem_check(braid_problem *problem);
+
+/* Writes the canonical text of a checked problem; BRAID_PROBLEM_TEXT bytes always suffice. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_problem_print(const braid_problem *problem, char *text, size_t size);
+
+/* Draws a small random problem of an op and pass, odd shapes preferred. A function of the seed alone. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_problem_draw(braid_op_id op, braid_pass pass, uint64_t seed, braid_problem *problem);
+
+/* "conv2d", "fwd", "f32"; NULL where the value is out of range. An op with a single pass has the pass name "". */
+BRAID_API const char *braid_op_id_name(braid_op_id op);
+BRAID_API const char *braid_pass_name(braid_op_id op, braid_pass pass);
+BRAID_API const char *braid_dtype_name(braid_dtype dtype);
+
+/* ---- Contexts ----------------------------------------------------------------------------- */
+
+typedef enum braid_repro {
+    BRAID_REPRO_RUN,     /* R1: same choices, threads and device give the same bits, run to run */
+    BRAID_REPRO_THREADS, /* R2: the same bits at any number of threads */
+} braid_repro;
+
+typedef struct braid_context_options {
+    const char *device;    /* "cpu", "cuda:0" or "auto" (a GPU where there is one); NULL: $BRAID_DEVICE, then "auto" */
+    int threads;           /* 0: $OMP_NUM_THREADS, then the cores this process may use */
+    braid_repro repro;     /* which kernels may be chosen */
+    const char *cache_dir; /* wisdom; NULL: $BRAID_CACHE_DIR, then the user's cache folder; "": keep none */
+    const char *disable;   /* candidates to leave out, "onednn,openblas"; NULL: $BRAID_DISABLE */
+} braid_context_options;
+
+/* One device with its memory and its wisdom. Used by one thread at a time; refused after fork. */
+typedef struct braid_context braid_context;
+
+/* options may be NULL. Returns a context. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_context_create(const braid_context_options *options, braid_context **context);
+BRAID_API void braid_context_destroy(braid_context *context);
+
+/* The name of the device, "cpu" or "cuda:0". Borrowed from the context. */
+BRAID_API const char *braid_context_device(const braid_context *context);
+
+/* Memory of the context's device (plain host memory on the CPU), aligned to 256 bytes. bytes may be 0. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_memory_create(braid_context *context, size_t bytes, void **memory);
+BRAID_API void braid_memory_destroy(braid_context *context, void *memory);
+BRAID_API BRAID_MUST_CHECK braid_status braid_upload(braid_context *context, void *device, const void *host, size_t bytes);
+BRAID_API BRAID_MUST_CHECK braid_status braid_download(braid_context *context, void *host, const void *device, size_t bytes);
+BRAID_API BRAID_MUST_CHECK braid_status braid_synchronize(braid_context *context);
+
+/* ---- Ops ---------------------------------------------------------------------------------- */
+
+typedef struct braid_op braid_op;
+
+/* Copies and checks the problem, borrows the context. Returns an op without a kernel: plan it next. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_op_create(braid_context *context, const braid_problem *problem, braid_op **op);
+BRAID_API void braid_op_destroy(braid_op *op);
+
+/* The checked problem. Borrowed from the op. */
+BRAID_API const braid_problem *braid_op_problem(const braid_op *op);
+
+typedef enum braid_role { BRAID_ROLE_IN, BRAID_ROLE_OUT, BRAID_ROLE_INOUT } braid_role;
+
+/* One operand of an op. dims is the shape of each plane as it lies in memory, slowest first. */
+typedef struct braid_operand_info {
+    const char *name;
+    braid_role role;
+    braid_dtype dtype;
+    int planes; /* one pointer each in braid_operand */
+    int rank;
+    int64_t dims[BRAID_MAX_PLANES][4];
+    int64_t pitch[BRAID_MAX_PLANES]; /* elements between two values of the second-fastest axis; >= the last dim */
+    size_t bytes[BRAID_MAX_PLANES];
+} braid_operand_info;
+
+BRAID_API int braid_op_operand_count(const braid_op *op);
+BRAID_API BRAID_MUST_CHECK braid_status braid_op_operand(const braid_op *op, int index, braid_operand_info *info);
+
+typedef enum braid_effort {
+    BRAID_EFFORT_MEASURE,    /* race the candidates within the time budget; what wisdom knows is not measured again */
+    BRAID_EFFORT_ESTIMATE,   /* choose by the cost model, at once */
+    BRAID_EFFORT_EXHAUSTIVE, /* race with narrow intervals, however long it takes */
+} braid_effort;
+
+typedef struct braid_plan_options {
+    braid_effort effort;
+    double seconds;     /* time budget of the race; 0: 2 seconds */
+    int again;          /* 1: measure even if wisdom knows the answer */
+    const char *kernel; /* take this candidate, unraced; NULL: choose */
+} braid_plan_options;
+
+/* Chooses the kernel and readies it. options may be NULL. May be called again, with other options. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_op_plan(braid_op *op, const braid_plan_options *options);
+
+/* The data of one operand, a pointer for each plane: device memory of the op's context. */
+typedef struct braid_operand {
+    const char *name;
+    void *plane[BRAID_MAX_PLANES];
+} braid_operand;
+
+/*
+ * Runs the planned kernel; on a GPU it is queued, and braid_synchronize waits. Borrows all buffers.
+ * Every operand of the op must be named once; a plane of zero elements may be NULL. Outputs are
+ * overwritten whole. "mask" has one plane for each stream of (batch + 31) / 32 words of 32 bits;
+ * bit b%32 of word b/32 set means that sample b of that stream is blanked: its outputs are exactly
+ * zero and it adds nothing to any sum, whatever its inputs hold.
+ */
+BRAID_API BRAID_MUST_CHECK braid_status braid_op_run(braid_op *op, const braid_operand *operands, int count);
+
+/* ---- Seeing the choice -------------------------------------------------------------------- */
+
+typedef enum braid_kind { BRAID_KIND_OWN, BRAID_KIND_VENDOR, BRAID_KIND_REF, BRAID_KIND_PEER } braid_kind;
+
+/* One candidate of the last plan or check. */
+typedef struct braid_candidate {
+    const char *kernel;
+    braid_kind kind;
+    const char *reason;      /* NULL: it took part; else, in words, why it did not, or how it failed */
+    double median_s;         /* seconds of one launch; 0: not timed */
+    double low_s, high_s;    /* the interval of that median */
+    double max_err;          /* largest error, as a share of the tolerance; <= 1 passes; -1: not checked */
+    int64_t compared;        /* outputs compared with the reference */
+    size_t workspace_bytes;
+    int64_t layout_copy_bytes; /* bytes that it moves only to rearrange activations, per launch */
+} braid_candidate;
+
+typedef struct braid_race {
+    const braid_candidate *candidates;
+    int count;
+    int winner;       /* index of the chosen candidate; -1: none is planned */
+    const char *why;  /* one sentence: why the winner was chosen */
+    int from_wisdom;  /* 1: the times were read, not measured */
+    double flops;     /* operations of one launch */
+    double bytes;     /* fewest bytes of one launch: inputs read once, outputs written once */
+} braid_race;
+
+/* What the last braid_op_plan or braid_op_check saw. Borrowed from the op until its next plan or check. */
+BRAID_API const braid_race *braid_op_explain(const braid_op *op);
+
+/* Runs every candidate against the reference: small integers bit for bit where the op allows it, real
+ * numbers under the stated bound, outputs poisoned, red zones around every buffer, twice for the same
+ * bits. BRAID_ERROR_CHECK if any candidate fails; braid_op_explain has each one's error. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_op_check(braid_op *op, uint64_t seed);
+
+/* The ceilings of the context's device, measured once per context (about a second). */
+typedef struct braid_ceilings {
+    double copy_bytes_per_s;  /* bytes read plus bytes written */
+    double gemm_flops_per_s;  /* the best matrix product of the dtype that any candidate reaches */
+} braid_ceilings;
+BRAID_API BRAID_MUST_CHECK braid_status braid_context_ceilings(braid_context *context, braid_dtype dtype, braid_ceilings *ceilings);
+
+/* Tells what this machine is and which libraries were found, one row a call; hint may be NULL. */
+typedef void (*braid_row_function)(void *user, const char *section, const char *name, const char *value, const char *hint);
+BRAID_API BRAID_MUST_CHECK braid_status braid_context_describe(braid_context *context, braid_row_function row, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,64 @@
+/*
+ * What a kernel is: one implementation of one op and pass, one line in kernels.def. Dispatch, the
+ * race, tests, benches, `braid explain` and the support matrix all come from that list.
+ *
+ * A kernel file defines one `const kernel_functions NAME` and kernels.def names it. Kernels never
+ * allocate (ask for a workspace), never synchronise, and write all of their output.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_KERNEL_H
+#define BRAID_KERNELS_KERNEL_H
+
+#include "backend/backend.h"
+#include "ops/op.h"
+
+/* The memory of one launch: plane[slot][i] as the op numbers its slots. NULL where an operand has no such plane. */
+typedef struct buffers {
+    void *plane[OP_MAX_OPERANDS][BRAID_MAX_PLANES];
+    void *workspace; /* aligned to 256 bytes; contents unknown */
+} buffers;
+
+typedef struct kernel_functions {
+    /* NULL where the kernel can do the (checked) problem on this device; else the reason in words. */
+    const char *(*supports)(const braid_problem *p, const device *d);
+    /* Predicted seconds, for effort `estimate`: only the order among candidates matters. */
+    double (*cost)(const braid_problem *p);
+    /* Readies the kernel for one problem: vendor plans, tables, tile choices. NULL where there is nothing to ready. */
+    braid_status (*create)(const braid_problem *p, device *d, void **state, size_t *workspace_bytes);
+    braid_status (*launch)(const braid_problem *p, device *d, void *state, const buffers *b);
+    /* NULL where create is NULL. */
+    void (*destroy)(device *d, void *state);
+} kernel_functions;
+
+/* Where a kernel runs. A reference kernel runs on the CPU. */
+typedef enum kernel_backend { KERNEL_REF, KERNEL_CPU, KERNEL_CUDA } kernel_backend;
+
+#define KERNEL_OWN 1u              /* ours: not a forward to a vendor library or to the reference */
+#define KERNEL_DETERMINISTIC 2u    /* the same bits, run to run: without it a kernel is never chosen */
+#define KERNEL_THREAD_INVARIANT 4u /* the same bits at any number of threads: level R2 */
+#define KERNEL_TENSOR_CORE 8u      /* sums in blocks with a truncating accumulator: widens the error bound */
+
+typedef struct kernel {
+    const char *name; /* <op>_<pass>__<backend>_<algorithm>[_<tile>] */
+    braid_op_id op;
+    braid_pass pass;
+    unsigned dtypes;        /* bits of braid_dtype */
+    kernel_backend backend;
+    unsigned features;      /* FEATURE_ bits that the device must have */
+    unsigned flags;
+    const char *vendor;     /* "onednn", "openblas"; NULL for ours: the word for BRAID_DISABLE */
+    const kernel_functions *functions;
+} kernel;
+
+/* The list, in the order of kernels.def. */
+int kernel_count(void);
+const kernel *kernel_at(int index);
+const kernel *kernel_find(const char *name);
+uint64_t kernel_list_hash(void);
+
+/* Why a kernel cannot do a problem on a device, in words; NULL: it can. Covers op, dtype, features and supports(). */
+const char *kernel_refuses(const kernel *k, const braid_problem *p, const device *d);
+braid_kind kernel_kind(const kernel *k);
+
+#endif

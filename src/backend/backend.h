@@ -1,0 +1,60 @@
+/*
+ * A device and what can be done with its memory. One vtable per backend; kernels of that backend
+ * reach its runtime through their own header (backend/cuda/cuda.h), everything else through this one.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_BACKEND_BACKEND_H
+#define BRAID_BACKEND_BACKEND_H
+
+#include "core/status.h"
+
+/* What a kernel may ask of a device. */
+#define FEATURE_AVX2 1u   /* with FMA and F16C */
+#define FEATURE_AVX512 2u /* F, BW, DQ, VL */
+#define FEATURE_AVX512_BF16 4u
+#define FEATURE_AMX_BF16 8u
+#define FEATURE_SM80 16u
+#define FEATURE_SM90A 32u
+
+/* "avx2", ...; NULL for an unknown bit. */
+const char *feature_name(unsigned bit);
+
+typedef struct device device;
+
+typedef struct backend {
+    const char *name; /* "cpu", "cuda" */
+    /* How many devices there are; 0 with a message in braid_message() where the backend cannot be used. */
+    int (*count)(void);
+    braid_status (*open)(int ordinal, device **out);
+    void (*close)(device *d);
+    braid_status (*alloc)(device *d, size_t bytes, void **out); /* aligned to MEMORY_DEVICE_ALIGNMENT */
+    void (*free)(device *d, void *memory);
+    braid_status (*upload)(device *d, void *to, const void *from, size_t bytes);
+    braid_status (*download)(device *d, void *to, const void *from, size_t bytes);
+    braid_status (*synchronize)(device *d);
+    /* Seconds that `iterations` calls of launch(context, i) take, with the device idle before and after. */
+    braid_status (*time)(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations, double *seconds);
+    /* Bytes of the last cache level, and of free memory. */
+    size_t (*cache_bytes)(const device *d);
+    size_t (*free_bytes)(const device *d);
+    /* Rows for braid_context_describe. */
+    void (*describe)(device *d, braid_row_function row, void *user);
+} backend;
+
+/* Backends put their own state behind this head. */
+struct device {
+    const backend *backend;
+    int ordinal;
+    char name[16];         /* "cpu", "cuda:0" */
+    char model[96];        /* "AMD EPYC 9654", "NVIDIA H200" */
+    char identity[256];    /* for wisdom: model, driver, capability, vendor versions; everything that a time depends on */
+    unsigned features;
+};
+
+extern const backend backend_cpu, backend_cuda;
+
+/* Opens "cpu", "cuda:0" or "auto". */
+braid_status backend_open(const char *name, device **out);
+
+#endif

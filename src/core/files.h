@@ -1,0 +1,45 @@
+/*
+ * Files. Every system call that reads or writes goes through one table, which tests replace to make
+ * the Nth call fail. A file is replaced whole or not at all: temporary name in the same folder,
+ * sync, rename, sync of the folder.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_CORE_FILES_H
+#define BRAID_CORE_FILES_H
+
+#include <sys/types.h>
+
+#include "core/status.h"
+
+typedef struct files_table {
+    int (*open)(const char *path, int flags, unsigned mode);
+    ssize_t (*pread)(int fd, void *data, size_t bytes, off_t offset);
+    ssize_t (*write)(int fd, const void *data, size_t bytes);
+    int (*fsync)(int fd);
+    int (*close)(int fd);
+    int (*rename)(const char *from, const char *to);
+    int (*unlink)(const char *path);
+    int (*mkdir)(const char *path, unsigned mode);
+} files_table;
+
+/* The table of the whole process; NULL restores the system's. For tests. */
+void files_set_table(const files_table *table);
+
+/* Reads a whole file of at most `limit` bytes, and adds a zero byte behind it. `code` is the status of a
+ * failure. Returns memory for memory_free. */
+braid_status files_read(const char *path, size_t limit, braid_status code, char **data, size_t *bytes);
+
+/* Replaces a file atomically, mode 0644 less the umask. Retries interrupted and short writes; on failure the old file stays and no temporary is left. */
+braid_status files_replace(const char *path, const void *data, size_t bytes);
+
+/* Makes a private folder (0700) and its parents if missing. Refuses one that others may write to or that is not ours. */
+braid_status files_make_private_folder(const char *path);
+
+/* folder + "/" + name. Returns memory for memory_free. */
+braid_status files_join(const char *folder, const char *name, char **path);
+
+/* $BRAID_CACHE_DIR, else $XDG_CACHE_HOME/braid, else ~/.cache/braid. Returns memory for memory_free. */
+braid_status files_cache_folder(char **path);
+
+#endif

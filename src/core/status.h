@@ -1,0 +1,22 @@
+/*
+ * How a failure travels: the function that notices it calls fail() with a code and a message, and
+ * every caller hands the code up with TRY. The message stays with the thread until its next failure.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_CORE_STATUS_H
+#define BRAID_CORE_STATUS_H
+
+#include "braid.h"
+
+/* Stores the message of this thread and returns the code. Say what was expected, what came, what to do. */
+__attribute__((format(printf, 2, 3))) braid_status fail(braid_status code, const char *format, ...);
+
+/* Leaves the enclosing function when the call fails. Only where nothing has to be cleaned up. */
+#define TRY(call)                                   \
+    do {                                            \
+        braid_status try_status_ = (call);          \
+        if (try_status_ != BRAID_OK) return try_status_; \
+    } while (0)
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * What braid knows of an op without computing anything: its fields, its operands, its shape rule
+ * and its work. One file per op defines one `op`; parsing, printing, buffers, checks, timing and
+ * tests are written once against this table.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_OPS_OP_H
+#define BRAID_OPS_OP_H
+
+#include "core/rng.h"
+#include "core/status.h"
+
+/* X(name, kind, member, flags): the fields a problem string can have, in canonical order. */
+#define FIELD_LIST(X)                                     \
+    X(n, INT, streams, 0)                                 \
+    X(b, INT64, batch, 0)                                 \
+    X(hw, PAIR, size, 0)                                  \
+    X(c, LIST, in_channels, 0)                            \
+    X(k, LIST, out_channels, 0)                           \
+    X(rs, PAIR, filter, 0)                                \
+    X(st, SHORT_PAIR, stride, 0)                          \
+    X(pad, SHORT_PAIR, padding, 0)                        \
+    X(extra, SHORT_PAIR, extra_padding, FIELD_OMIT)       \
+    X(dil, SHORT_PAIR, dilation, 0)                       \
+    X(g, INT64, groups, 0)                                \
+    X(mode, PADDING_MODE, padding_mode, 0)                \
+    X(bias, INT, bias, 0)                                 \
+    X(mask, INT, mask, 0)                                 \
+    X(phase, PHASE, phase, 0)                             \
+    X(avg, AVERAGE, average, 0)                           \
+    X(eps, REAL, eps, 0)                                  \
+    X(mom, REAL, momentum, 0)                             \
+    X(cp, LIST, in_pitch, FIELD_OMIT)                     \
+    X(kp, LIST, out_pitch, FIELD_OMIT)
+
+#define FIELD_OMIT 1 /* not printed where it has its default */
+
+#define FIELD_ENUM(name, kind, member, flags) FIELD_##name,
+typedef enum field_id { FIELD_LIST(FIELD_ENUM) FIELD_COUNT } field_id;
+#undef FIELD_ENUM
+#define FIELD_BIT(name) (1u << FIELD_##name)
+
+#define OP_MAX_OPERANDS 12
+
+/* What one pass does with an operand. "d" roles carry the gradient of the operand and put a d before its name. */
+typedef enum operand_role {
+    ROLE_NONE,
+    ROLE_IN,
+    ROLE_OUT,
+    ROLE_INOUT,
+    ROLE_DIN,
+    ROLE_DOUT,
+} operand_role;
+
+/* What values a check or a race puts into an input. */
+typedef enum operand_fill {
+    FILL_SIGNED,   /* real mode: N(0,1); exact mode: small integers around 0 */
+    FILL_POSITIVE, /* real mode: (0.5, 1.5); exact mode: small powers of two */
+    FILL_MASK,     /* bits: about a third of the samples blanked, at least one active where there are two */
+    FILL_COUNTER,  /* a small non-negative integer */
+} operand_fill;
+
+/* An operand has one slot for all passes of its op: in bwd_data the slot of x holds dx. */
+typedef struct operand {
+    const char *name;
+    operand_fill fill;
+    operand_role role[BRAID_PASS_COUNT];
+} operand;
+
+/* One plane of an operand in memory. A tensor of rank 0 does not exist here; no element is a dim of 0. */
+typedef struct plane_shape {
+    braid_dtype dtype;
+    int rank;
+    int64_t dims[4];
+    int64_t pitch; /* elements between two values of the second-fastest axis */
+} plane_shape;
+
+typedef struct op {
+    const char *name;
+    const char *summary;                       /* one line for help texts */
+    unsigned passes;                           /* bits of braid_pass */
+    int single_pass;                           /* 1: the name alone names the pass ("bn_stats") */
+    unsigned fields;                           /* FIELD_BITs that this op uses */
+    int max_streams;
+    unsigned exact_passes;                     /* bits of the passes that are exact on small integers */
+    operand operands[OP_MAX_OPERANDS];         /* ends at a NULL name */
+
+    /* Refuses what cannot be meant. Defaults are filled in and field ranges are checked before. */
+    braid_status (*check)(const braid_problem *p);
+    /* The planes of an operand: 0 where the problem does without it (bias0, mask0), else `streams` or 1. */
+    int (*planes)(const braid_problem *p, int slot);
+    /* The shape of plane i of an operand. Only for checked problems. */
+    void (*shape)(const braid_problem *p, int slot, int i, plane_shape *out);
+    /* Operations of one launch; a multiply-add is two. */
+    double (*flops)(const braid_problem *p);
+    /* Terms of the longest sum behind one output: bounds the integers of exact mode and the error of real mode. */
+    int64_t (*terms)(const braid_problem *p);
+    /* Sets the op's own fields of a random small problem (streams, batch, channels and mask are drawn before). */
+    void (*draw)(rng *r, braid_problem *p);
+    /* Makes a problem small, keeping what kernels trip over: remainders, strides, options. */
+    void (*shrink)(braid_problem *p);
+} op;
+
+/* The table; NULL for an id out of range. */
+const op *op_find(braid_op_id id);
+
+/* The op of a checked problem. */
+const op *op_of(const braid_problem *p);
+
+int op_operand_count(const op *o);
+operand_role op_role(const braid_problem *p, int slot);  /* ROLE_NONE also where it has no planes */
+int op_is_input(operand_role role);                      /* in, inout, din */
+int op_is_output(operand_role role);                     /* out, inout, dout */
+braid_status op_operand_info(const braid_problem *p, int slot, braid_operand_info *info); /* name is borrowed */
+const char *op_operand_name(const braid_problem *p, int slot);                            /* "dx" in a gradient role */
+
+/* Fewest bytes one launch moves: each input read once, each output written once. */
+double op_bytes(const braid_problem *p);
+
+/* Shape rules that kernels need too. */
+int64_t conv2d_out_size(const braid_problem *p, int axis); /* P or Q */
+int64_t mask_words(int64_t batch);
+
+/* Samples of plane i that the mask leaves active; all of them where mask is NULL. */
+int64_t mask_active(const uint32_t *mask, int64_t batch);
+static inline int mask_blanks(const uint32_t *mask, int64_t sample) {
+    return mask && ((mask[sample >> 5] >> (sample & 31)) & 1u);
+}
+
+/* Slots, by op. */
+enum { CONV2D_X, CONV2D_W, CONV2D_BIAS, CONV2D_MASK, CONV2D_Y };
+enum { LINEAR_X, LINEAR_W, LINEAR_BIAS, LINEAR_MASK, LINEAR_Y };
+enum { BN_STATS_X, BN_STATS_MASK, BN_STATS_MEAN, BN_STATS_VAR };
+enum {
+    BN_FINALIZE_MEAN,
+    BN_FINALIZE_VAR,
+    BN_FINALIZE_MASK,
+    BN_FINALIZE_GAMMA,
+    BN_FINALIZE_BETA,
+    BN_FINALIZE_RUNNING_MEAN,
+    BN_FINALIZE_RUNNING_VAR,
+    BN_FINALIZE_BATCHES,
+    BN_FINALIZE_SCALE,
+    BN_FINALIZE_SHIFT,
+    BN_FINALIZE_CENTER,
+    BN_FINALIZE_RSTD,
+};
+enum { BN_APPLY_X, BN_APPLY_SCALE, BN_APPLY_SHIFT, BN_APPLY_MASK, BN_APPLY_Y };
+enum { BN_SUMS_X, BN_SUMS_DY, BN_SUMS_CENTER, BN_SUMS_RSTD, BN_SUMS_MASK, BN_SUMS_DGAMMA, BN_SUMS_DBETA };
+enum {
+    BN_DAPPLY_X,
+    BN_DAPPLY_DY,
+    BN_DAPPLY_CENTER,
+    BN_DAPPLY_RSTD,
+    BN_DAPPLY_GAMMA,
+    BN_DAPPLY_DGAMMA,
+    BN_DAPPLY_DBETA,
+    BN_DAPPLY_MASK,
+    BN_DAPPLY_DX,
+};
+
+#endif
