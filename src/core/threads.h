@@ -15,6 +15,9 @@ void threads_set(int count);    /* for the calling thread's next threads_for; 0:
 int threads_get(void);
 const char *threads_runtime(void); /* "libgomp" or "libomp": they must not be mixed in one process */
 
+/* Sets how many threads a vendor library called from this thread will start, and returns what it was before. */
+int threads_apply(int count);
+
 /* Calls part(context, i) once for each i in [0, parts), on any thread, in any order. */
 void threads_for(int64_t parts, void (*part)(void *context, int64_t i), void *context);
 
