@@ -1,0 +1,3 @@
+# `make install`: libraries, headers, pkg-config files, the CMake package and the program.
+#
+# SPDX-License-Identifier: MIT
