@@ -1,0 +1,67 @@
+/*
+ * The message of a failure lives in a fixed buffer of its thread, so that reporting "no memory" needs
+ * no memory. Control characters are replaced: a message may quote a hostile file and end on a terminal.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/status.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MESSAGE_BYTES 1024
+
+static _Thread_local char thread_message[MESSAGE_BYTES];
+
+static void replace_control_characters(char *text) {
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) *text = '?';
+    }
+}
+
+/* The text is built beside the old message, which may be one of the arguments. Keeps errno. */
+braid_status fail(braid_status code, const char *format, ...) {
+    char text[MESSAGE_BYTES];
+    int saved_errno = errno;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length < 0) snprintf(text, sizeof text, "%s", braid_status_name(code));
+    if (length >= MESSAGE_BYTES) memcpy(text + MESSAGE_BYTES - 4, "...", 4);
+    replace_control_characters(text);
+    memcpy(thread_message, text, sizeof text);
+    errno = saved_errno;
+    return code;
+}
+
+const char *braid_message(void) {
+    return thread_message;
+}
+
+const char *braid_status_name(braid_status status) {
+    switch (status) {
+    case BRAID_OK: return "ok";
+    case BRAID_ERROR_CHECK: return "check";
+    case BRAID_ERROR_ARGUMENT: return "argument";
+    case BRAID_ERROR_DATA: return "data";
+    case BRAID_ERROR_MODEL: return "model";
+    case BRAID_ERROR_MEMORY: return "memory";
+    case BRAID_ERROR_DEVICE: return "device";
+    case BRAID_ERROR_DISK: return "disk";
+    case BRAID_ERROR_PEER: return "peer";
+    case BRAID_ERROR_DIVERGED: return "diverged";
+    }
+    return "unknown";
+}
+
+const char *braid_version(void) {
+    return BRAID_VERSION;
+}
+
+int braid_abi(void) {
+    return BRAID_ABI;
+}
