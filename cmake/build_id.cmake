@@ -13,12 +13,12 @@ if(CMAKE_SCRIPT_MODE_FILE)
     endforeach()
     string(SHA256 hash "${digests}")
     string(SUBSTRING "${hash}" 0 16 hash)
-    file(CONFIGURE OUTPUT "${HEADER}" @ONLY CONTENT
+    file(WRITE "${HEADER}"
 "/* Written by cmake/build_id.cmake. SPDX-License-Identifier: MIT */
 #ifndef BRAID_BUILD_H
 #define BRAID_BUILD_H
 
-#define BRAID_BUILD_ID \"@PREFIX@-@hash@\"
+#define BRAID_BUILD_ID \"${PREFIX}-${hash}\"
 
 #endif
 ")
@@ -37,14 +37,13 @@ function(braid_build_id out)
     list(SORT relative)
     list(JOIN relative "\n" lines)
     set(list_file "${BRAID_GENERATED_DIR}/build_id_sources.txt")
-    file(CONFIGURE OUTPUT "${list_file}" CONTENT "${lines}\n" @ONLY)
+    file(GENERATE OUTPUT "${list_file}" CONTENT "${lines}\n")
     string(TOLOWER "${PROJECT_VERSION}-${CMAKE_C_COMPILER_ID}${CMAKE_C_COMPILER_VERSION}-${CMAKE_BUILD_TYPE}" prefix)
     set(header "${BRAID_GENERATED_DIR}/braid_build.h")
     add_custom_command(
         OUTPUT "${header}"
         COMMAND "${CMAKE_COMMAND}" "-DLIST=${list_file}" "-DROOT=${PROJECT_SOURCE_DIR}" "-DHEADER=${header}"
                 "-DPREFIX=${prefix}" -P "${PROJECT_SOURCE_DIR}/cmake/build_id.cmake"
-        COMMAND "${CMAKE_COMMAND}" -E touch "${header}"
         DEPENDS ${ARGN} "${list_file}" cmake/build_id.cmake
         COMMENT "Hashing the sources into braid_build.h" VERBATIM)
     set(${out} "${header}" PARENT_SCOPE)

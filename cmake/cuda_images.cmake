@@ -47,10 +47,10 @@ function(braid_fatbin out source stem)
     file(MAKE_DIRECTORY "${folder}")
     add_custom_command(
         OUTPUT "${fatbin}"
-        COMMAND "${BRAID_NVCC}" -fatbin ${targets} -std=c++17 -O3 -I. -Iinclude -Isrc -MD -MF "${fatbin}.d"
-                -o "${fatbin}" "kernels/cuda/${stem}.cu"
-        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-        DEPENDS "${source}" cmake/cuda_images.cmake
+        COMMAND "${BRAID_NVCC}" -fatbin ${targets} -std=c++17 -O3 "-I${PROJECT_SOURCE_DIR}"
+                "-I${PROJECT_SOURCE_DIR}/include" "-I${PROJECT_SOURCE_DIR}/src"
+                -MD -MT "${fatbin}" -MF "${fatbin}.d" -o "${fatbin}" "${source}"
+        DEPENDS "${source}" "${PROJECT_SOURCE_DIR}/cmake/cuda_images.cmake" DEPFILE "${fatbin}.d"
         COMMENT "Compiling kernels/cuda/${stem}.cu for the GPU" VERBATIM)
     set(${out} "${fatbin}" PARENT_SCOPE)
 endfunction()

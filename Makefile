@@ -1,0 +1,73 @@
+# The front door. `make demo` and `make test` do everything, from a fresh machine on: tools/setup installs
+# what is missing (once), CMake builds into $(BUILD), and then it runs. CMakeLists.txt does the work.
+#
+# SPDX-License-Identifier: MIT
+
+BUILD  ?= build
+JOBS   ?= $(shell nproc)
+PREFIX ?= /usr/local
+SUITE  ?= linet3
+WERROR ?= $(if $(CI),ON,OFF)
+
+# braid_build(preset, folder): configures once, then builds what changed.
+define braid_build
+	@test -f $(2)/Makefile || cmake --preset $(1) -B $(2) -DBRAID_WERROR=$(WERROR)
+	@cmake --build $(2) -j $(JOBS) -- --no-print-directory --quiet
+endef
+
+.DEFAULT_GOAL := help
+.PHONY: help all demo test test-full test-cuda bench lint fmt bundle install clean setup setup-lint
+
+help: ## This list
+	@echo "braid: neural networks with several input streams, on the CPU and on NVIDIA GPUs"
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1#/p' Makefile | awk -F'#' '{printf "%-18s%s\n", $$1, $$2}'
+	@echo
+	@echo "  BUILD=build  build folder      JOBS=$(JOBS)  parallel jobs      WERROR=ON  warnings are errors"
+	@echo "  PREFIX=/usr/local  DESTDIR=  where install puts things        SUITE=linet3  what bench runs"
+	@echo "  Other builds: cmake --list-presets"
+
+all: setup ## Build the libraries, the program and the tests
+	$(call braid_build,release,$(BUILD))
+
+demo: all ## A tour in under a minute: check, race and explain the layers of a network on this machine
+	@$(BUILD)/braid demo
+
+test: all ## Build and run all tests (10 minutes at most)
+	@tests/run $(BUILD) --jobs $(JOBS)
+
+test-full: all setup-lint ## test, then sanitizers (address, undefined, thread) and mutated kernels
+	@tests/run $(BUILD) --jobs $(JOBS)
+	$(call braid_build,asan,build-asan)
+	@tests/run build-asan --jobs $(JOBS)
+	$(call braid_build,tsan,build-tsan)
+	@tests/run build-tsan --jobs 1
+	@if [ -x tests/mutants/run ]; then tests/mutants/run $(BUILD); fi
+
+test-cuda: all ## Check every CUDA kernel on the GPU of this machine
+	@$(BUILD)/braid check --device cuda:0
+
+bench: all ## Race our kernels and the vendors' on the suite $(SUITE)
+	@$(BUILD)/braid bench $(SUITE)
+
+lint: setup setup-lint ## Format, static analysis, include directions, layout, sizes, spelling
+	$(call braid_build,release,$(BUILD))
+	@tools/lint $(BUILD)
+
+fmt: setup-lint ## Format all C and CUDA sources in place
+	@git ls-files '*.c' '*.h' '*.cu' '*.cuh' | xargs clang-format -i
+
+bundle: all ## Gather program, libraries and licences into bundle/, a folder that runs on any newer Linux
+	@tools/bundle $(BUILD) bundle
+
+install: all ## Install under $(PREFIX): program, libraries, headers, pkg-config and CMake files
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean: ## Remove everything that was built
+	rm -rf build build-* bundle
+
+setup:
+	@tools/setup build
+
+setup-lint:
+	@tools/setup lint
