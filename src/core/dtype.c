@@ -15,8 +15,9 @@ static const struct {
     size_t bytes;
     double unit_roundoff;
 } formats[BRAID_DTYPE_COUNT] = {
-    [BRAID_DTYPE_F32] = {"f32", 4, 0x1p-24},   [BRAID_DTYPE_F16] = {"f16", 2, 0x1p-11}, [BRAID_DTYPE_BF16] = {"bf16", 2, 0x1p-8},
-    [BRAID_DTYPE_F64] = {"f64", 8, 0x1p-53},   [BRAID_DTYPE_U8] = {"u8", 1, 0},         [BRAID_DTYPE_I32] = {"i32", 4, 0},
+    [BRAID_DTYPE_F32] = {"f32", 4, 0x1p-24},  [BRAID_DTYPE_F16] = {"f16", 2, 0x1p-11},
+    [BRAID_DTYPE_BF16] = {"bf16", 2, 0x1p-8}, [BRAID_DTYPE_F64] = {"f64", 8, 0x1p-53},
+    [BRAID_DTYPE_U8] = {"u8", 1, 0},          [BRAID_DTYPE_I32] = {"i32", 4, 0},
     [BRAID_DTYPE_I64] = {"i64", 8, 0},
 };
 

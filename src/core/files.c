@@ -20,9 +20,9 @@
 #include "core/memory.h"
 #include "core/sizes.h"
 
-#define MAX_INTERRUPTS 100  /* in a row, before a call counts as failed */
-#define MAX_NAMES 100       /* temporaries of crashed processes to step over */
-#define FIRST_READ 4096     /* files of /proc and /sys do not tell their size */
+#define MAX_INTERRUPTS 100 /* in a row, before a call counts as failed */
+#define MAX_NAMES 100      /* temporaries of crashed processes to step over */
+#define FIRST_READ 4096    /* files of /proc and /sys do not tell their size */
 #define FILE_MODE 0644
 #define FOLDER_MODE 0700
 
@@ -85,13 +85,15 @@ static braid_status grow_buffer(char **data, size_t used, size_t room) {
 }
 
 /* Reads until the end of the file or one byte over the limit. The buffer has room for a zero byte more. */
-static braid_status read_all(int fd, const char *path, size_t expected, size_t limit, braid_status code, char **data, size_t *used) {
+static braid_status read_all(int fd, const char *path, size_t expected, size_t limit, braid_status code, char **data,
+                             size_t *used) {
     size_t most, room = expected;
     if (!size_add(limit, 1, &most)) most = limit;
     for (;;) {
         size_t buffer_bytes;
         if (room > most) room = most;
-        if (!size_add(room, 1, &buffer_bytes)) return fail(BRAID_ERROR_MEMORY, "%s: the file does not fit in memory", path);
+        if (!size_add(room, 1, &buffer_bytes))
+            return fail(BRAID_ERROR_MEMORY, "%s: the file does not fit in memory", path);
         TRY(grow_buffer(data, *used, buffer_bytes));
         if (!read_bytes(fd, *data, room, used)) return fail_file(code, path, "read", errno);
         if (*used > limit) return fail(code, "%s: expected a file of at most %zu bytes, got a larger one", path, limit);
@@ -100,7 +102,8 @@ static braid_status read_all(int fd, const char *path, size_t expected, size_t l
     }
 }
 
-static braid_status read_open_file(int fd, const char *path, size_t limit, braid_status code, char **data, size_t *used) {
+static braid_status read_open_file(int fd, const char *path, size_t limit, braid_status code, char **data,
+                                   size_t *used) {
     struct stat info;
     if (fstat(fd, &info) != 0) return fail_file(code, path, "read", errno);
     if (!S_ISREG(info.st_mode)) return fail(code, "%s: expected a file, got a folder or a device", path);
@@ -159,7 +162,7 @@ static bool close_file(int fd) {
     return table->close(fd) == 0 || errno == EINTR;
 }
 
-/* Opens a new file beside `folder`'s others. *name is for memory_free, on success only. */
+/* Opens a new file in the folder. *name is for memory_free, on success only. */
 static braid_status open_temporary(const char *folder, const char *path, char **name, int *fd) {
     for (int tries = 0; tries < MAX_NAMES; tries++) {
         char base[64];
@@ -172,14 +175,17 @@ static braid_status open_temporary(const char *folder, const char *path, char **
         *name = NULL;
         if (error != EEXIST) return fail_file(BRAID_ERROR_DISK, path, "create a temporary file beside it", error);
     }
-    return fail(BRAID_ERROR_DISK, "%s: expected a free temporary name, got %d in use; remove %s/.braid.*.tmp", path, MAX_NAMES, folder);
+    return fail(BRAID_ERROR_DISK, "%s: expected a free temporary name, got %d in use; remove %s/.braid.*.tmp", path,
+                MAX_NAMES, folder);
 }
 
 /* Writes, syncs and closes the temporary, and gives it its name. The caller removes it on failure. */
 static braid_status fill_and_rename(int fd, const char *name, const char *path, const void *data, size_t bytes) {
     const char *failed = NULL;
-    if (!write_bytes(fd, data, bytes)) failed = "write";
-    else if (!sync_file(fd)) failed = "sync";
+    if (!write_bytes(fd, data, bytes))
+        failed = "write";
+    else if (!sync_file(fd))
+        failed = "sync";
     int error = errno;
     if (!close_file(fd) && !failed) {
         failed = "close";
@@ -198,7 +204,7 @@ static braid_status replace_in_folder(const char *folder, const char *path, cons
     TRY(open_temporary(folder, path, &name, &fd));
     braid_status status = fill_and_rename(fd, name, path, data, bytes);
     for (int tries = 0; status != BRAID_OK && tries < MAX_INTERRUPTS; tries++)
-        if (table->unlink(name) == 0 || errno == ENOENT) break;
+        if (table->unlink(name) == 0 || errno != EINTR) break;
     memory_free(name);
     return status;
 }
@@ -218,7 +224,8 @@ static braid_status replace_and_sync(const char *folder, const char *path, const
     if (folder_fd < 0) return fail_file(BRAID_ERROR_DISK, folder, "open the folder", errno);
     braid_status status = replace_in_folder(folder, path, data, bytes);
     if (status == BRAID_OK && !sync_file(folder_fd) && errno != EINVAL) /* EINVAL: this file system syncs no folders */
-        status = fail_file(BRAID_ERROR_DISK, path, "sync its folder (the new file is in place, but a power cut may undo it)", errno);
+        status = fail_file(BRAID_ERROR_DISK, path,
+                           "sync its folder (the new file is in place, but a power cut may undo it)", errno);
     table->close(folder_fd);
     return status;
 }
@@ -260,10 +267,12 @@ static braid_status check_private(const char *path) {
     table->close(fd);
     if (failed) return fail_file(BRAID_ERROR_DISK, path, "look at the folder", error);
     if (info.st_uid != geteuid())
-        return fail(BRAID_ERROR_DISK, "%s: expected a folder of user %ld, got one of user %ld; choose another with BRAID_CACHE_DIR", path,
+        return fail(BRAID_ERROR_DISK,
+                    "%s: expected a folder of user %ld, got one of user %ld; choose another with BRAID_CACHE_DIR", path,
                     (long)geteuid(), (long)info.st_uid);
     if (info.st_mode & (S_IWGRP | S_IWOTH))
-        return fail(BRAID_ERROR_DISK, "%s: expected a folder that only its owner may write to, got mode %04o; type: chmod go-w %s", path,
+        return fail(BRAID_ERROR_DISK,
+                    "%s: expected a folder that only its owner may write to, got mode %04o; type: chmod go-w %s", path,
                     (unsigned)(info.st_mode & 07777), path);
     return BRAID_OK;
 }
@@ -299,5 +308,6 @@ braid_status files_cache_folder(char **path) {
     if (chosen && *chosen) return memory_copy_text(chosen, path);
     if (cache && *cache == '/') return files_join(cache, "braid", path); /* a relative one is to be ignored */
     if (home && *home) return files_join(home, ".cache/braid", path);
-    return fail(BRAID_ERROR_ARGUMENT, "cache folder: expected BRAID_CACHE_DIR, XDG_CACHE_HOME or HOME to be set, got none of them");
+    return fail(BRAID_ERROR_ARGUMENT,
+                "cache folder: expected BRAID_CACHE_DIR, XDG_CACHE_HOME or HOME to be set, got none of them");
 }

@@ -22,8 +22,10 @@ static size_t nesting_depth(const char *text, size_t bytes) {
     bool in_string = false;
     for (size_t i = 0; i < bytes; i++) {
         if (in_string) {
-            if (text[i] == '\\') i++;
-            else if (text[i] == '"') in_string = false;
+            if (text[i] == '\\')
+                i++;
+            else if (text[i] == '"')
+                in_string = false;
         } else if (text[i] == '"') {
             in_string = true;
         } else if (text[i] == '[' || text[i] == '{') {
@@ -45,7 +47,8 @@ braid_status json_read(const char *text, size_t bytes, const char *what, braid_s
         return fail(code, "%s: expected JSON nested at most %d deep, got %zu", what, JSON_MAX_DEPTH, depth);
     *out = json_loadb(text, bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (*out) return BRAID_OK;
-    if (json_error_code(&error) == json_error_out_of_memory) return fail(BRAID_ERROR_MEMORY, "%s: no memory to read the JSON", what);
+    if (json_error_code(&error) == json_error_out_of_memory)
+        return fail(BRAID_ERROR_MEMORY, "%s: no memory to read the JSON", what);
     return fail(code, "%s: expected valid JSON, got line %d column %d: %s", what, error.line, error.column, error.text);
 }
 
@@ -67,7 +70,8 @@ static const char *kind_of(const json_t *value) {
 static braid_status fail_field(const json_t *object, const char *field, const char *expected) {
     if (!json_is_object(object))
         return fail(BRAID_ERROR_DATA, "JSON: expected an object with the field \"%s\", got %s", field, kind_of(object));
-    return fail(BRAID_ERROR_DATA, "JSON field \"%s\": expected %s, got %s", field, expected, kind_of(json_object_get(object, field)));
+    return fail(BRAID_ERROR_DATA, "JSON field \"%s\": expected %s, got %s", field, expected,
+                kind_of(json_object_get(object, field)));
 }
 
 braid_status json_get_text(const json_t *object, const char *field, const char **out) {
@@ -79,7 +83,8 @@ braid_status json_get_text(const json_t *object, const char *field, const char *
 
 braid_status json_get_number(const json_t *object, const char *field, double *out) {
     const json_t *value = json_object_get(object, field);
-    if (!json_is_number(value) || !isfinite(json_number_value(value))) return fail_field(object, field, "a finite number");
+    if (!json_is_number(value) || !isfinite(json_number_value(value)))
+        return fail_field(object, field, "a finite number");
     *out = json_number_value(value);
     return BRAID_OK;
 }
@@ -105,7 +110,8 @@ braid_status json_write(const json_t *value, char **text, size_t *bytes) {
     *text = NULL;
     *bytes = 0;
     if (length == 0 || !size_add(length, 1, &room))
-        return fail(BRAID_ERROR_MEMORY, "JSON: expected a value that can be written, got %s; most likely there was no memory",
+        return fail(BRAID_ERROR_MEMORY,
+                    "JSON: expected a value that can be written, got %s; most likely there was no memory",
                     value ? "one that jansson refused" : "NULL");
     TRY(memory_alloc(room, 1, "JSON text", &memory));
     char *buffer = memory;

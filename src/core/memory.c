@@ -30,8 +30,10 @@ static atomic_int_fast64_t live_count;
 braid_status braid_set_allocator(const braid_allocator *allocator) {
     int64_t live = memory_live();
     if (live != 0)
-        return fail(BRAID_ERROR_ARGUMENT, "allocator: expected nothing of braid's to be alive, got %lld live allocations; "
-                    "set the allocator first, or destroy every context and op before", (long long)live);
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "allocator: expected nothing of braid's to be alive, got %lld live allocations; "
+                    "set the allocator first, or destroy every context and op before",
+                    (long long)live);
     if (allocator && (!allocator->alloc || !allocator->free))
         return fail(BRAID_ERROR_ARGUMENT, "allocator: expected both alloc and free, got NULL for %s",
                     allocator->alloc ? "free" : "alloc");
@@ -46,11 +48,14 @@ int64_t memory_live(void) {
 static braid_status allocate(size_t bytes, size_t alignment, const char *what, void **out) {
     *out = NULL;
     void *memory = allocator_table.alloc(allocator_table.user, bytes ? bytes : 1, alignment);
-    if (!memory) return fail(BRAID_ERROR_MEMORY, "%s: no memory for %zu bytes; use a smaller problem or free memory", what, bytes);
+    if (!memory)
+        return fail(BRAID_ERROR_MEMORY, "%s: no memory for %zu bytes; use a smaller problem or free memory", what,
+                    bytes);
     if ((uintptr_t)memory % alignment != 0) {
         allocator_table.free(allocator_table.user, memory);
-        return fail(BRAID_ERROR_MEMORY, "%s: expected memory aligned to %zu bytes, got %p from the allocator that was set", what,
-                    alignment, memory);
+        return fail(BRAID_ERROR_MEMORY,
+                    "%s: expected memory aligned to %zu bytes, got %p from the allocator that was set", what, alignment,
+                    memory);
     }
     atomic_fetch_add(&live_count, 1);
     *out = memory;
@@ -104,8 +109,8 @@ braid_status arena_take(arena *a, size_t bytes, const char *what, void **out) {
     size_t begin, end;
     *out = NULL;
     if (!size_align(a->used, MEMORY_DEVICE_ALIGNMENT, &begin) || !size_add(begin, bytes, &end) || end > a->bytes)
-        return fail(BRAID_ERROR_MEMORY, "%s: expected %zu bytes of room in the arena, got %zu of %zu bytes in use", what, bytes,
-                    a->used, a->bytes);
+        return fail(BRAID_ERROR_MEMORY, "%s: expected %zu bytes of room in the arena, got %zu of %zu bytes in use",
+                    what, bytes, a->used, a->bytes);
     *out = a->base + begin;
     a->used = end;
     return BRAID_OK;

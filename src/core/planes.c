@@ -19,8 +19,8 @@ static braid_status lay_plane(planes *p, int i) {
     snprintf(what, sizeof what, "plane %d", i);
     TRY(size_tensor(dims, 4, p->pitch[i], p->dtype, what, &plane_bytes));
     if (!size_add(p->bytes, plane_bytes, &end) || !size_align(end, MEMORY_DEVICE_ALIGNMENT, &end))
-        return fail(BRAID_ERROR_MEMORY, "%s: expected planes whose bytes fit in 64 bits, got %zu behind %zu bytes", what, plane_bytes,
-                    p->bytes);
+        return fail(BRAID_ERROR_MEMORY, "%s: expected planes whose bytes fit in 64 bits, got %zu behind %zu bytes",
+                    what, plane_bytes, p->bytes);
     p->offset[i] = p->bytes;
     p->bytes = end;
     return BRAID_OK;
@@ -28,7 +28,8 @@ static braid_status lay_plane(planes *p, int i) {
 
 braid_status planes_lay(planes *out, braid_dtype dtype, const int64_t shape_bhw[3], int count, const int64_t *channels,
                         const int64_t *pitch) {
-    planes laid = {.count = count, .dtype = dtype, .batch = shape_bhw[0], .height = shape_bhw[1], .width = shape_bhw[2]};
+    planes laid = {
+        .count = count, .dtype = dtype, .batch = shape_bhw[0], .height = shape_bhw[1], .width = shape_bhw[2]};
     if (count < 1 || count > BRAID_MAX_PLANES)
         return fail(BRAID_ERROR_ARGUMENT, "planes: expected 1 to %d planes, got %d", BRAID_MAX_PLANES, count);
     for (int i = 0; i < count; i++) {
@@ -51,8 +52,10 @@ int64_t planes_pitch16(int64_t channels, braid_dtype dtype) {
 /* The bytes of a view span its own planes, counted from the first of them. */
 braid_status planes_view(planes *out, const planes *from, int first, int count) {
     if (first < 0 || count < 1 || count > from->count || first > from->count - count)
-        return fail(BRAID_ERROR_ARGUMENT, "planes: expected a view within %d planes, got %d from plane %d", from->count, count, first);
-    planes view = {.count = count, .dtype = from->dtype, .batch = from->batch, .height = from->height, .width = from->width};
+        return fail(BRAID_ERROR_ARGUMENT, "planes: expected a view within %d planes, got %d from plane %d", from->count,
+                    count, first);
+    planes view = {
+        .count = count, .dtype = from->dtype, .batch = from->batch, .height = from->height, .width = from->width};
     for (int i = 0; i < count; i++) {
         view.channels[i] = from->channels[first + i];
         view.pitch[i] = from->pitch[first + i];

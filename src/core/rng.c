@@ -33,7 +33,8 @@ void philox4x32(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2
 
 uint32_t rng_u32(rng *r) {
     uint64_t block = r->index / 4;
-    const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)r->stream, (uint32_t)(r->stream >> 32)};
+    const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)r->stream,
+                                 (uint32_t)(r->stream >> 32)};
     const uint32_t key[2] = {(uint32_t)r->seed, (uint32_t)(r->seed >> 32)};
     uint32_t words[4];
     philox4x32(words, counter, key);
@@ -72,8 +73,9 @@ static double portable_log(double x) {
 
 /* cos(2 pi turn) for 0 <= turn < 1, by symmetry from an eighth of a turn. */
 static double portable_cos(double turn) {
-    static const double cosine[] = {1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320,
-                                    -1.0 / 720,           1.0 / 24,           -1.0 / 2,        1.0};
+    static const double cosine[] = {1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600,
+                                    -1.0 / 3628800,       1.0 / 40320,        -1.0 / 720,
+                                    1.0 / 24,             -1.0 / 2,           1.0};
     static const double sine[] = {-1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880,
                                   -1.0 / 5040,          1.0 / 120,        -1.0 / 6,        1.0};
     double folded = turn > 0.5 ? 1 - turn : turn;

@@ -33,8 +33,9 @@ bool size_align(size_t value, size_t alignment, size_t *out) {
 
 braid_status size_array(size_t count, size_t element_bytes, const char *what, size_t *bytes) {
     if (size_mul(count, element_bytes, bytes)) return BRAID_OK;
-    return fail(BRAID_ERROR_MEMORY, "%s: expected a size that fits in 64 bits, got %zu elements of %zu bytes; use a smaller problem",
-                what, count, element_bytes);
+    return fail(BRAID_ERROR_MEMORY,
+                "%s: expected a size that fits in 64 bits, got %zu elements of %zu bytes; use a smaller problem", what,
+                count, element_bytes);
 }
 
 /* *span *= max(factor, 1), within MAX_ELEMENTS; *zero is set by a factor of 0. */
@@ -46,8 +47,10 @@ static braid_status multiply_dim(int64_t factor, const char *what, int64_t *span
         return BRAID_OK;
     }
     if (*span > MAX_ELEMENTS / factor)
-        return fail(BRAID_ERROR_MEMORY, "%s: expected at most %lld elements, got a product of dimensions above it (%lld times %lld); "
-                    "use a smaller problem", what, (long long)MAX_ELEMENTS, (long long)*span, (long long)factor);
+        return fail(BRAID_ERROR_MEMORY,
+                    "%s: expected at most %lld elements, got a product of dimensions above it (%lld times %lld); "
+                    "use a smaller problem",
+                    what, (long long)MAX_ELEMENTS, (long long)*span, (long long)factor);
     *span *= factor;
     return BRAID_OK;
 }
@@ -61,16 +64,19 @@ braid_status size_elements(const int64_t *dims, int rank, const char *what, int6
     return BRAID_OK;
 }
 
-braid_status size_tensor(const int64_t *dims, int rank, int64_t pitch, braid_dtype dtype, const char *what, size_t *bytes) {
+braid_status size_tensor(const int64_t *dims, int rank, int64_t pitch, braid_dtype dtype, const char *what,
+                         size_t *bytes) {
     int64_t span = 1;
     bool zero = false;
     size_t element_bytes = dtype_bytes(dtype);
-    if (element_bytes == 0) return fail(BRAID_ERROR_ARGUMENT, "%s: expected a dtype, got the value %d", what, (int)dtype);
+    if (element_bytes == 0)
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected a dtype, got the value %d", what, (int)dtype);
     if (rank < 1) return fail(BRAID_ERROR_ARGUMENT, "%s: expected a rank of 1 or more, got %d", what, rank);
     for (int axis = 0; axis < rank; axis++) {
         bool last = axis == rank - 1;
         if (last && pitch < dims[axis])
-            return fail(BRAID_ERROR_ARGUMENT, "%s: expected a pitch of at least %lld elements (the last dimension), got %lld", what,
+            return fail(BRAID_ERROR_ARGUMENT,
+                        "%s: expected a pitch of at least %lld elements (the last dimension), got %lld", what,
                         (long long)dims[axis], (long long)pitch);
         if (dims[axis] < 0) return multiply_dim(dims[axis], what, &span, &zero);
         TRY(multiply_dim(last ? pitch : dims[axis], what, &span, &zero));

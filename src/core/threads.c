@@ -46,6 +46,13 @@ int threads_get(void) {
     return wanted_threads ? wanted_threads : threads_available();
 }
 
+/* Vendor libraries take the OpenMP setting of the calling thread; threads_for does not look at it. */
+int threads_apply(int count) {
+    int before = omp_get_max_threads();
+    omp_set_num_threads(count > 0 ? count : threads_available());
+    return before;
+}
+
 /* Asks the loader which file serves us: a gcc build may be served by libomp when that was loaded first. */
 const char *threads_runtime(void) {
     Dl_info info;
