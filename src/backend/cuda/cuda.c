@@ -1,0 +1,366 @@
+/*
+ * The CUDA device behind the backend table: memory, one queue, timing, and the embedded kernels,
+ * which are loaded when first used. It lives in the primary context, so that it shares a process
+ * with other users of the GPU, and puts that context aside again after every call.
+ *
+ * A device that failed once stays failed: the first error is kept, every later call answers with
+ * it, and nothing is asked of the driver any more, not even to clean up.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "backend/cuda/cuda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/cuda/driver.h"
+#include "backend/cuda/images.h"
+#include "core/log.h"
+#include "core/memory.h"
+
+#define SHARED_WITHOUT_ASKING 49152 /* bytes of dynamic shared memory that any kernel may have */
+
+typedef struct loaded_function {
+    struct loaded_function *next;
+    const char *stem, *name; /* literals of the launchers */
+    cu_function function;
+    size_t shared_bytes; /* that it may use by now */
+} loaded_function;
+
+typedef struct cuda_device {
+    device head;
+    const cuda_driver *driver;
+    cu_device handle;
+    cu_context context;
+    cu_queue queue;
+    cu_event begin, end;
+    cu_module *modules; /* one for each image, NULL until it is used */
+    loaded_function *functions;
+    int processors, capability; /* 90 for 9.0 */
+    size_t memory_bytes, cache_bytes;
+    char fault[512]; /* the first error; "" while there is none */
+} cuda_device;
+
+static cuda_device *of(device *d) {
+    return (cuda_device *)(void *)d;
+}
+
+/* Keeps the first error of the device; every later call answers with it. */
+static braid_status check(cuda_device *d, cu_result result, const char *what) {
+    char text[256];
+    if (result == CU_SUCCESS) return BRAID_OK;
+    if (!d->fault[0]) {
+        (void)snprintf(d->fault, sizeof d->fault, "%s: %s failed: %s", d->head.name, what,
+                       driver_error_text(d->driver, result, text, sizeof text));
+        log_write(LOG_DEVICE, "%s", d->fault);
+    }
+    return fail(BRAID_ERROR_DEVICE, "%s; the device cannot be used any more in this process", d->fault);
+}
+
+/* Makes the device's context current until leave(). Refuses a device that failed before. */
+static braid_status enter(cuda_device *d) {
+    if (d->fault[0]) return fail(BRAID_ERROR_DEVICE, "%s; the device cannot be used any more in this process", d->fault);
+    return check(d, d->driver->context_push(d->context), "making the context current");
+}
+
+/* Hands on the status of what was done since enter(). */
+static braid_status leave(cuda_device *d, braid_status status) {
+    cu_context mine;
+    if (d->fault[0]) return status;
+    braid_status popped = check(d, d->driver->context_pop(&mine), "putting the context aside");
+    return status ? status : popped;
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------------ */
+
+/* The driver, where this build has kernels for it. */
+static braid_status usable_driver(const cuda_driver **out) {
+    if (cuda_image_count == 0) {
+        return fail(BRAID_ERROR_DEVICE,
+                    "cuda: this library was built without nvcc and has no CUDA kernels; install the CUDA toolkit and build again");
+    }
+    return driver_open(out);
+}
+
+static int cuda_count(void) {
+    const cuda_driver *driver;
+    char text[256];
+    int count = 0;
+    if (usable_driver(&driver) != BRAID_OK) return 0;
+    cu_result result = driver->device_count(&count);
+    if (result != CU_SUCCESS) {
+        (void)fail(BRAID_ERROR_DEVICE, "cuda: counting the GPUs failed: %s", driver_error_text(driver, result, text, sizeof text));
+        return 0;
+    }
+    if (count <= 0) {
+        (void)fail(BRAID_ERROR_DEVICE, "cuda: the NVIDIA driver is there but sees no GPU; check nvidia-smi and CUDA_VISIBLE_DEVICES");
+        return 0;
+    }
+    return count;
+}
+
+static braid_status read_properties(cuda_device *d) {
+    const cuda_driver *driver = d->driver;
+    int major = 0, minor = 0, cache = 0;
+    cu_result result = driver->device_get(&d->handle, d->head.ordinal);
+    if (!result) result = driver->device_name(d->head.model, (int)sizeof d->head.model, d->handle);
+    if (!result) result = driver->device_attribute(&major, CU_ATTRIBUTE_CAPABILITY_MAJOR, d->handle);
+    if (!result) result = driver->device_attribute(&minor, CU_ATTRIBUTE_CAPABILITY_MINOR, d->handle);
+    if (!result) result = driver->device_attribute(&d->processors, CU_ATTRIBUTE_MULTIPROCESSORS, d->handle);
+    if (!result) result = driver->device_attribute(&cache, CU_ATTRIBUTE_L2_BYTES, d->handle);
+    if (!result) result = driver->device_memory(&d->memory_bytes, d->handle);
+    TRY(check(d, result, "reading the properties of the GPU"));
+    d->head.model[sizeof d->head.model - 1] = '\0';
+    d->capability = 10 * major + minor;
+    d->cache_bytes = cache > 0 ? (size_t)cache : 0;
+    if (major >= 8) d->head.features |= FEATURE_SM80;
+    if (d->capability == 90) d->head.features |= FEATURE_SM90A;
+    (void)snprintf(d->head.identity, sizeof d->head.identity, "%s, capability %d.%d, %d multiprocessors, %zu MiB, driver %d.%d",
+                   d->head.model, major, minor, d->processors, d->memory_bytes >> 20, driver->number / 1000,
+                   driver->number % 1000 / 10);
+    return BRAID_OK;
+}
+
+static braid_status make_queue(cuda_device *d) {
+    TRY(check(d, d->driver->context_retain(&d->context, d->handle), "opening the primary context"));
+    TRY(enter(d));
+    cu_result result = d->driver->queue_create(&d->queue, CU_QUEUE_NON_BLOCKING);
+    if (!result) result = d->driver->event_create(&d->begin, 0);
+    if (!result) result = d->driver->event_create(&d->end, 0);
+    return leave(d, check(d, result, "making a queue"));
+}
+
+static void cuda_close(device *head) {
+    cuda_device *d = of(head);
+    if (!d) return;
+    int working = d->context && enter(d) == BRAID_OK;
+    if (working) {
+        for (int i = 0; i < cuda_image_count; i++) {
+            if (d->modules[i]) (void)d->driver->module_unload(d->modules[i]);
+        }
+        if (d->begin) (void)d->driver->event_destroy(d->begin);
+        if (d->end) (void)d->driver->event_destroy(d->end);
+        if (d->queue) (void)d->driver->queue_destroy(d->queue);
+        (void)leave(d, BRAID_OK);
+        (void)d->driver->context_release(d->handle);
+    }
+    while (d->functions) {
+        loaded_function *next = d->functions->next;
+        memory_free(d->functions);
+        d->functions = next;
+    }
+    memory_free(d->modules);
+    memory_free(d);
+}
+
+static braid_status cuda_open(int ordinal, device **out) {
+    const cuda_driver *driver;
+    void *memory = NULL;
+    *out = NULL;
+    TRY(usable_driver(&driver));
+    int count = cuda_count();
+    if (count == 0) return BRAID_ERROR_DEVICE;
+    if (ordinal < 0 || ordinal >= count) {
+        return fail(BRAID_ERROR_DEVICE, "cuda: expected a GPU from cuda:0 to cuda:%d, got cuda:%d", count - 1, ordinal);
+    }
+    TRY(memory_calloc(1, sizeof(cuda_device), "cuda device", &memory));
+    cuda_device *d = memory;
+    d->head.backend = &backend_cuda;
+    d->head.ordinal = ordinal;
+    d->driver = driver;
+    (void)snprintf(d->head.name, sizeof d->head.name, "cuda:%d", ordinal);
+    braid_status status = memory_calloc((size_t)cuda_image_count, sizeof *d->modules, "cuda modules", &memory);
+    if (!status) d->modules = memory;
+    if (!status) status = read_properties(d);
+    if (!status) status = make_queue(d);
+    if (status) {
+        cuda_close(&d->head);
+        return status;
+    }
+    *out = &d->head;
+    return BRAID_OK;
+}
+
+/* ---- Memory --------------------------------------------------------------------------------------- */
+
+static braid_status cuda_alloc(device *head, size_t bytes, void **out) {
+    cuda_device *d = of(head);
+    cu_pointer address = 0;
+    size_t available = 0, total = 0;
+    *out = NULL;
+    TRY(enter(d));
+    cu_result result = d->driver->memory_alloc(&address, bytes ? bytes : 1);
+    if (result == CU_ERROR_OUT_OF_MEMORY) {
+        (void)d->driver->memory_info(&available, &total);
+        (void)leave(d, BRAID_OK);
+        return fail(BRAID_ERROR_MEMORY, "%s: expected room for %zu bytes, got %zu bytes free of %zu; make the batch smaller",
+                    head->name, bytes, available, total);
+    }
+    TRY(leave(d, check(d, result, "allocating memory")));
+    *out = (void *)(uintptr_t)address;
+    return BRAID_OK;
+}
+
+static void cuda_free(device *head, void *memory) {
+    cuda_device *d = of(head);
+    if (!memory || d->fault[0] || enter(d) != BRAID_OK) return;
+    (void)leave(d, check(d, d->driver->memory_free((cu_pointer)(uintptr_t)memory), "freeing memory"));
+}
+
+/* The host memory may be reused as soon as a copy returns. */
+static braid_status cuda_upload(device *head, void *to, const void *from, size_t bytes) {
+    cuda_device *d = of(head);
+    TRY(enter(d));
+    cu_result result = bytes ? d->driver->copy_in((cu_pointer)(uintptr_t)to, from, bytes, d->queue) : CU_SUCCESS;
+    if (!result) result = d->driver->queue_wait(d->queue);
+    return leave(d, check(d, result, "copying to the device"));
+}
+
+static braid_status cuda_download(device *head, void *to, const void *from, size_t bytes) {
+    cuda_device *d = of(head);
+    TRY(enter(d));
+    cu_result result = bytes ? d->driver->copy_out(to, (cu_pointer)(uintptr_t)from, bytes, d->queue) : CU_SUCCESS;
+    if (!result) result = d->driver->queue_wait(d->queue);
+    return leave(d, check(d, result, "copying from the device"));
+}
+
+static braid_status cuda_synchronize(device *head) {
+    cuda_device *d = of(head);
+    TRY(enter(d));
+    return leave(d, check(d, d->driver->queue_wait(d->queue), "waiting for the queue"));
+}
+
+static size_t cuda_cache_bytes(const device *head) {
+    return ((const cuda_device *)(const void *)head)->cache_bytes;
+}
+
+static size_t cuda_free_bytes(const device *head) {
+    cuda_device *d = of((device *)(uintptr_t)head);
+    size_t available = 0, total = 0;
+    if (enter(d) != BRAID_OK) return 0;
+    cu_result result = d->driver->memory_info(&available, &total);
+    return leave(d, check(d, result, "asking for free memory")) == BRAID_OK ? available : 0;
+}
+
+/* ---- Kernels -------------------------------------------------------------------------------------- */
+
+/* The index of an image; -1 where there is none of that stem. */
+static int find_image(const char *stem) {
+    for (int i = 0; i < cuda_image_count; i++) {
+        if (strcmp(cuda_images[i].stem, stem) == 0) return i;
+    }
+    return -1;
+}
+
+static braid_status load_function(cuda_device *d, const char *stem, const char *name, loaded_function **out) {
+    void *memory = NULL;
+    cu_function function = NULL;
+    int image = find_image(stem);
+    if (image < 0) {
+        return fail(BRAID_ERROR_DEVICE, "%s: expected an image of kernels/cuda/%s.cu in the library, got none; build it again with nvcc",
+                    d->head.name, stem);
+    }
+    if (!d->modules[image]) {
+        TRY(check(d, d->driver->module_load(&d->modules[image], cuda_images[image].begin), stem));
+        log_write(LOG_DEVICE, "%s: loaded %s, %td bytes", d->head.name, stem, cuda_images[image].end - cuda_images[image].begin);
+    }
+    TRY(check(d, d->driver->module_function(&function, d->modules[image], name), name));
+    TRY(memory_calloc(1, sizeof(loaded_function), "cuda function", &memory));
+    loaded_function *f = memory;
+    *f = (loaded_function){.next = d->functions, .stem = stem, .name = name, .function = function, .shared_bytes = SHARED_WITHOUT_ASKING};
+    d->functions = f;
+    *out = f;
+    return BRAID_OK;
+}
+
+static braid_status find_function(cuda_device *d, const char *stem, const char *name, loaded_function **out) {
+    for (loaded_function *f = d->functions; f; f = f->next) {
+        if (strcmp(f->name, name) == 0 && strcmp(f->stem, stem) == 0) {
+            *out = f;
+            return BRAID_OK;
+        }
+    }
+    return load_function(d, stem, name, out);
+}
+
+static braid_status launch_current(cuda_device *d, const cuda_call *call) {
+    loaded_function *f = NULL;
+    TRY(find_function(d, call->stem, call->function, &f));
+    if (call->shared_bytes > f->shared_bytes) {
+        TRY(check(d, d->driver->function_set(f->function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)call->shared_bytes), call->function));
+        f->shared_bytes = call->shared_bytes;
+    }
+    size_t bytes = call->args_bytes;
+    void *extra[] = {CU_LAUNCH_BUFFER_POINTER, (void *)(uintptr_t)call->args, CU_LAUNCH_BUFFER_SIZE, &bytes, CU_LAUNCH_END};
+    cu_result result = d->driver->launch(f->function, (unsigned)call->blocks, 1, 1, (unsigned)call->threads, 1, 1,
+                                         (unsigned)call->shared_bytes, d->queue, NULL, extra);
+    return check(d, result, call->function);
+}
+
+braid_status cuda_launch(device *head, const cuda_call *call) {
+    cuda_device *d = of(head);
+    if (call->blocks == 0) return BRAID_OK;
+    if (call->blocks < 0 || call->blocks > CUDA_MAX_BLOCKS) {
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected at most %d blocks, got %lld", call->function, CUDA_MAX_BLOCKS,
+                    (long long)call->blocks);
+    }
+    TRY(enter(d));
+    return leave(d, launch_current(d, call));
+}
+
+static braid_status cuda_time(device *head, braid_status (*launch)(void *context, int i), void *context, int iterations,
+                              double *seconds) {
+    cuda_device *d = of(head);
+    float milliseconds = 0;
+    *seconds = 0;
+    TRY(cuda_synchronize(head));
+    TRY(enter(d));
+    TRY(leave(d, check(d, d->driver->event_record(d->begin, d->queue), "timing")));
+    for (int i = 0; i < iterations; i++) TRY(launch(context, i));
+    TRY(enter(d));
+    cu_result result = d->driver->event_record(d->end, d->queue);
+    if (!result) result = d->driver->event_wait(d->end);
+    if (!result) result = d->driver->event_elapsed(&milliseconds, d->begin, d->end);
+    TRY(leave(d, check(d, result, "timing")));
+    *seconds = (double)milliseconds * 1e-3;
+    return BRAID_OK;
+}
+
+/* ---- What doctor prints ----------------------------------------------------------------------------- */
+
+static void cuda_describe(device *head, braid_row_function row, void *user) {
+    cuda_device *d = of(head);
+    char text[300];
+    row(user, "cuda", "model", head->model, NULL);
+    (void)snprintf(text, sizeof text, "%d.%d", d->driver->number / 1000, d->driver->number % 1000 / 10);
+    row(user, "cuda", "driver", text, NULL);
+    row(user, "cuda", "driver file", d->driver->file[0] ? d->driver->file : "libcuda.so.1", NULL);
+    (void)snprintf(text, sizeof text, "%d.%d", d->capability / 10, d->capability % 10);
+    row(user, "cuda", "compute capability", text,
+        head->features & FEATURE_SM80 ? NULL : "the CUDA kernels need 8.0 or newer: use --device cpu");
+    (void)snprintf(text, sizeof text, "%d", d->processors);
+    row(user, "cuda", "multiprocessors", text, NULL);
+    (void)snprintf(text, sizeof text, "%.1f GiB, %.1f GiB free", (double)d->memory_bytes / 1073741824.0,
+                   (double)cuda_free_bytes(head) / 1073741824.0);
+    row(user, "cuda", "memory", text, NULL);
+    (void)snprintf(text, sizeof text, "%.0f MiB", (double)d->cache_bytes / 1048576.0);
+    row(user, "cuda", "L2 cache", text, NULL);
+    (void)snprintf(text, sizeof text, "%d", cuda_image_count);
+    row(user, "cuda", "kernel images", text, NULL);
+}
+
+const backend backend_cuda = {
+    .name = "cuda",
+    .count = cuda_count,
+    .open = cuda_open,
+    .close = cuda_close,
+    .alloc = cuda_alloc,
+    .free = cuda_free,
+    .upload = cuda_upload,
+    .download = cuda_download,
+    .synchronize = cuda_synchronize,
+    .time = cuda_time,
+    .cache_bytes = cuda_cache_bytes,
+    .free_bytes = cuda_free_bytes,
+    .describe = cuda_describe,
+};
