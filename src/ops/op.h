@@ -88,6 +88,8 @@ typedef struct op {
 
     /* Refuses what cannot be meant. Defaults are filled in and field ranges are checked before. */
     braid_status (*check)(const braid_problem *p);
+    /* Refuses a mask that leaves stream i `active` samples; NULL: any mask will do. */
+    braid_status (*check_active)(const braid_problem *p, int i, int64_t active);
     /* The planes of an operand: 0 where the problem does without it (bias0, mask0), else `streams` or 1. */
     int (*planes)(const braid_problem *p, int slot);
     /* The shape of plane i of an operand. Only for checked problems. */
@@ -120,6 +122,8 @@ double op_bytes(const braid_problem *p);
 
 /* Shape rules that kernels need too. */
 int64_t conv2d_out_size(const braid_problem *p, int axis); /* P or Q */
+/* The input row (axis 0) or column (axis 1) that output position `out` reads at filter tap `tap`; -1: a padding zero. */
+int64_t conv2d_in_index(const braid_problem *p, int axis, int64_t out, int64_t tap);
 int64_t mask_words(int64_t batch);
 
 /* Samples of plane i that the mask leaves active; all of them where mask is NULL. */

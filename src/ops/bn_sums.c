@@ -1,0 +1,50 @@
+/*
+ * bn_sums: the two sums of the backward pass, for every channel over the active samples:
+ * dbeta = sum dy,  dgamma = sum dy * (x - center) * rstd.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "ops/bn.h"
+
+static int planes(const braid_problem *p, int slot) {
+    return slot == BN_SUMS_MASK && !p->mask ? 0 : p->streams;
+}
+
+static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
+    switch (slot) {
+        case BN_SUMS_X:
+        case BN_SUMS_DY: bn_shape_pixels(p, i, out); break;
+        case BN_SUMS_MASK: shape_mask(p, out); break;
+        default: bn_shape_channels(p, i, out); break;
+    }
+}
+
+static double flops(const braid_problem *p) {
+    return 4 * shape_total(p);
+}
+
+const op op_bn_sums = {
+    .name = "bn_sums",
+    .summary = "gradients of gamma and beta",
+    .passes = 1u << BRAID_PASS_FWD,
+    .single_pass = 1,
+    .fields = BN_PIXEL_FIELDS,
+    .max_streams = BRAID_MAX_PLANES,
+    .exact_passes = 1u << BRAID_PASS_FWD,
+    .operands =
+        {
+            [BN_SUMS_X] = {"x", FILL_SIGNED, {ROLE_IN}},
+            [BN_SUMS_DY] = {"dy", FILL_SIGNED, {ROLE_IN}},
+            [BN_SUMS_CENTER] = {"center", FILL_SIGNED, {ROLE_IN}},
+            [BN_SUMS_RSTD] = {"rstd", FILL_POSITIVE, {ROLE_IN}},
+            [BN_SUMS_MASK] = {"mask", FILL_MASK, {ROLE_IN}},
+            [BN_SUMS_DGAMMA] = {"dgamma", FILL_SIGNED, {ROLE_OUT}},
+            [BN_SUMS_DBETA] = {"dbeta", FILL_SIGNED, {ROLE_OUT}},
+        },
+    .planes = planes,
+    .shape = shape,
+    .flops = flops,
+    .terms = bn_terms,
+    .draw = bn_draw,
+    .shrink = bn_shrink,
+};

@@ -1,0 +1,48 @@
+/*
+ * Random problems: a function of the seed alone, small, with odd sizes, several streams of unequal
+ * channels, masks, pitches and every option of the op. Tests, `braid check` and fuzzing draw from here.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/planes.h"
+#include "ops/op.h"
+#include "ops/shapes.h"
+
+static braid_dtype draw_dtype(rng *r) {
+    int64_t percent = rng_between(r, 1, 100);
+    if (percent <= 60) return BRAID_DTYPE_F32;
+    if (percent <= 75) return BRAID_DTYPE_F16;
+    return percent <= 90 ? BRAID_DTYPE_BF16 : BRAID_DTYPE_F64;
+}
+
+static void draw_streams(rng *r, braid_problem *p, const op *o) {
+    p->streams = draw_chance(r, 45) ? 1 : (int)rng_between(r, 2, draw_chance(r, 80) ? 4 : o->max_streams);
+    p->batch = rng_between(r, 1, draw_chance(r, 80) ? 3 : 9);
+    p->mask = (o->fields & FIELD_BIT(mask)) && draw_chance(r, 20);
+    for (int i = 0; i < p->streams; i++) p->in_channels[i] = draw_size(r, 48);
+}
+
+/* Some planes get a pixel pitch wider than their channels. */
+static void draw_pitches(rng *r, braid_problem *p, const op *o) {
+    if (!draw_chance(r, 15)) return;
+    for (int i = 0; i < p->streams; i++) {
+        if (o->fields & FIELD_BIT(cp)) p->in_pitch[i] = planes_pitch16(p->in_channels[i], p->dtype);
+        if (o->fields & FIELD_BIT(kp)) p->out_pitch[i] = p->out_channels[i] + rng_between(r, 0, 3);
+    }
+}
+
+braid_status braid_problem_draw(braid_op_id id, braid_pass pass, uint64_t seed, braid_problem *problem) {
+    const op *o = op_find(id);
+    if (!o || (unsigned)pass >= BRAID_PASS_COUNT || !(o->passes & (1u << pass)) || !problem) {
+        return fail(BRAID_ERROR_ARGUMENT, "braid_problem_draw: expected an op, one of its passes and a problem, got op %d pass %d",
+                    (int)id, (int)pass);
+    }
+    rng r = {.seed = seed, .stream = (uint64_t)id * BRAID_PASS_COUNT + (uint64_t)pass};
+    braid_problem p = {.op = id, .pass = pass, .dtype = draw_dtype(&r)};
+    draw_streams(&r, &p, o);
+    o->draw(&r, &p);
+    draw_pitches(&r, &p, o);
+    TRY(braid_problem_check(&p));
+    *problem = p;
+    return BRAID_OK;
+}

@@ -1,0 +1,86 @@
+/*
+ * linear: y_i = x_i * w_i^T + bias_i for every stream i; x [B][C], w [K][C], y [B][K].
+ * Gradients: dx = dy * w; dw = dy^T * x, and dbias = the column sums of dy where there is a bias.
+ * A blanked sample has y = 0, dx = 0 and adds nothing to dw and dbias.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "ops/op.h"
+#include "ops/shapes.h"
+
+static int planes(const braid_problem *p, int slot) {
+    if (slot == LINEAR_BIAS) return p->bias ? p->streams : 0;
+    if (slot == LINEAR_MASK) return p->mask ? p->streams : 0;
+    return p->streams;
+}
+
+static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
+    switch (slot) {
+        case LINEAR_X: *out = (plane_shape){p->dtype, 2, {p->batch, p->in_channels[i]}, p->in_pitch[i]}; break;
+        case LINEAR_Y: *out = (plane_shape){p->dtype, 2, {p->batch, p->out_channels[i]}, p->out_pitch[i]}; break;
+        case LINEAR_BIAS: shape_vector(p, p->out_channels[i], out); break;
+        case LINEAR_MASK: shape_mask(p, out); break;
+        default: *out = (plane_shape){p->dtype, 2, {p->out_channels[i], p->in_channels[i]}, p->in_channels[i]}; break;
+    }
+}
+
+static double flops(const braid_problem *p) {
+    double products = 0;
+    for (int i = 0; i < p->streams; i++) products += (double)p->out_channels[i] * (double)p->in_channels[i];
+    return 2 * (double)p->batch * products;
+}
+
+static int64_t terms(const braid_problem *p) {
+    int64_t most = 1;
+    if (p->pass == BRAID_PASS_BWD_WEIGHT) return p->batch;
+    for (int i = 0; i < p->streams; i++) {
+        int64_t sum = p->pass == BRAID_PASS_FWD ? p->in_channels[i] + 1 : p->out_channels[i];
+        if (sum > most) most = sum;
+    }
+    return most;
+}
+
+static void draw(rng *r, braid_problem *p) {
+    p->batch = draw_size(r, 129);
+    p->bias = draw_chance(r, 50);
+    for (int i = 0; i < p->streams; i++) {
+        p->in_channels[i] = draw_size(r, 129);
+        p->out_channels[i] = draw_size(r, 129);
+    }
+    while (flops(p) > 1.5e6 && p->batch > 1) p->batch = (p->batch + 1) / 2;
+}
+
+static void shrink(braid_problem *p) {
+    p->batch = shrink_size(p->batch, 80);
+    for (int i = 0; i < p->streams; i++) {
+        int dense_in = p->in_pitch[i] == p->in_channels[i], dense_out = p->out_pitch[i] == p->out_channels[i];
+        p->in_channels[i] = shrink_size(p->in_channels[i], 160);
+        p->out_channels[i] = shrink_size(p->out_channels[i], 160);
+        if (dense_in) p->in_pitch[i] = p->in_channels[i];
+        if (dense_out) p->out_pitch[i] = p->out_channels[i];
+    }
+}
+
+const op op_linear = {
+    .name = "linear",
+    .summary = "matrix product with the weights of every stream",
+    .passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
+    .fields = FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(c) | FIELD_BIT(k) | FIELD_BIT(bias) | FIELD_BIT(mask) |
+              FIELD_BIT(cp) | FIELD_BIT(kp),
+    .max_streams = BRAID_MAX_PLANES,
+    .exact_passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
+    .operands =
+        {
+            [LINEAR_X] = {"x", FILL_SIGNED, {ROLE_IN, ROLE_DOUT, ROLE_IN}},
+            [LINEAR_W] = {"w", FILL_SIGNED, {ROLE_IN, ROLE_IN, ROLE_DOUT}},
+            [LINEAR_BIAS] = {"bias", FILL_SIGNED, {ROLE_IN, ROLE_NONE, ROLE_DOUT}},
+            [LINEAR_MASK] = {"mask", FILL_MASK, {ROLE_IN, ROLE_IN, ROLE_IN}},
+            [LINEAR_Y] = {"y", FILL_SIGNED, {ROLE_OUT, ROLE_DIN, ROLE_DIN}},
+        },
+    .planes = planes,
+    .shape = shape,
+    .flops = flops,
+    .terms = terms,
+    .draw = draw,
+    .shrink = shrink,
+};

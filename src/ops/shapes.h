@@ -1,0 +1,36 @@
+/*
+ * The plane shapes that ops are made of, and how random and shrunk problems choose sizes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_OPS_SHAPES_H
+#define BRAID_OPS_SHAPES_H
+
+#include "ops/op.h"
+
+/* [B][H][W][C] in the dtype of the problem. */
+void shape_pixels(const braid_problem *p, const int64_t hw[2], int64_t channels, int64_t pitch, plane_shape *out);
+
+/* [count] in the dtype of statistics (f32; f64 in f64), or in the dtype of the problem. */
+void shape_statistics(const braid_problem *p, int64_t count, plane_shape *out);
+void shape_vector(const braid_problem *p, int64_t count, plane_shape *out);
+
+/* [words] of the mask: 32 samples a word. */
+void shape_mask(const braid_problem *p, plane_shape *out);
+
+/* One int64. */
+void shape_counter(plane_shape *out);
+
+/* A size that kernels trip over, at most `most`: ones, primes, powers of two and their neighbours. */
+int64_t draw_size(rng *r, int64_t most);
+
+/* True in `percent` of the draws. */
+int draw_chance(rng *r, int percent);
+
+/* The smallest size with the same remainder by 64 that is worth testing: at most `most`, at least 1. */
+int64_t shrink_size(int64_t size, int64_t most);
+
+/* Elements of the pixels of the problem over all streams, as a double: for bounds on work. */
+double shape_total(const braid_problem *p);
+
+#endif
