@@ -24,7 +24,7 @@ help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1#/p' Makefile | awk -F'#' '{printf "%-18s%s\n", $$1, $$2}'
 	@echo
 	@echo "  BUILD=build  build folder      JOBS=$(JOBS)  parallel jobs      WERROR=ON  warnings are errors"
-	@echo "  PREFIX=/usr/local  DESTDIR=  where install puts things        SUITE=linet3  what bench runs"
+	@echo "  PREFIX=/usr/local  DESTDIR=  for install      BUNDLE_VENDOR=1  bundle oneDNN and OpenBLAS, too"
 	@echo "  Other builds: cmake --list-presets"
 
 all: setup ## Build the libraries, the program and the tests
@@ -47,7 +47,7 @@ test-full: all setup-lint ## test, then sanitizers (address, undefined, thread) 
 test-cuda: all ## Check every CUDA kernel on the GPU of this machine
 	@$(BUILD)/braid check --device cuda:0
 
-bench: all ## Race our kernels and the vendors' on the suite $(SUITE)
+bench: all ## Race our kernels and the vendors' on LINet's layers (SUITE=linet3)
 	@$(BUILD)/braid bench $(SUITE)
 
 lint: setup setup-lint ## Format, static analysis, include directions, layout, sizes, spelling
@@ -58,9 +58,9 @@ fmt: setup-lint ## Format all C and CUDA sources in place
 	@git ls-files '*.c' '*.h' '*.cu' '*.cuh' | xargs clang-format -i
 
 bundle: all ## Gather program, libraries and licences into bundle/, a folder that runs on any newer Linux
-	@tools/bundle $(BUILD) bundle
+	@BUNDLE_VENDOR=$(BUNDLE_VENDOR) tools/bundle $(BUILD) bundle
 
-install: all ## Install under $(PREFIX): program, libraries, headers, pkg-config and CMake files
+install: all ## Install under PREFIX: program, libraries, headers, pkg-config and CMake files
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean: ## Remove everything that was built
