@@ -42,6 +42,12 @@ void *library_open(const char *const *names) {
     return handle;
 }
 
+int library_symbol(void *handle, const char *name, void *function) {
+    void *address = dlsym(handle, name);
+    memcpy(function, &address, sizeof address);
+    return address != NULL;
+}
+
 int library_file(void *handle, char *file, size_t bytes) {
     struct link_map *map = NULL;
     char resolved[PATH_MAX];

@@ -14,6 +14,9 @@
  * a soname for the loader to find. NULL where there is none. */
 void *library_open(const char *const *names);
 
+/* Stores the address of a symbol in *function, a pointer to a function. False where the library has none of that name. */
+int library_symbol(void *handle, const char *name, void *function);
+
 /* The file behind a handle, links resolved. False where the loader does not say or `file` is too short. */
 int library_file(void *handle, char *file, size_t bytes);
 

@@ -1,0 +1,8 @@
+/*
+ * The data gradient of a 1x1 convolution of stride 1 as one OpenBLAS product for each stream.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/openblas_layer.h"
+
+const kernel_functions conv2d_bwd_data__cpu_openblas = {openblas_supports, openblas_cost, NULL, openblas_launch_bwd_data, NULL};

@@ -1,0 +1,34 @@
+/*
+ * The weight and bias gradients of a convolution by oneDNN, in one call for each stream.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/conv2d_onednn.h"
+
+#if BRAID_HAVE_DNNL_H
+
+static dnnl_status_t describe(const braid_problem *p, int i, onednn_call *call) {
+    conv2d_onednn s;
+    dnnl_status_t status = conv2d_onednn_shape(p, i, &s);
+    if (status == dnnl_success) status = conv2d_onednn_forward(&s, dnnl_forward_training, &call->forward);
+    if (status != dnnl_success) return status;
+    onednn_add(call, DNNL_ARG_SRC, CONV2D_X, &s.x);
+    onednn_add(call, DNNL_ARG_DIFF_DST, CONV2D_Y, &s.y);
+    onednn_add_output(call, DNNL_ARG_DIFF_WEIGHTS, CONV2D_W, &s.w);
+    if (p->bias) onednn_add_output(call, DNNL_ARG_DIFF_BIAS, CONV2D_BIAS, &s.bias);
+    call->is_backward = 1;
+    return onednn()->dilated_convolution_backward_weights_desc_init(&call->backward.convolution, dnnl_convolution_direct, &s.x,
+                                                                    &s.w_any, &s.bias, &s.y, s.stride, s.dilation,
+                                                                    s.padding_before, s.padding_after);
+}
+
+static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    (void)d;
+    return onednn_layer_create(p, describe, state, workspace_bytes);
+}
+
+#else
+#define create NULL
+#endif
+
+const kernel_functions conv2d_bwd_weight__cpu_onednn = {onednn_supports, onednn_cost, create, onednn_launch, onednn_destroy};

@@ -1,0 +1,25 @@
+/*
+ * Assumed speeds of CPU candidates, for effort `estimate`: before anything is measured, only the
+ * order among candidates matters. The figures are for one core of a server of the 2020s.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CPU_COST_H
+#define BRAID_KERNELS_CPU_COST_H
+
+#include "core/threads.h"
+#include "ops/op.h"
+
+#define COST_VENDOR_FLOPS 60e9 /* per second and core, in f32 */
+#define COST_COPY_BYTES 10e9   /* per second, all cores together: memory is shared */
+#define COST_VENDOR_CALL 5e-6  /* seconds to start a call of a vendor library */
+
+/* Seconds of a problem at a rate per core, started with `calls` calls of `call_s` seconds: arithmetic or
+ * memory, whichever is slower. */
+static inline double cost_seconds(const braid_problem *p, double flops_per_core, int calls, double call_s) {
+    const double arithmetic = op_of(p)->flops(p) / (flops_per_core * threads_get());
+    const double memory = op_bytes(p) / COST_COPY_BYTES;
+    return calls * call_s + (arithmetic > memory ? arithmetic : memory);
+}
+
+#endif

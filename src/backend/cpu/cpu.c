@@ -1,0 +1,241 @@
+/*
+ * The CPU as a device: host memory, the clock, and what the machine is. Work runs when it is
+ * launched, so there is nothing to wait for.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "backend/cpu/cpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/files.h"
+#include "core/memory.h"
+#include "core/threads.h"
+
+/* Used where the system does not tell: beyond the last cache of most machines. */
+#define UNKNOWN_CACHE_BYTES ((size_t)32 << 20)
+
+typedef struct cpu_cache {
+    int level;
+    char type; /* 'D', 'I' or 'U'; 0: there is no such cache */
+    size_t bytes;
+} cpu_cache;
+
+#define CPU_CACHES 5
+
+typedef struct cpu_device {
+    device head;
+    cpu_cache cache[CPU_CACHES]; /* as seen from the first core */
+    size_t last_cache_bytes;
+} cpu_device;
+
+/* Reads a small file of the system into `text`. False where it cannot be read. */
+static int read_system(const char *path, char *text, size_t bytes) {
+    char *data = NULL;
+    size_t length = 0;
+    text[0] = '\0';
+    if (files_read(path, (size_t)1 << 16, BRAID_ERROR_DEVICE, &data, &length) != BRAID_OK) return 0;
+    snprintf(text, bytes, "%s", data);
+    memory_free(data);
+    return 1;
+}
+
+static void read_cache(int index, cpu_cache *cache) {
+    char path[96], text[32];
+    const char *folder = "/sys/devices/system/cpu/cpu0/cache";
+    *cache = (cpu_cache){0};
+    snprintf(path, sizeof path, "%s/index%d/size", folder, index);
+    unsigned long long kib = 0;
+    if (!read_system(path, text, sizeof text) || sscanf(text, "%lluK", &kib) != 1) return;
+    snprintf(path, sizeof path, "%s/index%d/level", folder, index);
+    if (!read_system(path, text, sizeof text) || sscanf(text, "%d", &cache->level) != 1) return;
+    snprintf(path, sizeof path, "%s/index%d/type", folder, index);
+    if (!read_system(path, text, sizeof text)) return;
+    cache->type = text[0];
+    cache->bytes = (size_t)kib << 10;
+}
+
+static size_t last_cache(const cpu_device *d) {
+    size_t bytes = 0;
+    for (int i = 0; i < CPU_CACHES; i++) {
+        if (d->cache[i].type && d->cache[i].bytes > bytes) bytes = d->cache[i].bytes;
+    }
+    if (bytes > 0) return bytes;
+    const long told = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    return told > 0 ? (size_t)told : UNKNOWN_CACHE_BYTES;
+}
+
+/* "avx2 avx512", or "none". */
+static void feature_text(unsigned features, char *text, size_t bytes) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (unsigned bit = FEATURE_AVX2; bit <= FEATURE_AMX_BF16 && used < bytes; bit <<= 1) {
+        if (features & bit) used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? " " : "", feature_name(bit));
+    }
+    if (!features) snprintf(text, bytes, "none");
+}
+
+/* "onednn 2.6.3 avx512_core", or "onednn none". */
+static void vendor_text(const vendor_library *v, char *text, size_t bytes) {
+    if (v->reason) snprintf(text, bytes, "%.12s none", v->name);
+    else snprintf(text, bytes, "%.12s %.12s %.20s", v->name, v->version, v->isa);
+}
+
+static void write_identity(device *head, size_t cache_bytes) {
+    char signature[48], features[64], onednn[48], openblas[48];
+    cpu_signature(signature, sizeof signature);
+    feature_text(head->features, features, sizeof features);
+    vendor_text(onednn_library(), onednn, sizeof onednn);
+    vendor_text(openblas_library(), openblas, sizeof openblas);
+    snprintf(head->identity, sizeof head->identity, "%.48s; %.32s; %.36s; %zu KiB; %s; %s", head->model, signature,
+             features, cache_bytes >> 10, onednn, openblas);
+}
+
+static int cpu_count(void) {
+    return 1;
+}
+
+static braid_status cpu_open(int ordinal, device **out) {
+    void *memory = NULL;
+    *out = NULL;
+    if (ordinal != 0) return fail(BRAID_ERROR_DEVICE, "device: expected cpu, got cpu:%d; there is one CPU device", ordinal);
+    TRY(cpu_check_isa());
+    TRY(memory_calloc(1, sizeof(cpu_device), "the CPU device", &memory));
+    cpu_device *d = memory;
+    d->head.backend = &backend_cpu;
+    d->head.features = cpu_features();
+    snprintf(d->head.name, sizeof d->head.name, "cpu");
+    cpu_model(d->head.model, sizeof d->head.model);
+    for (int i = 0; i < CPU_CACHES; i++) read_cache(i, &d->cache[i]);
+    d->last_cache_bytes = last_cache(d);
+    write_identity(&d->head, d->last_cache_bytes);
+    *out = &d->head;
+    return BRAID_OK;
+}
+
+static void cpu_close(device *d) {
+    memory_free(d);
+}
+
+static braid_status cpu_alloc(device *d, size_t bytes, void **out) {
+    (void)d;
+    return memory_alloc_device(bytes, "CPU memory", out);
+}
+
+static void cpu_free(device *d, void *memory) {
+    (void)d;
+    memory_free(memory);
+}
+
+static braid_status cpu_copy(device *d, void *to, const void *from, size_t bytes) {
+    (void)d;
+    if (bytes > 0) memcpy(to, from, bytes);
+    return BRAID_OK;
+}
+
+static braid_status cpu_synchronize(device *d) {
+    (void)d;
+    return BRAID_OK;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static braid_status cpu_time(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations, double *seconds) {
+    (void)d;
+    const double start = now();
+    for (int i = 0; i < iterations; i++) TRY(launch(context, i));
+    *seconds = now() - start;
+    return BRAID_OK;
+}
+
+static size_t cpu_cache_bytes(const device *d) {
+    return ((const cpu_device *)d)->last_cache_bytes;
+}
+
+static size_t cpu_free_bytes(const device *d) {
+    (void)d;
+    char text[4096];
+    unsigned long long kib = 0;
+    const char *line = read_system("/proc/meminfo", text, sizeof text) ? strstr(text, "MemAvailable:") : NULL;
+    if (line && sscanf(line, "MemAvailable: %llu kB", &kib) == 1) return (size_t)kib << 10;
+    const long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (size_t)pages << __builtin_ctzl((unsigned long)page) : 0;
+}
+
+/* "L1d 32 KiB, L2 1024 KiB, L3 32768 KiB" */
+static void cache_text(const cpu_device *d, char *text, size_t bytes) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < CPU_CACHES && used < bytes; i++) {
+        const cpu_cache *c = &d->cache[i];
+        if (c->type == 0 || c->type == 'I') continue;
+        used += (size_t)snprintf(text + used, bytes - used, "%sL%d%s %zu KiB", used ? ", " : "", c->level,
+                                 c->type == 'D' ? "d" : "", c->bytes >> 10);
+    }
+    if (used == 0) snprintf(text, bytes, "unknown; %zu KiB taken for the last level", d->last_cache_bytes >> 10);
+}
+
+static void describe_isa(const device *d, braid_row_function row, void *user) {
+    char allowed[64], masked[64], value[160];
+    const unsigned hidden = cpu_hardware() & ~d->features;
+    const char *word = getenv("BRAID_ISA");
+    feature_text(d->features, allowed, sizeof allowed);
+    feature_text(hidden, masked, sizeof masked);
+    if (!hidden) snprintf(value, sizeof value, "%s", allowed);
+    else if (word && *word) snprintf(value, sizeof value, "%s (BRAID_ISA masks %s)", allowed, masked);
+    else snprintf(value, sizeof value, "%s (the system refuses %s)", allowed, masked);
+    row(user, "cpu", "isa", value, hidden && word && *word ? "unset BRAID_ISA" : NULL);
+}
+
+static void describe_vendor(const vendor_library *v, braid_row_function row, void *user) {
+    char value[512];
+    if (v->reason) {
+        row(user, "vendor", v->name, "not used", v->reason);
+        return;
+    }
+    snprintf(value, sizeof value, "%s, %s%s, %s", v->version, v->isa, v->handicapped ? " (handicapped)" : "", v->file);
+    row(user, "vendor", v->name, value,
+        v->handicapped ? "it does not run at this CPU's best instruction set: its times prove nothing" : NULL);
+}
+
+static void cpu_describe(device *d, braid_row_function row, void *user) {
+    char text[160];
+    row(user, "cpu", "model", d->model, NULL);
+    cpu_signature(text, sizeof text);
+    row(user, "cpu", "signature", text, NULL);
+    snprintf(text, sizeof text, "%d", threads_available());
+    row(user, "cpu", "cores usable", text, NULL);
+    snprintf(text, sizeof text, "%d (%s)", threads_get(), threads_runtime());
+    row(user, "cpu", "threads", text, NULL);
+    describe_isa(d, row, user);
+    cache_text((const cpu_device *)d, text, sizeof text);
+    row(user, "cpu", "caches", text, NULL);
+    snprintf(text, sizeof text, "%zu MiB", cpu_free_bytes(d) >> 20);
+    row(user, "cpu", "free memory", text, NULL);
+    describe_vendor(onednn_library(), row, user);
+    describe_vendor(openblas_library(), row, user);
+}
+
+const backend backend_cpu = {
+    .name = "cpu",
+    .count = cpu_count,
+    .open = cpu_open,
+    .close = cpu_close,
+    .alloc = cpu_alloc,
+    .free = cpu_free,
+    .upload = cpu_copy,
+    .download = cpu_copy,
+    .synchronize = cpu_synchronize,
+    .time = cpu_time,
+    .cache_bytes = cpu_cache_bytes,
+    .free_bytes = cpu_free_bytes,
+    .describe = cpu_describe,
+};
