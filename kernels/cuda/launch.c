@@ -1,0 +1,44 @@
+/*
+ * The shared part of the launchers.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/launch.h"
+
+const char launch_too_large[] = "the problem needs more blocks than one launch can have";
+
+const char *launch_name(const launch_names *names, braid_dtype dtype) {
+    if (dtype == BRAID_DTYPE_F16) return names->f16;
+    return dtype == BRAID_DTYPE_BF16 ? names->bf16 : names->f32;
+}
+
+int64_t launch_tiles(int64_t length, int64_t tile) {
+    return length / tile + (length % tile != 0);
+}
+
+int launch_schedule(int32_t first_block[BRAID_MAX_PLANES + 1], const int64_t blocks[BRAID_MAX_PLANES], int planes) {
+    int64_t total = 0;
+    for (int i = 0; i < planes; i++) {
+        first_block[i] = (int32_t)total;
+        if (blocks[i] > CUDA_MAX_BLOCKS - total) return 0;
+        total += blocks[i];
+    }
+    for (int i = planes; i <= BRAID_MAX_PLANES; i++) first_block[i] = (int32_t)total;
+    return 1;
+}
+
+const char *launch_refuses_channels(const braid_problem *p) {
+    for (int i = 0; i < p->streams; i++) {
+        if (p->in_channels[i] >= LAUNCH_MAX_LENGTH || p->out_channels[i] >= LAUNCH_MAX_LENGTH ||
+            p->in_pitch[i] >= LAUNCH_MAX_LENGTH || p->out_pitch[i] >= LAUNCH_MAX_LENGTH) {
+            return "a stream has 2^30 channels or more";
+        }
+    }
+    return NULL;
+}
+
+double launch_cost(const braid_problem *p) {
+    const double flops_per_s = 1e13, bytes_per_s = 1.5e12, launch_s = 4e-6;
+    double arithmetic = op_of(p)->flops(p) / flops_per_s, memory = op_bytes(p) / bytes_per_s;
+    return launch_s + (arithmetic > memory ? arithmetic : memory);
+}

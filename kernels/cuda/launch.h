@@ -1,0 +1,36 @@
+/*
+ * What the launchers of CUDA kernels share: limits, names by dtype, and the division of one launch
+ * among the planes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_LAUNCH_H
+#define BRAID_KERNELS_CUDA_LAUNCH_H
+
+#include "backend/cuda/cuda.h"
+#include "kernels/kernel.h"
+
+/* Sizes of one axis and lengths of one sum must stay below this, so that kernels can count them in 32 bits. */
+#define LAUNCH_MAX_LENGTH ((int64_t)1 << 30)
+
+/* The function of a dtype among those of a stem: "conv2d_fwd_f16". */
+typedef struct launch_names {
+    const char *f32, *f16, *bf16;
+} launch_names;
+const char *launch_name(const launch_names *names, braid_dtype dtype);
+
+int64_t launch_tiles(int64_t length, int64_t tile); /* length / tile, rounded up */
+
+/* Sums up the blocks of the planes: those of plane i are first_block[i] up to first_block[i + 1]. False where
+ * they are too many for one launch. */
+int launch_schedule(int32_t first_block[BRAID_MAX_PLANES + 1], const int64_t blocks[BRAID_MAX_PLANES], int planes);
+
+/* Why channels or pitches are too large, in words; NULL: they are not. */
+const char *launch_refuses_channels(const braid_problem *p);
+
+extern const char launch_too_large[]; /* the reason where launch_schedule says no */
+
+/* Predicted seconds of one launch: the slower of arithmetic and memory. */
+double launch_cost(const braid_problem *p);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * Numbers as they lie in memory and as kernels compute with them: every format is loaded to float
+ * and stored with one rounding, to nearest even. bf16 flushes denormals in both directions and f16
+ * keeps them, as src/core/dtype.h says.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_TILE_NUMBER_CUH
+#define BRAID_KERNELS_CUDA_TILE_NUMBER_CUH
+
+#include <stdint.h>
+
+struct f32 {
+    float value;
+};
+struct f16 {
+    uint16_t bits;
+};
+struct bf16 {
+    uint16_t bits;
+};
+
+/* Denormals become a zero of the same sign. */
+static __device__ __forceinline__ float flush_denormal(float value) {
+    float flushed;
+    asm("mul.ftz.f32 %0, %1, 0f3F800000;" : "=f"(flushed) : "f"(value));
+    return flushed;
+}
+
+static __device__ __forceinline__ float load(const f32 *from) {
+    return from->value;
+}
+
+static __device__ __forceinline__ float load(const f16 *from) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(from->bits));
+    return value;
+}
+
+static __device__ __forceinline__ float load(const bf16 *from) {
+    return flush_denormal(__uint_as_float((uint32_t)from->bits << 16));
+}
+
+static __device__ __forceinline__ void store(f32 *to, float value) {
+    to->value = value;
+}
+
+static __device__ __forceinline__ void store(f16 *to, float value) {
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to->bits) : "f"(value));
+}
+
+static __device__ __forceinline__ void store(bf16 *to, float value) {
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(to->bits) : "f"(flush_denormal(value)));
+}
+
+#endif
