@@ -292,6 +292,7 @@ typedef struct braid_candidate {
     double low_s, high_s;    /* the interval of that median */
     double max_err;          /* largest error, as a share of the tolerance; <= 1 passes; -1: not checked */
     int64_t compared;        /* outputs compared with the reference */
+    int handicapped;         /* 1: a vendor library that does not run at the CPU's best instruction set: proves nothing */
     size_t workspace_bytes;
     int64_t layout_copy_bytes; /* bytes that it moves only to rearrange activations, per launch */
 } braid_candidate;

@@ -33,15 +33,15 @@ static const reference references[] = {
 #undef REFERENCE
 #undef KERNEL
 
-static const reference *find(braid_op_id op, braid_pass pass) {
+static const reference *find(braid_op_id id, braid_pass pass) {
     for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
-        if (references[i].op == op && references[i].pass == pass) return &references[i];
+        if (references[i].op == id && references[i].pass == pass) return &references[i];
     }
     return NULL;
 }
 
-ref_at ref_at_f64(braid_op_id op, braid_pass pass) {
-    const reference *r = find(op, pass);
+ref_at ref_at_f64(braid_op_id id, braid_pass pass) {
+    const reference *r = find(id, pass);
     return r ? r->f64 : NULL;
 }
 
@@ -79,7 +79,7 @@ static void run_part(void *context, int64_t part) {
 }
 
 static braid_status run_whole(const braid_problem *p, ref_at at, const buffers *b) {
-    const op *o = op_of(p);
+    const op_info *o = op_of(p);
     for (int slot = 0; slot < op_operand_count(o); slot++) {
         if (!op_is_output(op_role(p, slot))) continue;
         for (int i = 0; i < o->planes(p, slot); i++) {
@@ -102,7 +102,7 @@ static int is_half(braid_dtype dtype) {
 /* Calls visit for every plane of a half operand, with its place in the workspace. */
 static braid_status each_half(const braid_problem *p, braid_status (*visit)(void *context, int slot, int i, const plane_shape *s, size_t offset),
                               void *context, size_t *bytes) {
-    const op *o = op_of(p);
+    const op_info *o = op_of(p);
     *bytes = 0;
     for (int slot = 0; slot < op_operand_count(o); slot++) {
         for (int i = 0; op_role(p, slot) != ROLE_NONE && i < o->planes(p, slot); i++) {

@@ -27,7 +27,7 @@ static int64_t terms(const braid_problem *p) {
     return 2;
 }
 
-const op op_bn_apply = {
+const op_info op_bn_apply = {
     .name = "bn_apply",
     .summary = "normalise: multiply and add per channel",
     .passes = 1u << BRAID_PASS_FWD,

@@ -38,7 +38,7 @@ static void draw(rng *r, braid_problem *p) {
     bn_draw(r, p);
 }
 
-const op op_bn_dapply = {
+const op_info op_bn_dapply = {
     .name = "bn_dapply",
     .summary = "gradient of the normalised input",
     .passes = 1u << BRAID_PASS_FWD,

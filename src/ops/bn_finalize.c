@@ -52,7 +52,7 @@ static braid_status check_active(const braid_problem *p, int i, int64_t active) 
     return BRAID_OK;
 }
 
-const op op_bn_finalize = {
+const op_info op_bn_finalize = {
     .name = "bn_finalize",
     .summary = "scale, shift and running statistics of every channel",
     .passes = 1u << BRAID_PASS_FWD,

@@ -22,7 +22,7 @@ static double flops(const braid_problem *p) {
     return 3 * shape_total(p);
 }
 
-const op op_bn_stats = {
+const op_info op_bn_stats = {
     .name = "bn_stats",
     .summary = "mean and variance of every channel",
     .passes = 1u << BRAID_PASS_FWD,

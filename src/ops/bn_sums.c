@@ -23,7 +23,7 @@ static double flops(const braid_problem *p) {
     return 4 * shape_total(p);
 }
 
-const op op_bn_sums = {
+const op_info op_bn_sums = {
     .name = "bn_sums",
     .summary = "gradients of gamma and beta",
     .passes = 1u << BRAID_PASS_FWD,

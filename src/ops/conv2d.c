@@ -167,7 +167,7 @@ static void shrink(braid_problem *p) {
     }
 }
 
-const op op_conv2d = {
+const op_info op_conv2d = {
     .name = "conv2d",
     .summary = "2-D convolution of every stream",
     .passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,

@@ -15,7 +15,7 @@ static braid_dtype draw_dtype(rng *r) {
     return percent <= 90 ? BRAID_DTYPE_BF16 : BRAID_DTYPE_F64;
 }
 
-static void draw_streams(rng *r, braid_problem *p, const op *o) {
+static void draw_streams(rng *r, braid_problem *p, const op_info *o) {
     p->streams = draw_chance(r, 45) ? 1 : (int)rng_between(r, 2, draw_chance(r, 80) ? 4 : o->max_streams);
     p->batch = rng_between(r, 1, draw_chance(r, 80) ? 3 : 9);
     p->mask = (o->fields & FIELD_BIT(mask)) && draw_chance(r, 20);
@@ -23,7 +23,7 @@ static void draw_streams(rng *r, braid_problem *p, const op *o) {
 }
 
 /* Some planes get a pixel pitch wider than their channels. */
-static void draw_pitches(rng *r, braid_problem *p, const op *o) {
+static void draw_pitches(rng *r, braid_problem *p, const op_info *o) {
     if (!draw_chance(r, 15)) return;
     for (int i = 0; i < p->streams; i++) {
         if (o->fields & FIELD_BIT(cp)) p->in_pitch[i] = planes_pitch16(p->in_channels[i], p->dtype);
@@ -32,7 +32,7 @@ static void draw_pitches(rng *r, braid_problem *p, const op *o) {
 }
 
 braid_status braid_problem_draw(braid_op_id id, braid_pass pass, uint64_t seed, braid_problem *problem) {
-    const op *o = op_find(id);
+    const op_info *o = op_find(id);
     if (!o || (unsigned)pass >= BRAID_PASS_COUNT || !(o->passes & (1u << pass)) || !problem) {
         return fail(BRAID_ERROR_ARGUMENT, "braid_problem_draw: expected an op, one of its passes and a problem, got op %d pass %d",
                     (int)id, (int)pass);

@@ -61,7 +61,7 @@ static void shrink(braid_problem *p) {
     }
 }
 
-const op op_linear = {
+const op_info op_linear = {
     .name = "linear",
     .summary = "matrix product with the weights of every stream",
     .passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,

@@ -10,30 +10,30 @@
 #include "core/dtype.h"
 #include "core/sizes.h"
 
-#define OP_EXTERN(NAME, name) extern const op op_##name;
+#define OP_EXTERN(NAME, name) extern const op_info op_##name;
 BRAID_OP_LIST(OP_EXTERN)
 #undef OP_EXTERN
 
 #define OP_ROW(NAME, name) [BRAID_OP_##NAME] = &op_##name,
-static const op *const table[BRAID_OP_COUNT] = {BRAID_OP_LIST(OP_ROW)};
+static const op_info *const table[BRAID_OP_COUNT] = {BRAID_OP_LIST(OP_ROW)};
 #undef OP_ROW
 
-const op *op_find(braid_op_id id) {
+const op_info *op_find(braid_op_id id) {
     return (unsigned)id < BRAID_OP_COUNT ? table[id] : NULL;
 }
 
-const op *op_of(const braid_problem *p) {
+const op_info *op_of(const braid_problem *p) {
     return table[p->op];
 }
 
-int op_operand_count(const op *o) {
+int op_operand_count(const op_info *o) {
     int count = 0;
     while (count < OP_MAX_OPERANDS && o->operands[count].name) count++;
     return count;
 }
 
 operand_role op_role(const braid_problem *p, int slot) {
-    const op *o = op_of(p);
+    const op_info *o = op_of(p);
     if (o->planes(p, slot) == 0) return ROLE_NONE;
     return o->operands[slot].role[p->pass];
 }
@@ -62,7 +62,7 @@ const char *op_operand_name(const braid_problem *p, int slot) {
 }
 
 braid_status op_operand_info(const braid_problem *p, int slot, braid_operand_info *info) {
-    const op *o = op_of(p);
+    const op_info *o = op_of(p);
     operand_role role = op_role(p, slot);
     memset(info, 0, sizeof *info);
     info->name = op_operand_name(p, slot);

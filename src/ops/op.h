@@ -1,6 +1,6 @@
 /*
  * What braid knows of an op without computing anything: its fields, its operands, its shape rule
- * and its work. One file per op defines one `op`; parsing, printing, buffers, checks, timing and
+ * and its work. One file per op defines one `op_info`; parsing, printing, buffers, checks, timing and
  * tests are written once against this table.
  *
  * SPDX-License-Identifier: MIT
@@ -76,7 +76,7 @@ typedef struct plane_shape {
     int64_t pitch; /* elements between two values of the second-fastest axis */
 } plane_shape;
 
-typedef struct op {
+typedef struct op_info {
     const char *name;
     const char *summary;                       /* one line for help texts */
     unsigned passes;                           /* bits of braid_pass */
@@ -102,15 +102,15 @@ typedef struct op {
     void (*draw)(rng *r, braid_problem *p);
     /* Makes a problem small, keeping what kernels trip over: remainders, strides, options. */
     void (*shrink)(braid_problem *p);
-} op;
+} op_info;
 
 /* The table; NULL for an id out of range. */
-const op *op_find(braid_op_id id);
+const op_info *op_find(braid_op_id id);
 
 /* The op of a checked problem. */
-const op *op_of(const braid_problem *p);
+const op_info *op_of(const braid_problem *p);
 
-int op_operand_count(const op *o);
+int op_operand_count(const op_info *o);
 operand_role op_role(const braid_problem *p, int slot);  /* ROLE_NONE also where it has no planes */
 int op_is_input(operand_role role);                      /* in, inout, din */
 int op_is_output(operand_role role);                     /* out, inout, dout */

@@ -44,7 +44,7 @@ static void default_list(int64_t *list, const int64_t *values, int count) {
 }
 
 /* Zero means the default, in the fields that the op has. */
-static void fill_defaults(braid_problem *p, const op *o) {
+static void fill_defaults(braid_problem *p, const op_info *o) {
     int streams = p->streams < 0 || p->streams > BRAID_MAX_PLANES ? 0 : p->streams;
     if (o->fields & FIELD_BIT(st)) default_pair(p->stride, 1);
     if (o->fields & FIELD_BIT(dil)) default_pair(p->dilation, 1);
@@ -68,14 +68,14 @@ static size_t field_bytes(field_kind kind) {
     }
 }
 
-static braid_status check_unused(const braid_problem *p, const op *o, const field *f) {
+static braid_status check_unused(const braid_problem *p, const op_info *o, const field *f) {
     static const char zeros[sizeof(int64_t[BRAID_MAX_PLANES])];
     if (memcmp((const char *)p + f->offset, zeros, field_bytes(f->kind)) == 0) return BRAID_OK;
     return fail(BRAID_ERROR_ARGUMENT, "%s has no field %s (%s): expected it to be left out, got a value", o->name,
                 f->name, f->meaning);
 }
 
-static braid_status check_range(const op *o, const field *f, int64_t value, int64_t low, int64_t high) {
+static braid_status check_range(const op_info *o, const field *f, int64_t value, int64_t low, int64_t high) {
     if (value >= low && value <= high) return BRAID_OK;
     return fail(BRAID_ERROR_ARGUMENT, "%s: expected %s (%s) from %lld to %lld, got %lld", o->name, f->name, f->meaning,
                 (long long)low, (long long)high, (long long)value);
@@ -85,7 +85,7 @@ static int64_t lowest(field_id id) {
     return id == FIELD_b || id == FIELD_pad || id == FIELD_extra ? 0 : 1;
 }
 
-static braid_status check_list(const braid_problem *p, const op *o, const field *f, const int64_t *list) {
+static braid_status check_list(const braid_problem *p, const op_info *o, const field *f, const int64_t *list) {
     for (int i = 0; i < BRAID_MAX_PLANES; i++) {
         if (i < p->streams) {
             TRY(check_range(o, f, list[i], 1, MAX_DIM));
@@ -97,13 +97,13 @@ static braid_status check_list(const braid_problem *p, const op *o, const field 
     return BRAID_OK;
 }
 
-static braid_status check_real(const op *o, const field *f, double value) {
+static braid_status check_real(const op_info *o, const field *f, double value) {
     if (isfinite(value) && value > 0 && value <= 1) return BRAID_OK;
     return fail(BRAID_ERROR_ARGUMENT, "%s: expected %s (%s) above 0 and at most 1, got %g", o->name, f->name, f->meaning,
                 value);
 }
 
-static braid_status check_field(const braid_problem *p, const op *o, field_id id) {
+static braid_status check_field(const braid_problem *p, const op_info *o, field_id id) {
     const field *f = &fields[id];
     const void *at = (const char *)p + f->offset;
     const int64_t *integers = at;
@@ -127,7 +127,7 @@ static braid_status check_field(const braid_problem *p, const op *o, field_id id
     }
 }
 
-static braid_status check_pitch(const braid_problem *p, const op *o) {
+static braid_status check_pitch(const braid_problem *p, const op_info *o) {
     for (int i = 0; i < p->streams; i++) {
         if ((o->fields & FIELD_BIT(cp)) && p->in_pitch[i] < p->in_channels[i]) {
             return fail(BRAID_ERROR_ARGUMENT, "%s: expected cp (in_pitch) of stream %d to be at least its %lld channels, got %lld",
@@ -142,7 +142,7 @@ static braid_status check_pitch(const braid_problem *p, const op *o) {
 }
 
 /* Every operand must fit in memory arithmetic. */
-static braid_status check_sizes(const braid_problem *p, const op *o) {
+static braid_status check_sizes(const braid_problem *p, const op_info *o) {
     for (int slot = 0; slot < op_operand_count(o); slot++) {
         braid_operand_info info;
         TRY(op_operand_info(p, slot, &info));
@@ -152,7 +152,7 @@ static braid_status check_sizes(const braid_problem *p, const op *o) {
 
 braid_status braid_problem_check(braid_problem *problem) {
     if (!problem) return fail(BRAID_ERROR_ARGUMENT, "braid_problem_check: expected a problem, got NULL");
-    const op *o = op_find(problem->op);
+    const op_info *o = op_find(problem->op);
     if (!o) {
         return fail(BRAID_ERROR_ARGUMENT, "problem: expected op from 0 to %d, got %d", BRAID_OP_COUNT - 1,
                     (int)problem->op);

@@ -19,12 +19,12 @@
 static const char *const pass_names[BRAID_PASS_COUNT] = {"fwd", "bwd_data", "bwd_weight"};
 
 const char *braid_op_id_name(braid_op_id id) {
-    const op *o = op_find(id);
+    const op_info *o = op_find(id);
     return o ? o->name : NULL;
 }
 
 const char *braid_pass_name(braid_op_id id, braid_pass pass) {
-    const op *o = op_find(id);
+    const op_info *o = op_find(id);
     if (!o || (unsigned)pass >= BRAID_PASS_COUNT || !(o->passes & (1u << pass))) return NULL;
     return o->single_pass ? "" : pass_names[pass];
 }
@@ -109,7 +109,7 @@ static braid_status read_word(const field *f, const char **at, void *value) {
 /* What a typed string leaves open until all fields are read. */
 typedef struct reading {
     braid_problem *problem;
-    const op *op;
+    const op_info *op;
     unsigned seen;              /* FIELD_BITs */
     int list_count[FIELD_COUNT]; /* values typed */
     int pad_same;
@@ -179,7 +179,7 @@ static braid_status read_field(reading *r, const char *token) {
 /* "conv2d_fwd", "bn_stats" */
 static braid_status read_op(const char *token, reading *r) {
     for (int id = 0; id < BRAID_OP_COUNT; id++) {
-        const op *o = op_find((braid_op_id)id);
+        const op_info *o = op_find((braid_op_id)id);
         for (int pass = 0; pass < BRAID_PASS_COUNT; pass++) {
             char name[64];
             if (!(o->passes & (1u << pass))) continue;
@@ -312,7 +312,7 @@ braid_status braid_problem_print(const braid_problem *problem, char *text, size_
     if (!problem || !text) return fail(BRAID_ERROR_ARGUMENT, "braid_problem_print: expected a problem and a text, got NULL");
     braid_problem p = *problem;
     TRY(braid_problem_check(&p));
-    const op *o = op_of(&p);
+    const op_info *o = op_of(&p);
     text_out out = {.text = text, .size = size};
     put(&out, "%s%s%s:%s", o->name, o->single_pass ? "" : "_", braid_pass_name(p.op, p.pass), braid_dtype_name(p.dtype));
     for (int id = 0; id < FIELD_COUNT; id++) {

@@ -1,0 +1,209 @@
+/*
+ * Contexts: creation, memory, ceilings, description.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/context.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/dtype.h"
+#include "core/files.h"
+#include "core/memory.h"
+#include "core/threads.h"
+#include "plan/measure.h"
+
+#define MAX_THREADS 1024
+
+braid_status context_enter(const braid_context *context, const char *caller) {
+    if (!context) return fail(BRAID_ERROR_ARGUMENT, "%s: expected a context, got NULL", caller);
+    if (context->process != getpid()) {
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected a context of this process, got one from before a fork; create it after the fork", caller);
+    }
+    threads_set(context->threads);
+    return BRAID_OK;
+}
+
+/* Whether a comma-separated list has a word. */
+static int lists(const char *list, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = list; at && *at;) {
+        const char *end = strchr(at, ',');
+        size_t piece = end ? (size_t)(end - at) : strlen(at);
+        if (piece == length && memcmp(at, word, length) == 0) return 1;
+        at = end ? end + 1 : NULL;
+    }
+    return 0;
+}
+
+const char *context_excludes(const braid_context *context, const kernel *k) {
+    if ((k->vendor && lists(context->disable, k->vendor)) || lists(context->disable, k->name)) return "left out by BRAID_DISABLE or --disable";
+    if (!(k->flags & KERNEL_DETERMINISTIC)) return "not deterministic";
+    if (context->repro == BRAID_REPRO_THREADS && !(k->flags & KERNEL_THREAD_INVARIANT)) {
+        return "its bits depend on the number of threads (level R2 asks for the same at any)";
+    }
+    return NULL;
+}
+
+/* ---- Creation ----------------------------------------------------------------------------- */
+
+static braid_status set_cache_dir(braid_context *c, const char *wanted) {
+    if (wanted && !*wanted) return BRAID_OK;
+    if (wanted) return memory_copy_text(wanted, &c->cache_dir);
+    return files_cache_folder(&c->cache_dir);
+}
+
+static braid_status check_options(const braid_context_options *o) {
+    if (o->threads < 0 || o->threads > MAX_THREADS) {
+        return fail(BRAID_ERROR_ARGUMENT, "context: expected threads from 0 (all) to %d, got %d", MAX_THREADS, o->threads);
+    }
+    if ((unsigned)o->repro > BRAID_REPRO_THREADS) {
+        return fail(BRAID_ERROR_ARGUMENT, "context: expected repro 0 (run) or 1 (threads), got %d", (int)o->repro);
+    }
+    return BRAID_OK;
+}
+
+braid_status braid_context_create(const braid_context_options *options, braid_context **context) {
+    const braid_context_options defaults = {0}, *o = options ? options : &defaults;
+    braid_context *c = NULL;
+    if (!context) return fail(BRAID_ERROR_ARGUMENT, "braid_context_create: expected a place for the context, got NULL");
+    *context = NULL;
+    TRY(check_options(o));
+    TRY(memory_calloc(1, sizeof *c, "context", (void **)&c));
+    const char *device_name = o->device ? o->device : getenv("BRAID_DEVICE");
+    const char *disable = o->disable ? o->disable : getenv("BRAID_DISABLE");
+    c->process = getpid();
+    c->repro = o->repro;
+    c->threads = o->threads ? o->threads : threads_available();
+    threads_set(c->threads);
+    braid_status status = backend_open(device_name && *device_name ? device_name : "auto", &c->device);
+    if (status == BRAID_OK) status = memory_copy_text(disable ? disable : "", &c->disable);
+    if (status == BRAID_OK) status = set_cache_dir(c, o->cache_dir);
+    if (status != BRAID_OK) {
+        braid_context_destroy(c);
+        return status;
+    }
+    *context = c;
+    return BRAID_OK;
+}
+
+void braid_context_destroy(braid_context *context) {
+    if (!context) return;
+    if (context->device && context->process == getpid()) context->device->backend->close(context->device);
+    memory_free(context->cache_dir);
+    memory_free(context->disable);
+    memory_free(context);
+}
+
+const char *braid_context_device(const braid_context *context) {
+    return context ? context->device->name : "";
+}
+
+/* ---- Memory ------------------------------------------------------------------------------- */
+
+braid_status braid_memory_create(braid_context *context, size_t bytes, void **memory) {
+    if (!memory) return fail(BRAID_ERROR_ARGUMENT, "braid_memory_create: expected a place for the pointer, got NULL");
+    *memory = NULL;
+    TRY(context_enter(context, "braid_memory_create"));
+    return context->device->backend->alloc(context->device, bytes, memory);
+}
+
+void braid_memory_destroy(braid_context *context, void *memory) {
+    if (context && memory) context->device->backend->free(context->device, memory);
+}
+
+braid_status braid_upload(braid_context *context, void *to, const void *host, size_t bytes) {
+    TRY(context_enter(context, "braid_upload"));
+    if (bytes && (!to || !host)) return fail(BRAID_ERROR_ARGUMENT, "braid_upload: expected two pointers, got NULL");
+    return bytes ? context->device->backend->upload(context->device, to, host, bytes) : BRAID_OK;
+}
+
+braid_status braid_download(braid_context *context, void *host, const void *from, size_t bytes) {
+    TRY(context_enter(context, "braid_download"));
+    if (bytes && (!host || !from)) return fail(BRAID_ERROR_ARGUMENT, "braid_download: expected two pointers, got NULL");
+    return bytes ? context->device->backend->download(context->device, host, from, bytes) : BRAID_OK;
+}
+
+braid_status braid_synchronize(braid_context *context) {
+    TRY(context_enter(context, "braid_synchronize"));
+    return context->device->backend->synchronize(context->device);
+}
+
+braid_status braid_context_describe(braid_context *context, braid_row_function row, void *user) {
+    TRY(context_enter(context, "braid_context_describe"));
+    if (!row) return fail(BRAID_ERROR_ARGUMENT, "braid_context_describe: expected a row function, got NULL");
+    context->device->backend->describe(context->device, row, user);
+    if (context->device->backend != &backend_cuda) {
+        if (backend_cuda.count() > 0) {
+            row(user, "gpu", "cuda", "found", "use it with --device cuda:0");
+        } else {
+            row(user, "gpu", "cuda", "none", braid_message());
+        }
+    }
+    row(user, "wisdom", "folder", context->cache_dir ? context->cache_dir : "kept nowhere", NULL);
+    return BRAID_OK;
+}
+
+/* ---- Ceilings ----------------------------------------------------------------------------- */
+
+#define COPY_BYTES ((size_t)256 << 20)
+#define COPY_ROUNDS 7
+
+typedef struct copy_context {
+    device *device;
+    void *from, *to;
+} copy_context;
+
+static braid_status copy_once(void *context, int i) {
+    const copy_context *c = context;
+    (void)i;
+    return c->device->backend->copy(c->device, c->to, c->from, COPY_BYTES);
+}
+
+/* Bytes read plus bytes written per second, the best of a few: a ceiling is what can be reached. */
+static braid_status measure_copy(device *d, double *bytes_per_s) {
+    copy_context c = {.device = d};
+    double best = INFINITY;
+    braid_status status = d->backend->alloc(d, COPY_BYTES, &c.from);
+    if (status == BRAID_OK) status = d->backend->alloc(d, COPY_BYTES, &c.to);
+    for (int round = 0; round < COPY_ROUNDS && status == BRAID_OK; round++) {
+        double seconds = 0;
+        status = d->backend->time(d, copy_once, &c, 1, &seconds);
+        if (status == BRAID_OK && round > 0 && seconds > 0) best = fmin(best, seconds);
+    }
+    if (c.from) d->backend->free(d, c.from);
+    if (c.to) d->backend->free(d, c.to);
+    *bytes_per_s = 2.0 * (double)COPY_BYTES / best;
+    return status;
+}
+
+/* The fastest matrix product that any candidate reaches, whatever the context's rules. */
+static braid_status measure_gemm(braid_context *context, braid_dtype dtype, double *flops_per_s) {
+    braid_problem p = {.op = BRAID_OP_LINEAR, .dtype = dtype, .streams = 1, .batch = 1024, .in_channels = {1024}, .out_channels = {1024}};
+    braid_op *op = NULL;
+    TRY(braid_op_create(context, &p, &op));
+    braid_status status = braid_op_plan(op, &(braid_plan_options){.seconds = 0.3, .again = 1});
+    const braid_race *race = braid_op_explain(op);
+    *flops_per_s = 0;
+    for (int j = 0; status == BRAID_OK && j < race->count; j++) {
+        if (race->candidates[j].low_s > 0) *flops_per_s = fmax(*flops_per_s, race->flops / race->candidates[j].low_s);
+    }
+    braid_op_destroy(op);
+    return status;
+}
+
+braid_status braid_context_ceilings(braid_context *context, braid_dtype dtype, braid_ceilings *ceilings) {
+    TRY(context_enter(context, "braid_context_ceilings"));
+    if (!ceilings || !dtype_is_compute(dtype)) {
+        return fail(BRAID_ERROR_ARGUMENT, "braid_context_ceilings: expected a compute dtype and a place for the result, got dtype %d", (int)dtype);
+    }
+    braid_ceilings *known = &context->ceilings[dtype];
+    if (known->copy_bytes_per_s <= 0) TRY(measure_copy(context->device, &known->copy_bytes_per_s));
+    if (known->gemm_flops_per_s <= 0) TRY(measure_gemm(context, dtype, &known->gemm_flops_per_s));
+    *ceilings = *known;
+    return BRAID_OK;
+}

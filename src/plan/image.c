@@ -1,0 +1,214 @@
+/*
+ * Laying, filling and inspecting operand blocks.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/image.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/dtype.h"
+#include "core/memory.h"
+#include "core/sizes.h"
+#include "core/threads.h"
+
+/* Calls the body for every plane of every operand that the problem has. */
+#define EACH_PLANE(p, slot, i)                                         \
+    for (int slot = 0; slot < op_operand_count(op_of(p)); slot++)      \
+        for (int i = 0; op_role(p, slot) != ROLE_NONE && i < op_of(p)->planes(p, slot); i++)
+
+static braid_status grow(size_t *bytes, size_t by) {
+    if (size_add(*bytes, by, bytes) && size_align(*bytes, MEMORY_DEVICE_ALIGNMENT, bytes)) return BRAID_OK;
+    return fail(BRAID_ERROR_MEMORY, "operands: expected their sizes to add up to 64 bits");
+}
+
+braid_status image_lay(const braid_problem *p, image *out) {
+    memset(out, 0, sizeof *out);
+    EACH_PLANE(p, slot, i) {
+        braid_operand_info info;
+        TRY(op_operand_info(p, slot, &info));
+        TRY(grow(&out->bytes, RED_ZONE_BYTES));
+        out->offset[slot][i] = out->bytes;
+        out->plane_bytes[slot][i] = info.bytes[i];
+        TRY(grow(&out->bytes, info.bytes[i]));
+    }
+    return grow(&out->bytes, RED_ZONE_BYTES);
+}
+
+void image_buffers(const braid_problem *p, const image *m, void *base, buffers *out) {
+    memset(out, 0, sizeof *out);
+    EACH_PLANE(p, slot, i) {
+        out->plane[slot][i] = (char *)base + m->offset[slot][i];
+    }
+}
+
+/* ---- Filling ------------------------------------------------------------------------------ */
+
+typedef struct fill {
+    const braid_problem *p;
+    plane_shape shape;
+    operand_fill kind;
+    image_mode mode;
+    double density; /* share of non-zero integers */
+    rng sequence;   /* start of this plane's numbers */
+    void *data;
+    int64_t rows, last;
+} fill;
+
+static double draw_value(const fill *f, rng *r) {
+    static const double powers[] = {0.5, 1, 2};
+    switch (f->kind) {
+        case FILL_POSITIVE: return f->mode == IMAGE_EXACT ? powers[rng_between(r, 0, 2)] : 0.5 + rng_uniform(r);
+        case FILL_COUNTER: return (double)rng_between(r, 0, 9);
+        default:
+            if (f->mode == IMAGE_REAL) return rng_normal(r);
+            return rng_uniform(r) < f->density ? (double)rng_between(r, -4, 4) : 0;
+    }
+}
+
+/* Each row has numbers of its own, so that rows can be filled in any order. */
+static void fill_row(void *context, int64_t row) {
+    const fill *f = context;
+    rng r = f->sequence;
+    r.index = (uint64_t)row << 24;
+    for (int64_t j = 0; j < f->last; j++) dtype_store(f->data, f->shape.dtype, row * f->shape.pitch + j, draw_value(f, &r));
+    for (int64_t j = f->last; j < f->shape.pitch; j++) dtype_store(f->data, f->shape.dtype, row * f->shape.pitch + j, 0);
+}
+
+/* Blanks about a third of the samples and, one time in eight, the whole stream. */
+static void fill_mask(const braid_problem *p, rng r, uint32_t *words) {
+    int64_t pixels = op_of(p)->fields & FIELD_BIT(hw) ? p->size[0] * p->size[1] : 1;
+    int64_t keep = pixels == 1 ? 2 : 1, active = p->batch;
+    int all = rng_between(&r, 1, 8) == 1;
+    memset(words, 0, (size_t)mask_words(p->batch) * sizeof *words);
+    for (int64_t b = 0; b < p->batch; b++) {
+        int blank = rng_between(&r, 1, 3) == 1;
+        if (!all && (!blank || active <= keep)) continue;
+        words[b >> 5] |= 1u << (b & 31);
+        active--;
+    }
+}
+
+void image_fill(const braid_problem *p, const image *m, image_mode mode, uint64_t seed, void *base) {
+    const op_info *o = op_of(p);
+    double density = 65536.0 / (double)o->terms(p); /* 2^22 over the largest product, 64 */
+    memset(base, RED_ZONE_BYTE, m->bytes);
+    EACH_PLANE(p, slot, i) {
+        void *data = (char *)base + m->offset[slot][i];
+        rng sequence = {.seed = seed, .stream = (uint64_t)(slot * BRAID_MAX_PLANES + i)};
+        if (!op_is_input(op_role(p, slot))) {
+            memset(data, POISON_BYTE, m->plane_bytes[slot][i]);
+        } else if (o->operands[slot].fill == FILL_MASK) {
+            fill_mask(p, sequence, data);
+        } else {
+            fill f = {.p = p, .kind = o->operands[slot].fill, .mode = mode, .density = density, .sequence = sequence, .data = data, .rows = 1};
+            o->shape(p, slot, i, &f.shape);
+            f.last = f.shape.dims[f.shape.rank - 1];
+            for (int axis = 0; axis + 1 < f.shape.rank; axis++) f.rows *= f.shape.dims[axis];
+            threads_for(f.rows, fill_row, &f);
+        }
+    }
+}
+
+/* ---- The truth's inputs ------------------------------------------------------------------- */
+
+static int is_floating(braid_dtype dtype) {
+    return dtype_is_compute(dtype);
+}
+
+static braid_status truth_bytes(const braid_problem *p, const image *m, size_t *bytes) {
+    *bytes = 0;
+    EACH_PLANE(p, slot, i) {
+        plane_shape s;
+        size_t doubles;
+        op_of(p)->shape(p, slot, i, &s);
+        if (!op_is_input(op_role(p, slot)) || !is_floating(s.dtype)) continue;
+        TRY(size_array(m->plane_bytes[slot][i] / dtype_bytes(s.dtype), sizeof(double), "reference inputs", &doubles));
+        TRY(grow(bytes, doubles));
+    }
+    return BRAID_OK;
+}
+
+braid_status image_truth(const braid_problem *p, const image *m, void *base, buffers *truth, void **memory) {
+    size_t bytes, used = 0;
+    TRY(truth_bytes(p, m, &bytes));
+    TRY(memory_alloc_device(bytes, "reference inputs", memory));
+    memset(truth, 0, sizeof *truth);
+    EACH_PLANE(p, slot, i) {
+        plane_shape s;
+        void *from = (char *)base + m->offset[slot][i];
+        op_of(p)->shape(p, slot, i, &s);
+        if (!op_is_input(op_role(p, slot))) continue;
+        truth->plane[slot][i] = from;
+        if (!is_floating(s.dtype)) continue;
+        size_t count = m->plane_bytes[slot][i] / dtype_bytes(s.dtype), doubles = 0;
+        truth->plane[slot][i] = (char *)*memory + used;
+        dtype_to_f64(truth->plane[slot][i], from, s.dtype, (int64_t)count);
+        TRY(size_array(count, sizeof(double), "reference inputs", &doubles));
+        TRY(grow(&used, doubles));
+    }
+    return BRAID_OK;
+}
+
+/* ---- Damage ------------------------------------------------------------------------------- */
+
+static int is_poison(const unsigned char *at, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) {
+        if (at[i] != POISON_BYTE) return 0;
+    }
+    return 1;
+}
+
+/* The first byte of a red zone that changed; -1: none. */
+static int64_t red_zone_hit(const unsigned char *zone, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) {
+        if (zone[i] != RED_ZONE_BYTE) return (int64_t)i;
+    }
+    return -1;
+}
+
+static const char *output_damage(const braid_problem *p, int slot, int i, const unsigned char *data, size_t bytes, char *text, size_t size) {
+    plane_shape s;
+    op_of(p)->shape(p, slot, i, &s);
+    size_t step = dtype_bytes(s.dtype);
+    int64_t last = s.dims[s.rank - 1];
+    for (size_t at = 0; at + step <= bytes; at += step) {
+        int64_t lane = (int64_t)(at / step) % s.pitch;
+        if (is_poison(data + at, step)) {
+            snprintf(text, size, "left %s of stream %d unwritten at element %zu", op_operand_name(p, slot), i, at / step);
+            return text;
+        }
+        if (lane >= last && dtype_load(data + at, s.dtype, 0) != 0) {
+            snprintf(text, size, "wrote %s of stream %d beyond its channels, where zeros belong, at element %zu", op_operand_name(p, slot), i, at / step);
+            return text;
+        }
+    }
+    return NULL;
+}
+
+const char *image_damage(const braid_problem *p, const image *m, const void *before, const void *after) {
+    static _Thread_local char text[160];
+    const unsigned char *was = before, *is = after;
+    size_t zone = 0;
+    EACH_PLANE(p, slot, i) {
+        size_t begin = m->offset[slot][i], bytes = m->plane_bytes[slot][i];
+        if (red_zone_hit(is + zone, begin - zone) >= 0) {
+            snprintf(text, sizeof text, "wrote before %s of stream %d", op_operand_name(p, slot), i);
+            return text;
+        }
+        if (op_is_output(op_role(p, slot))) {
+            const char *damage = output_damage(p, slot, i, is + begin, bytes, text, sizeof text);
+            if (damage) return damage;
+        } else if (memcmp(was + begin, is + begin, bytes) != 0) {
+            snprintf(text, sizeof text, "changed its input %s of stream %d", op_operand_name(p, slot), i);
+            return text;
+        }
+        zone = begin + bytes;
+    }
+    if (red_zone_hit(is + zone, m->bytes - zone) >= 0) {
+        snprintf(text, sizeof text, "wrote behind the last operand");
+        return text;
+    }
+    return NULL;
+}

@@ -1,0 +1,281 @@
+/*
+ * An op of the public interface: create, plan (choose and ready a kernel), run, explain, check.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "plan/race.h"
+#include "plan/wisdom.h"
+
+struct braid_op {
+    braid_context *context;
+    braid_problem problem;
+    race race;                                      /* of the last plan or check */
+    braid_candidate candidates[RACE_MAX_CANDIDATES]; /* the same, for the caller */
+    braid_race seen;
+    const kernel *kernel; /* planned; NULL: none yet */
+    void *state;
+    void *workspace;
+};
+
+braid_status braid_op_create(braid_context *context, const braid_problem *problem, braid_op **op) {
+    braid_op *made = NULL;
+    if (!op) return fail(BRAID_ERROR_ARGUMENT, "braid_op_create: expected a place for the op, got NULL");
+    *op = NULL;
+    TRY(context_enter(context, "braid_op_create"));
+    if (!problem) return fail(BRAID_ERROR_ARGUMENT, "braid_op_create: expected a problem, got NULL");
+    braid_problem checked = *problem;
+    TRY(braid_problem_check(&checked));
+    TRY(memory_calloc(1, sizeof *made, "op", (void **)&made));
+    made->context = context;
+    made->problem = checked;
+    made->race.winner = -1;
+    *op = made;
+    return BRAID_OK;
+}
+
+static void forget_kernel(braid_op *op) {
+    device *d = op->context->device;
+    if (op->kernel && op->kernel->functions->destroy) op->kernel->functions->destroy(d, op->state);
+    if (op->workspace) d->backend->free(d, op->workspace);
+    op->kernel = NULL;
+    op->state = NULL;
+    op->workspace = NULL;
+}
+
+void braid_op_destroy(braid_op *op) {
+    if (!op) return;
+    if (context_enter(op->context, "braid_op_destroy") == BRAID_OK) forget_kernel(op);
+    memory_free(op);
+}
+
+const braid_problem *braid_op_problem(const braid_op *op) {
+    return op ? &op->problem : NULL;
+}
+
+/* ---- Operands ----------------------------------------------------------------------------- */
+
+/* The slot of the index-th operand that the problem has; -1: there is none. */
+static int slot_of(const braid_problem *p, int index) {
+    for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {
+        if (op_role(p, slot) != ROLE_NONE && index-- == 0) return slot;
+    }
+    return -1;
+}
+
+int braid_op_operand_count(const braid_op *op) {
+    int count = 0;
+    while (op && slot_of(&op->problem, count) >= 0) count++;
+    return count;
+}
+
+braid_status braid_op_operand(const braid_op *op, int index, braid_operand_info *info) {
+    if (!op || !info) return fail(BRAID_ERROR_ARGUMENT, "braid_op_operand: expected an op and a place for the answer, got NULL");
+    int slot = index < 0 ? -1 : slot_of(&op->problem, index);
+    if (slot < 0) {
+        return fail(BRAID_ERROR_ARGUMENT, "braid_op_operand: expected an index from 0 to %d, got %d", braid_op_operand_count(op) - 1, index);
+    }
+    return op_operand_info(&op->problem, slot, info);
+}
+
+/* ---- Planning ----------------------------------------------------------------------------- */
+
+static braid_status ready_kernel(braid_op *op, const kernel *k) {
+    device *d = op->context->device;
+    size_t workspace_bytes = 0;
+    if (k->functions->create) TRY(k->functions->create(&op->problem, d, &op->state, &workspace_bytes));
+    op->kernel = k;
+    if (workspace_bytes == 0) return BRAID_OK;
+    braid_status status = d->backend->alloc(d, workspace_bytes, &op->workspace);
+    if (status != BRAID_OK) forget_kernel(op);
+    return status;
+}
+
+static braid_status take_named(braid_op *op, const char *name) {
+    race *r = &op->race;
+    for (int j = 0; j < r->count; j++) {
+        if (strcmp(r->racers[j].kernel->name, name) != 0) continue;
+        if (r->racers[j].reason[0]) return fail(BRAID_ERROR_ARGUMENT, "kernel %s cannot do this problem: %s", name, r->racers[j].reason);
+        r->winner = j;
+        snprintf(r->why, sizeof r->why, "asked for by name");
+        return BRAID_OK;
+    }
+    return fail(BRAID_ERROR_ARGUMENT, "expected a kernel of this op, pass and device, got \"%.64s\"; braid explain lists them", name);
+}
+
+static braid_status measure(braid_op *op, const braid_plan_options *o) {
+    if (!o->again && wisdom_recall(op->context, &op->problem, &op->race)) return BRAID_OK;
+    TRY(race_check(op->context, &op->problem, 1, &op->race));
+    TRY(race_time(op->context, &op->problem, o, &op->race));
+    wisdom_store(op->context, &op->problem, &op->race);
+    return BRAID_OK;
+}
+
+static braid_status choose(braid_op *op, const braid_plan_options *o) {
+    race_list(op->context, &op->problem, &op->race);
+    if (o->kernel) return take_named(op, o->kernel);
+    if (o->effort == BRAID_EFFORT_ESTIMATE || op->problem.batch == 0) {
+        if (!wisdom_recall(op->context, &op->problem, &op->race)) wisdom_recall_nearest(op->context, &op->problem, &op->race);
+    } else {
+        TRY(measure(op, o));
+    }
+    race_decide(&op->problem, &op->race);
+    return BRAID_OK;
+}
+
+/* The reasons of all candidates in one message. */
+static braid_status none_able(const braid_op *op) {
+    char text[600];
+    int used = 0;
+    for (int j = 0; j < op->race.count && (size_t)used < sizeof text; j++) {
+        int wrote = snprintf(text + used, sizeof text - (size_t)used, "%s%s: %s", j ? "; " : "", op->race.racers[j].kernel->name, op->race.racers[j].reason);
+        if (wrote > 0) used += wrote;
+    }
+    return fail(BRAID_ERROR_ARGUMENT, "%s %s on %s: no kernel can do this problem (%s)", op_of(&op->problem)->name,
+                braid_dtype_name(op->problem.dtype), op->context->device->name, op->race.count ? text : "there is none for this device");
+}
+
+static int is_handicapped(const kernel *k) {
+    if (!k->vendor) return 0;
+    if (strcmp(k->vendor, "onednn") == 0) return onednn_library()->handicapped;
+    if (strcmp(k->vendor, "openblas") == 0) return openblas_library()->handicapped;
+    return 0;
+}
+
+/* Copies the race into the public form. */
+static void show(braid_op *op) {
+    const race *r = &op->race;
+    for (int j = 0; j < r->count; j++) {
+        const racer *from = &r->racers[j];
+        op->candidates[j] = (braid_candidate){
+            .kernel = from->kernel->name,
+            .kind = kernel_kind(from->kernel),
+            .reason = from->reason[0] ? from->reason : NULL,
+            .median_s = from->median,
+            .low_s = from->low,
+            .high_s = from->high,
+            .max_err = from->max_err,
+            .compared = from->compared,
+            .handicapped = is_handicapped(from->kernel),
+            .workspace_bytes = from->workspace_bytes,
+        };
+    }
+    op->seen = (braid_race){
+        .candidates = op->candidates,
+        .count = r->count,
+        .winner = r->winner,
+        .why = r->why,
+        .from_wisdom = r->from_wisdom,
+        .flops = op_of(&op->problem)->flops(&op->problem),
+        .bytes = op_bytes(&op->problem),
+    };
+}
+
+braid_status braid_op_plan(braid_op *op, const braid_plan_options *options) {
+    const braid_plan_options defaults = {0}, *o = options ? options : &defaults;
+    if (!op) return fail(BRAID_ERROR_ARGUMENT, "braid_op_plan: expected an op, got NULL");
+    TRY(context_enter(op->context, "braid_op_plan"));
+    if ((unsigned)o->effort > BRAID_EFFORT_EXHAUSTIVE || !(o->seconds >= 0)) {
+        return fail(BRAID_ERROR_ARGUMENT, "braid_op_plan: expected an effort from 0 to 2 and seconds of 0 or more, got %d and %g", (int)o->effort, o->seconds);
+    }
+    forget_kernel(op);
+    braid_status status = choose(op, o);
+    show(op);
+    TRY(status);
+    if (op->race.winner < 0) return none_able(op);
+    const kernel *k = op->race.racers[op->race.winner].kernel;
+    log_write(LOG_PLAN, "%s: %s", k->name, op->race.why);
+    return ready_kernel(op, k);
+}
+
+const braid_race *braid_op_explain(const braid_op *op) {
+    return op ? &op->seen : NULL;
+}
+
+braid_status braid_op_check(braid_op *op, uint64_t seed) {
+    if (!op) return fail(BRAID_ERROR_ARGUMENT, "braid_op_check: expected an op, got NULL");
+    TRY(context_enter(op->context, "braid_op_check"));
+    race_list(op->context, &op->problem, &op->race);
+    int listed_able = 0;
+    for (int j = 0; j < op->race.count; j++) listed_able += !op->race.racers[j].reason[0];
+    braid_status status = race_check(op->context, &op->problem, seed, &op->race);
+    show(op);
+    TRY(status);
+    for (int j = 0; j < op->race.count; j++) {
+        const racer *r = &op->race.racers[j];
+        if (r->max_err >= 0 && r->reason[0]) return fail(BRAID_ERROR_CHECK, "%s: %s", r->kernel->name, r->reason);
+    }
+    return listed_able ? BRAID_OK : none_able(op);
+}
+
+/* ---- Running ------------------------------------------------------------------------------ */
+
+static const braid_operand *find_operand(const braid_operand *operands, int count, const char *name) {
+    for (int j = 0; j < count; j++) {
+        if (operands[j].name && strcmp(operands[j].name, name) == 0) return &operands[j];
+    }
+    return NULL;
+}
+
+static braid_status bind_operand(const braid_op *op, int slot, const braid_operand *operands, int count, buffers *b) {
+    braid_operand_info info;
+    TRY(op_operand_info(&op->problem, slot, &info));
+    const braid_operand *given = find_operand(operands, count, info.name);
+    if (!given) return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected operand %s, got none of that name", info.name);
+    for (int i = 0; i < info.planes; i++) {
+        if (!given->plane[i] && info.bytes[i]) {
+            return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected a pointer to %zu bytes for %s of stream %d, got NULL", info.bytes[i], info.name, i);
+        }
+        b->plane[slot][i] = given->plane[i];
+    }
+    return BRAID_OK;
+}
+
+/* Refuses names that the op does not have or that are given twice. */
+static braid_status check_names(const braid_op *op, const braid_operand *operands, int count) {
+    for (int j = 0; j < count; j++) {
+        int known = 0;
+        if (!operands[j].name) return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected a name for operand %d, got NULL", j);
+        for (int slot = 0; slot < op_operand_count(op_of(&op->problem)); slot++) {
+            known |= op_role(&op->problem, slot) != ROLE_NONE && strcmp(op_operand_name(&op->problem, slot), operands[j].name) == 0;
+        }
+        if (!known) {
+            return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected an operand of %s, got \"%.32s\"", op_of(&op->problem)->name, operands[j].name);
+        }
+        if (find_operand(operands, j, operands[j].name)) {
+            return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected operand %s once, got it twice", operands[j].name);
+        }
+    }
+    return BRAID_OK;
+}
+
+/* Masks that lie in host memory are looked at before anything is written. */
+static braid_status check_masks(const braid_op *op, const buffers *b) {
+    const op_info *o = op_of(&op->problem);
+    if (!o->check_active || op->context->device->backend != &backend_cpu) return BRAID_OK;
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        for (int i = 0; o->operands[slot].fill == FILL_MASK && i < o->planes(&op->problem, slot); i++) {
+            TRY(o->check_active(&op->problem, i, mask_active(b->plane[slot][i], op->problem.batch)));
+        }
+    }
+    return BRAID_OK;
+}
+
+braid_status braid_op_run(braid_op *op, const braid_operand *operands, int count) {
+    buffers b = {0};
+    if (!op || count < 0 || (count > 0 && !operands)) return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected an op and its operands, got NULL");
+    TRY(context_enter(op->context, "braid_op_run"));
+    if (!op->kernel) return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected a planned op; call braid_op_plan first");
+    TRY(check_names(op, operands, count));
+    for (int slot = 0; slot < op_operand_count(op_of(&op->problem)); slot++) {
+        if (op_role(&op->problem, slot) != ROLE_NONE) TRY(bind_operand(op, slot, operands, count, &b));
+    }
+    TRY(check_masks(op, &b));
+    b.workspace = op->workspace;
+    return op->kernel->functions->launch(&op->problem, op->context->device, op->state, &b);
+}

@@ -1,0 +1,160 @@
+/*
+ * Listing, checking, timing, deciding.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/race.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "core/memory.h"
+#include "plan/measure.h"
+#include "plan/verify.h"
+
+#define DEFAULT_SECONDS 2.0
+#define EXHAUSTIVE_SECONDS 20.0
+#define SLOW_REFERENCE_SECONDS 0.05 /* a reference predicted slower than this is not timed beside others */
+
+static void set_reason(racer *r, const char *reason) {
+    snprintf(r->reason, sizeof r->reason, "%s", reason);
+}
+
+void race_list(const braid_context *context, const braid_problem *p, race *out) {
+    *out = (race){.winner = -1};
+    for (int j = 0; j < kernel_count() && out->count < RACE_MAX_CANDIDATES; j++) {
+        const kernel *k = kernel_at(j);
+        int on_cpu = strcmp(context->device->backend->name, "cpu") == 0;
+        if (k->op != p->op || k->pass != p->pass || on_cpu != (k->backend != KERNEL_CUDA)) continue;
+        racer *r = &out->racers[out->count++];
+        *r = (racer){.kernel = k, .max_err = -1};
+        const char *reason = context_excludes(context, k);
+        if (!reason) reason = kernel_refuses(k, p, context->device);
+        if (reason) set_reason(r, reason);
+    }
+}
+
+/* The candidates without a reason. */
+static int able(race *r, racer **list) {
+    int count = 0;
+    for (int j = 0; j < r->count; j++) {
+        if (!r->racers[j].reason[0]) list[count++] = &r->racers[j];
+    }
+    return count;
+}
+
+braid_status race_check(const braid_context *context, const braid_problem *p, uint64_t seed, race *r) {
+    racer *list[RACE_MAX_CANDIDATES];
+    const kernel *kernels[RACE_MAX_CANDIDATES];
+    verdict *verdicts = NULL;
+    int count = able(r, list);
+    for (int j = 0; j < count; j++) kernels[j] = list[j]->kernel;
+    TRY(memory_calloc((size_t)count, sizeof *verdicts, "verdicts", (void **)&verdicts));
+    braid_status status = verify_kernels(p, context->device, kernels, count, seed, verdicts);
+    for (int j = 0; j < count && status == BRAID_OK; j++) {
+        list[j]->max_err = verdicts[j].max_err;
+        list[j]->compared = verdicts[j].compared;
+        if (verdicts[j].failure[0]) set_reason(list[j], verdicts[j].failure);
+    }
+    memory_free(verdicts);
+    return status;
+}
+
+/* A slow reference beside real candidates only wastes the budget. */
+static void leave_out_reference(const braid_problem *p, race *r) {
+    racer *list[RACE_MAX_CANDIDATES];
+    int count = able(r, list);
+    for (int j = 0; j < count && count > 1; j++) {
+        const kernel *k = list[j]->kernel;
+        if (k->backend == KERNEL_REF && k->functions->cost(p) > SLOW_REFERENCE_SECONDS) {
+            set_reason(list[j], "the reference, not timed beside faster candidates");
+        }
+    }
+}
+
+static void take_times(const runner *from, racer *to) {
+    interval i = measure_interval(from->seconds, from->rounds);
+    to->workspace_bytes = from->workspace_bytes;
+    if (from->failure[0]) {
+        set_reason(to, from->failure);
+        return;
+    }
+    to->median = i.median;
+    to->low = i.low;
+    to->high = i.high;
+}
+
+braid_status race_time(const braid_context *context, const braid_problem *p, const braid_plan_options *options, race *r) {
+    racer *list[RACE_MAX_CANDIDATES];
+    runner *runners = NULL;
+    int exhaustive = options->effort == BRAID_EFFORT_EXHAUSTIVE;
+    double budget = options->seconds > 0 ? options->seconds : exhaustive ? EXHAUSTIVE_SECONDS : DEFAULT_SECONDS;
+    measure_options how = {.seconds = budget, .min_rounds = exhaustive ? 31 : 7, .seed = 1};
+    if (!exhaustive) leave_out_reference(p, r);
+    int count = able(r, list);
+    TRY(memory_calloc((size_t)count, sizeof *runners, "runners", (void **)&runners));
+    for (int j = 0; j < count; j++) runners[j].kernel = list[j]->kernel;
+    braid_status status = measure_runners(p, context->device, runners, count, &how);
+    for (int j = 0; j < count && status == BRAID_OK; j++) take_times(&runners[j], list[j]);
+    memory_free(runners);
+    return status;
+}
+
+/* ---- Deciding ----------------------------------------------------------------------------- */
+
+/* The fastest timed candidate of a kind; NULL: none. The first of the list where two are equal. */
+static const racer *fastest(const race *r, braid_kind kind) {
+    const racer *best = NULL;
+    for (int j = 0; j < r->count; j++) {
+        const racer *one = &r->racers[j];
+        if (one->reason[0] || one->median <= 0 || kernel_kind(one->kernel) != kind) continue;
+        if (!best || one->median < best->median) best = one;
+    }
+    return best;
+}
+
+static void choose(race *r, const racer *winner, const char *why) {
+    r->winner = (int)(winner - r->racers);
+    snprintf(r->why, sizeof r->why, "%s", why);
+    log_write(LOG_CHOOSE, "%s: %s", winner->kernel->name, why);
+}
+
+static void decide_by_cost(const braid_problem *p, race *r) {
+    const racer *best = NULL;
+    double best_cost = INFINITY;
+    for (int j = 0; j < r->count; j++) {
+        const racer *one = &r->racers[j];
+        if (one->reason[0]) continue;
+        double cost = one->kernel->functions->cost(p);
+        if (best && cost >= best_cost) continue;
+        best = one;
+        best_cost = cost;
+    }
+    if (best) choose(r, best, "the cost model predicts it to be the fastest; nothing was measured");
+}
+
+void race_decide(const braid_problem *p, race *r) {
+    const racer *own = fastest(r, BRAID_KIND_OWN), *vendor = fastest(r, BRAID_KIND_VENDOR), *ref = fastest(r, BRAID_KIND_REF);
+    char why[RACE_TEXT];
+    r->winner = -1;
+    snprintf(r->why, sizeof r->why, "no candidate can do this problem");
+    if (own && vendor && own->high < vendor->low) {
+        snprintf(why, sizeof why, "ours is %.2fx as fast as the fastest vendor kernel (%s), and the intervals do not touch",
+                 vendor->median / own->median, vendor->kernel->name);
+        choose(r, own, why);
+    } else if (own && vendor && own->low <= vendor->high) {
+        snprintf(why, sizeof why, "a tie within the noise with our best (%s); a tie goes to the vendor", own->kernel->name);
+        choose(r, vendor, why);
+    } else if (own && vendor) {
+        snprintf(why, sizeof why, "the vendor's is %.2fx as fast as our best (%s)", own->median / vendor->median, own->kernel->name);
+        choose(r, vendor, why);
+    } else if (own || vendor) {
+        choose(r, own ? own : vendor, own ? "our fastest; no vendor kernel took part" : "the fastest vendor kernel; none of ours took part");
+    } else if (ref) {
+        choose(r, ref, "only the reference can do this problem");
+    } else {
+        decide_by_cost(p, r);
+    }
+}

@@ -1,0 +1,46 @@
+/*
+ * The race: every candidate of a problem, first checked, then timed, then one chosen. Ours wins only
+ * if the upper end of its interval lies under the lower end of the fastest vendor's; a tie goes to the
+ * vendor, because its code has more users.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_PLAN_RACE_H
+#define BRAID_PLAN_RACE_H
+
+#include "plan/context.h"
+
+#define RACE_MAX_CANDIDATES 64
+#define RACE_TEXT 256
+
+/* One candidate, with room for its reason. */
+typedef struct racer {
+    const kernel *kernel;
+    char reason[RACE_TEXT]; /* empty: it takes part */
+    double median, low, high;
+    double max_err;
+    int64_t compared;
+    size_t workspace_bytes;
+} racer;
+
+typedef struct race {
+    racer racers[RACE_MAX_CANDIDATES];
+    int count;
+    int winner; /* -1: none */
+    char why[RACE_TEXT];
+    int from_wisdom;
+} race;
+
+/* Lists every kernel of the op and pass for this device, with a reason where it cannot take part. */
+void race_list(const braid_context *context, const braid_problem *p, race *out);
+
+/* Checks every candidate; a wrong one gets its failure as reason. */
+braid_status race_check(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
+
+/* Times the candidates that have no reason. */
+braid_status race_time(const braid_context *context, const braid_problem *p, const braid_plan_options *options, race *r);
+
+/* Chooses by measured time; by predicted cost where nothing was timed. Sets winner and why. */
+void race_decide(const braid_problem *p, race *r);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * The one tolerance table. In real mode an output may differ from the double reference, computed from
+ * the inputs as the kernel sees them, by at most
+ *
+ *   u_out * |value| + (2 * sqrt(L) + [tensor core] terms / 16) * u_acc * magnitude * factor + tiny
+ *
+ * where magnitude is the sum of the absolute terms behind the output, L the longest sum, u_out the unit
+ * roundoff of the stored format, u_acc that of the accumulator (2^-24; 2^-53 in f64) and tiny the
+ * smallest number the stored format keeps. The factor is 1 but for the rows of the table.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_PLAN_TOLERANCE_H
+#define BRAID_PLAN_TOLERANCE_H
+
+#include "kernels/kernel.h"
+#include "kernels/ref/ref.h"
+
+double tolerance_bound(const braid_problem *p, const kernel *k, int slot, ref_value truth);
+
+/* More zeros than this among the outputs that have terms, and the case proves too little to be trusted. */
+#define TOLERANCE_ZERO_SHARE 0.3
+
+#endif

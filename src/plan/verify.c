@@ -1,0 +1,270 @@
+/*
+ * Checking kernels against the reference.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/verify.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/dtype.h"
+#include "core/memory.h"
+#include "core/sizes.h"
+#include "core/threads.h"
+#include "plan/tolerance.h"
+
+#define MIN_SAMPLES 1024    /* of all outputs together, where there are as many */
+#define WHOLE_TERMS 2.0e7   /* outputs times terms up to which a problem is compared whole */
+
+/* ---- Choosing the outputs to compare ------------------------------------------------------- */
+
+typedef struct output_plane {
+    int slot, plane;
+    int64_t elements;
+} output_plane;
+
+static int list_outputs(const braid_problem *p, output_plane *planes, int64_t *total) {
+    const op_info *o = op_of(p);
+    int count = 0;
+    *total = 0;
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        for (int i = 0; op_is_output(op_role(p, slot)) && i < o->planes(p, slot); i++) {
+            plane_shape s;
+            int64_t elements = 1;
+            o->shape(p, slot, i, &s);
+            for (int axis = 0; axis < s.rank; axis++) elements *= s.dims[axis];
+            planes[count++] = (output_plane){slot, i, elements};
+            *total += elements;
+        }
+    }
+    return count;
+}
+
+/* All elements, or `wanted` of them: the two ends and a stride of a random start, which meets every row and column. */
+static int64_t choose_plane(const output_plane *o, int64_t wanted, uint64_t seed, truth_sample *out) {
+    int64_t count = wanted < o->elements ? wanted : o->elements;
+    rng r = {.seed = seed, .stream = 1000u + (uint64_t)(o->slot * BRAID_MAX_PLANES + o->plane)};
+    for (int64_t j = 0; j < count; j++) {
+        int64_t index = j;
+        if (count < o->elements) index = j == 0 ? 0 : j == 1 ? o->elements - 1 : rng_between(&r, 0, o->elements - 1);
+        out[j] = (truth_sample){.slot = o->slot, .plane = o->plane, .index = index};
+    }
+    return count;
+}
+
+static braid_status choose_samples(verifier *v, uint64_t seed) {
+    output_plane planes[OP_MAX_OPERANDS * BRAID_MAX_PLANES];
+    int64_t total;
+    int count = list_outputs(&v->problem, planes, &total);
+    double terms = (double)op_of(&v->problem)->terms(&v->problem);
+    int64_t wanted = (double)total * terms <= WHOLE_TERMS ? total : (int64_t)(WHOLE_TERMS / terms) / (count ? count : 1);
+    if (wanted * count < MIN_SAMPLES) wanted = MIN_SAMPLES / count + 1;
+    int64_t most = 0;
+    for (int j = 0; j < count; j++) most += wanted < planes[j].elements ? wanted : planes[j].elements;
+    TRY(memory_alloc((size_t)most, sizeof *v->samples, "reference samples", (void **)&v->samples));
+    for (int j = 0; j < count; j++) v->sample_count += choose_plane(&planes[j], wanted, seed, v->samples + v->sample_count);
+    return BRAID_OK;
+}
+
+/* ---- The truth ---------------------------------------------------------------------------- */
+
+#define SAMPLES_PER_PART 32
+
+typedef struct truth_work {
+    const verifier *v;
+    const buffers *inputs;
+    ref_at at;
+} truth_work;
+
+static void truth_part(void *context, int64_t part) {
+    const truth_work *w = context;
+    int64_t end = (part + 1) * SAMPLES_PER_PART < w->v->sample_count ? (part + 1) * SAMPLES_PER_PART : w->v->sample_count;
+    for (int64_t j = part * SAMPLES_PER_PART; j < end; j++) {
+        truth_sample *s = &w->v->samples[j];
+        s->expected = w->at(&w->v->problem, w->inputs, s->slot, s->plane, s->index);
+    }
+}
+
+static braid_status compute_truth(verifier *v) {
+    buffers inputs;
+    void *memory = NULL;
+    braid_problem wide = v->problem;
+    braid_status status = image_truth(&wide, &v->layout, v->before, &inputs, &memory);
+    if (status == BRAID_OK) {
+        truth_work work = {v, &inputs, ref_at_f64(v->problem.op, v->problem.pass)};
+        threads_for((v->sample_count + SAMPLES_PER_PART - 1) / SAMPLES_PER_PART, truth_part, &work);
+    }
+    memory_free(memory);
+    return status;
+}
+
+/* ---- The verifier ------------------------------------------------------------------------- */
+
+braid_status verifier_create(const braid_problem *p, device *d, image_mode mode, uint64_t seed, verifier *out) {
+    *out = (verifier){.problem = *p, .device = d, .mode = mode};
+    braid_status status = image_lay(p, &out->layout);
+    if (status == BRAID_OK) status = memory_alloc_device(out->layout.bytes, "operands of a check", (void **)&out->before);
+    if (status == BRAID_OK) status = memory_alloc_device(out->layout.bytes, "operands of a check", (void **)&out->after);
+    if (status == BRAID_OK) status = memory_alloc_device(out->layout.bytes, "operands of a check", (void **)&out->again);
+    if (status == BRAID_OK) status = d->backend->alloc(d, out->layout.bytes, &out->on_device);
+    if (status == BRAID_OK) status = choose_samples(out, seed);
+    if (status == BRAID_OK) {
+        image_fill(p, &out->layout, mode, seed, out->before);
+        status = compute_truth(out);
+    }
+    if (status != BRAID_OK) verifier_destroy(out);
+    return status;
+}
+
+void verifier_destroy(verifier *v) {
+    memory_free(v->before);
+    memory_free(v->after);
+    memory_free(v->again);
+    memory_free(v->samples);
+    if (v->on_device) v->device->backend->free(v->device, v->on_device);
+    *v = (verifier){0};
+}
+
+__attribute__((format(printf, 2, 3))) static void blame(verdict *out, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(out->failure, sizeof out->failure, format, arguments);
+    va_end(arguments);
+}
+
+/* Uploads the block and poisoned workspace, launches, and downloads the block. */
+static braid_status run_once(verifier *v, const kernel *k, void *state, void *workspace, size_t workspace_bytes, unsigned char *result, verdict *out) {
+    const backend *b = v->device->backend;
+    buffers bound;
+    TRY(b->upload(v->device, v->on_device, v->before, v->layout.bytes));
+    if (workspace_bytes) {
+        memset(v->again, POISON_BYTE, v->layout.bytes);
+        for (size_t at = 0; at < workspace_bytes; at += v->layout.bytes) {
+            size_t piece = workspace_bytes - at < v->layout.bytes ? workspace_bytes - at : v->layout.bytes;
+            TRY(b->upload(v->device, (char *)workspace + at, v->again, piece));
+        }
+    }
+    image_buffers(&v->problem, &v->layout, v->on_device, &bound);
+    bound.workspace = workspace;
+    if (k->functions->launch(&v->problem, v->device, state, &bound) != BRAID_OK) {
+        blame(out, "failed: %s", braid_message());
+        return BRAID_OK;
+    }
+    return b->download(v->device, result, v->on_device, v->layout.bytes);
+}
+
+static void where(const verifier *v, const truth_sample *s, char *text, size_t size) {
+    plane_shape shape;
+    op_of(&v->problem)->shape(&v->problem, s->slot, s->plane, &shape);
+    int used = snprintf(text, size, "%s of stream %d at", op_operand_name(&v->problem, s->slot), s->plane);
+    int64_t rest = s->index, at[4] = {0};
+    for (int axis = shape.rank - 1; axis >= 0; axis--) {
+        at[axis] = rest % shape.dims[axis];
+        rest /= shape.dims[axis];
+    }
+    for (int axis = 0; axis < shape.rank && used > 0 && (size_t)used < size; axis++) {
+        used += snprintf(text + used, size - (size_t)used, "[%lld]", (long long)at[axis]);
+    }
+}
+
+/* The error of one sample as a share of its bound; above 1 fails. */
+static double judge_sample(const verifier *v, const kernel *k, const truth_sample *s, double *got) {
+    plane_shape shape;
+    op_of(&v->problem)->shape(&v->problem, s->slot, s->plane, &shape);
+    const unsigned char *plane = v->after + v->layout.offset[s->slot][s->plane];
+    int64_t at = ref_offset(&shape, s->index);
+    *got = dtype_load(plane, shape.dtype, at);
+    if (v->mode == IMAGE_EXACT) {
+        double rounded[1];
+        dtype_store(rounded, shape.dtype, 0, s->expected.value);
+        return dtype_load(rounded, shape.dtype, 0) == *got ? 0 : INFINITY;
+    }
+    if (s->expected.magnitude == 0) return s->expected.value == *got ? 0 : INFINITY;
+    double error = fabs(*got - s->expected.value);
+    return isfinite(error) ? error / tolerance_bound(&v->problem, k, s->slot, s->expected) : INFINITY;
+}
+
+static void compare(const verifier *v, const kernel *k, verdict *out) {
+    int64_t zeros = 0, with_terms = 0;
+    for (int64_t j = 0; j < v->sample_count; j++) {
+        const truth_sample *s = &v->samples[j];
+        double got, error = judge_sample(v, k, s, &got);
+        out->compared++;
+        with_terms += s->expected.magnitude != 0;
+        zeros += s->expected.magnitude != 0 && s->expected.value == 0;
+        if (error > out->max_err) out->max_err = error;
+        if (error <= 1 || out->failure[0]) continue;
+        char place[96];
+        where(v, s, place, sizeof place);
+        blame(out, "wrong %s mode: %s expected %.9g, got %.9g", v->mode == IMAGE_EXACT ? "in exact" : "in real", place, s->expected.value, got);
+    }
+    if (!out->failure[0] && (double)zeros > TOLERANCE_ZERO_SHARE * (double)with_terms && with_terms > 16) {
+        blame(out, "mistrusted: %lld of %lld expected outputs are zero", (long long)zeros, (long long)with_terms);
+    }
+}
+
+static braid_status judge_created(verifier *v, const kernel *k, void *state, size_t workspace_bytes, verdict *out) {
+    void *workspace = NULL;
+    braid_status status = workspace_bytes ? v->device->backend->alloc(v->device, workspace_bytes, &workspace) : BRAID_OK;
+    if (status == BRAID_OK) status = run_once(v, k, state, workspace, workspace_bytes, v->after, out);
+    if (status == BRAID_OK && !out->failure[0]) {
+        const char *damage = image_damage(&v->problem, &v->layout, v->before, v->after);
+        if (damage) blame(out, "%s", damage);
+    }
+    if (status == BRAID_OK && !out->failure[0]) compare(v, k, out);
+    if (status == BRAID_OK && !out->failure[0]) status = run_once(v, k, state, workspace, workspace_bytes, v->again, out);
+    if (status == BRAID_OK && !out->failure[0] && memcmp(v->after, v->again, v->layout.bytes) != 0) {
+        blame(out, "gave other bits when run again");
+    }
+    if (workspace) v->device->backend->free(v->device, workspace);
+    return status;
+}
+
+braid_status verifier_judge(verifier *v, const kernel *k, verdict *out) {
+    void *state = NULL;
+    size_t workspace_bytes = 0;
+    *out = (verdict){0};
+    if (k->functions->create && k->functions->create(&v->problem, v->device, &state, &workspace_bytes) != BRAID_OK) {
+        blame(out, "could not be readied: %s", braid_message());
+        return BRAID_OK;
+    }
+    braid_status status = judge_created(v, k, state, workspace_bytes, out);
+    if (k->functions->destroy) k->functions->destroy(v->device, state);
+    if (status == BRAID_OK && !out->failure[0] && out->compared == 0 && v->problem.batch > 0) blame(out, "nothing was compared");
+    return status;
+}
+
+void verify_shrink(const braid_problem *p, braid_problem *small) {
+    *small = *p;
+    op_of(p)->shrink(small);
+    if (braid_problem_check(small) != BRAID_OK) *small = *p;
+}
+
+/* Judges the kernels that are still right on one filled problem, and adds to their verdicts. */
+static braid_status judge_all(const braid_problem *p, device *d, image_mode mode, const kernel *const *kernels, int count, uint64_t seed, verdict *verdicts) {
+    verifier v;
+    TRY(verifier_create(p, d, mode, seed, &v));
+    braid_status status = BRAID_OK;
+    for (int j = 0; j < count && status == BRAID_OK; j++) {
+        verdict one;
+        if (verdicts[j].failure[0] || kernel_refuses(kernels[j], p, d)) continue;
+        status = verifier_judge(&v, kernels[j], &one);
+        verdicts[j].compared += one.compared;
+        if (one.max_err > verdicts[j].max_err) verdicts[j].max_err = one.max_err;
+        memcpy(verdicts[j].failure, one.failure, sizeof one.failure);
+    }
+    verifier_destroy(&v);
+    return status;
+}
+
+braid_status verify_kernels(const braid_problem *p, device *d, const kernel *const *kernels, int count, uint64_t seed, verdict *verdicts) {
+    braid_problem small;
+    verify_shrink(p, &small);
+    for (int j = 0; j < count; j++) verdicts[j] = (verdict){0};
+    if (memcmp(&small, p, sizeof small) != 0) TRY(judge_all(&small, d, IMAGE_REAL, kernels, count, seed, verdicts));
+    if (op_of(p)->exact_passes & (1u << p->pass)) TRY(judge_all(&small, d, IMAGE_EXACT, kernels, count, seed + 1, verdicts));
+    return judge_all(p, d, IMAGE_REAL, kernels, count, seed + 2, verdicts);
+}

@@ -1,0 +1,52 @@
+/*
+ * Correct before fast: runs a kernel on a filled image and compares it with the double reference.
+ * A small problem is compared whole, a large one in at least 1,024 sampled outputs, the first and the
+ * last of every plane among them. The truth is computed once and serves all candidates.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_PLAN_VERIFY_H
+#define BRAID_PLAN_VERIFY_H
+
+#include "kernels/ref/ref.h"
+#include "plan/image.h"
+
+typedef struct truth_sample {
+    int slot, plane;
+    int64_t index; /* dense */
+    ref_value expected;
+} truth_sample;
+
+/* One problem, filled and with its truth; the candidates take turns on it. */
+typedef struct verifier {
+    braid_problem problem;
+    device *device;
+    image_mode mode;
+    image layout;
+    unsigned char *before, *after, *again; /* host blocks: as filled, after a launch, after a second one */
+    void *on_device;                       /* the same block on the device */
+    truth_sample *samples;
+    int64_t sample_count;
+} verifier;
+
+/* What a kernel did. `failure` is NULL where it is right, else in words. */
+typedef struct verdict {
+    char failure[256];
+    double max_err; /* largest error as a share of the bound; in exact mode 0 or a failure */
+    int64_t compared;
+} verdict;
+
+braid_status verifier_create(const braid_problem *p, device *d, image_mode mode, uint64_t seed, verifier *out);
+void verifier_destroy(verifier *v);
+
+/* Readies, runs twice and judges one kernel. A status other than BRAID_OK means that the check itself could not be done;
+ * a wrong, failing or non-deterministic kernel is a verdict. */
+braid_status verifier_judge(verifier *v, const kernel *k, verdict *out);
+
+/* A problem of the same kind, small enough to compare whole. */
+void verify_shrink(const braid_problem *p, braid_problem *small);
+
+/* Exact mode, real mode, and real mode on the shrunk problem where that is another one. Fills in max_err and compared. */
+braid_status verify_kernels(const braid_problem *p, device *d, const kernel *const *kernels, int count, uint64_t seed, verdict *verdicts);
+
+#endif

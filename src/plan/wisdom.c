@@ -1,0 +1,239 @@
+/*
+ * Wisdom files.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/wisdom.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "braid_build.h"
+#include "core/files.h"
+#include "core/json.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "ops/problem.h"
+
+#define MAX_ENTRY_BYTES 65536
+#define KEY_TEXT 2048
+#define NAME_TEXT 64
+#define CHECKSUM_LINE_BYTES 22 /* "xxh3 " + 16 digits + newline */
+
+/* ---- Entries as text ---------------------------------------------------------------------- */
+
+static uint64_t checksum(const char *text, size_t bytes) {
+    return XXH3_64bits(text, bytes);
+}
+
+/* One timed candidate. Reasons are not stored: they follow from the machine. */
+static json_t *candidate_to_json(const racer *r) {
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:I, s:I}", "kernel", r->kernel->name, "median_s", r->median, "low_s", r->low,
+                     "high_s", r->high, "max_err", r->max_err, "compared", (json_int_t)r->compared, "workspace_bytes",
+                     (json_int_t)r->workspace_bytes);
+}
+
+static json_t *race_to_json(const char *key, const race *r) {
+    json_t *candidates = json_array();
+    for (int j = 0; candidates && j < r->count; j++) {
+        if (r->racers[j].reason[0] || r->racers[j].median <= 0) continue;
+        if (json_array_append_new(candidates, candidate_to_json(&r->racers[j])) != 0) {
+            json_decref(candidates);
+            candidates = NULL;
+        }
+    }
+    return candidates ? json_pack("{s:s, s:o}", "key", key, "candidates", candidates) : NULL;
+}
+
+braid_status wisdom_write(const char *key, const race *r, char **text, size_t *bytes) {
+    json_t *entry = race_to_json(key, r);
+    char *body = NULL;
+    size_t body_bytes = 0;
+    if (!entry) return fail(BRAID_ERROR_MEMORY, "wisdom: no memory for an entry");
+    braid_status status = json_write(entry, &body, &body_bytes);
+    json_decref(entry);
+    if (status == BRAID_OK) status = memory_alloc(body_bytes + 1 + CHECKSUM_LINE_BYTES + 1, 1, "wisdom entry", (void **)text);
+    if (status == BRAID_OK) {
+        int written = snprintf(*text, body_bytes + 1 + CHECKSUM_LINE_BYTES + 1, "%s\nxxh3 %016" PRIx64 "\n", body, checksum(body, body_bytes));
+        *bytes = (size_t)written;
+    }
+    memory_free(body);
+    return status;
+}
+
+/* Splits off and verifies the last line. */
+static braid_status verify_checksum(const char *text, size_t bytes, size_t *body_bytes) {
+    uint64_t stored;
+    char line[CHECKSUM_LINE_BYTES + 1], again[CHECKSUM_LINE_BYTES + 1];
+    if (bytes < CHECKSUM_LINE_BYTES + 1) return fail(BRAID_ERROR_DATA, "wisdom: expected a checksum line, got %zu bytes", bytes);
+    memcpy(line, text + bytes - CHECKSUM_LINE_BYTES, CHECKSUM_LINE_BYTES);
+    line[CHECKSUM_LINE_BYTES] = 0;
+    *body_bytes = bytes - CHECKSUM_LINE_BYTES - 1;
+    if (text[*body_bytes] != '\n' || sscanf(line, "xxh3 %16" SCNx64, &stored) != 1) return fail(BRAID_ERROR_DATA, "wisdom: expected a checksum line");
+    snprintf(again, sizeof again, "xxh3 %016" PRIx64 "\n", checksum(text, *body_bytes));
+    if (strcmp(line, again) != 0) return fail(BRAID_ERROR_DATA, "wisdom: the checksum does not match");
+    return BRAID_OK;
+}
+
+static racer *find_racer(race *r, const char *name) {
+    for (int j = 0; j < r->count; j++) {
+        if (strcmp(r->racers[j].kernel->name, name) == 0) return &r->racers[j];
+    }
+    return NULL;
+}
+
+static braid_status read_candidate(const json_t *from, race *r) {
+    const char *name;
+    double median, low, high, max_err;
+    int64_t compared, workspace;
+    TRY(json_get_text(from, "kernel", &name));
+    TRY(json_get_number(from, "median_s", &median));
+    TRY(json_get_number(from, "low_s", &low));
+    TRY(json_get_number(from, "high_s", &high));
+    TRY(json_get_number(from, "max_err", &max_err));
+    TRY(json_get_integer(from, "compared", &compared));
+    TRY(json_get_integer(from, "workspace_bytes", &workspace));
+    racer *to = find_racer(r, name);
+    if (!to) return fail(BRAID_ERROR_DATA, "wisdom: expected a candidate of this problem, got \"%.64s\"", name);
+    if (!(median > 0) || !(low > 0) || low > median || median > high || max_err > 1 || compared < 0 || workspace < 0) {
+        return fail(BRAID_ERROR_DATA, "wisdom: expected times in order and no error for %.64s", name);
+    }
+    to->median = median;
+    to->low = low;
+    to->high = high;
+    to->max_err = max_err;
+    to->compared = compared;
+    to->workspace_bytes = (size_t)workspace;
+    return BRAID_OK;
+}
+
+static braid_status read_entry(const json_t *entry, const char *key, race *r) {
+    const char *stored;
+    json_t *candidates;
+    TRY(json_get_text(entry, "key", &stored));
+    if (strcmp(stored, key) != 0) return fail(BRAID_ERROR_DATA, "wisdom: expected the key of this problem and machine, got another");
+    TRY(json_get_array(entry, "candidates", &candidates));
+    for (size_t j = 0; j < json_array_size(candidates); j++) TRY(read_candidate(json_array_get(candidates, j), r));
+    if (json_array_size(candidates) == 0) return fail(BRAID_ERROR_DATA, "wisdom: expected at least one candidate, got none");
+    return BRAID_OK;
+}
+
+/* Every candidate that can take part here must have a time, or the race was another one. */
+static braid_status verify_complete(const race *r) {
+    for (int j = 0; j < r->count; j++) {
+        if (!r->racers[j].reason[0] && r->racers[j].median <= 0 && kernel_kind(r->racers[j].kernel) != BRAID_KIND_REF) {
+            return fail(BRAID_ERROR_DATA, "wisdom: no time for %s", r->racers[j].kernel->name);
+        }
+    }
+    return BRAID_OK;
+}
+
+braid_status wisdom_read(const char *text, size_t bytes, const char *key, race *r) {
+    size_t body_bytes;
+    json_t *entry = NULL;
+    race filled = *r;
+    TRY(verify_checksum(text, bytes, &body_bytes));
+    TRY(json_read(text, body_bytes, "wisdom", BRAID_ERROR_DATA, &entry));
+    braid_status status = read_entry(entry, key, &filled);
+    json_decref(entry);
+    if (status == BRAID_OK) status = verify_complete(&filled);
+    if (status == BRAID_OK) *r = filled;
+    return status;
+}
+
+/* ---- Keys and files ----------------------------------------------------------------------- */
+
+/* Everything a time depends on. */
+static braid_status make_key(const braid_context *context, const braid_problem *p, char key[KEY_TEXT]) {
+    char problem[BRAID_PROBLEM_TEXT];
+    TRY(braid_problem_print(p, problem, sizeof problem));
+    int used = snprintf(key, KEY_TEXT, "build=%s;kernels=%016" PRIx64 ";device=%s;threads=%d;repro=%d;disable=%s;problem=%s", BRAID_BUILD_ID,
+                        kernel_list_hash(), context->device->identity, context->threads, (int)context->repro, context->disable, problem);
+    if (used < 0 || used >= KEY_TEXT) return fail(BRAID_ERROR_ARGUMENT, "wisdom: the key is too long; is BRAID_DISABLE meant?");
+    return BRAID_OK;
+}
+
+/* The part of the name that all batches share. */
+static braid_status make_family(const braid_context *context, const braid_problem *p, char family[NAME_TEXT]) {
+    char key[KEY_TEXT];
+    braid_problem one = *p;
+    one.batch = 0;
+    TRY(make_key(context, &one, key));
+    snprintf(family, NAME_TEXT, "%016" PRIx64 "-b", (uint64_t)XXH3_64bits(key, strlen(key)));
+    return BRAID_OK;
+}
+
+static braid_status make_path(const braid_context *context, const braid_problem *p, char **path) {
+    char family[NAME_TEXT], name[2 * NAME_TEXT];
+    TRY(make_family(context, p, family));
+    snprintf(name, sizeof name, "%s%" PRId64 ".wisdom", family, p->batch);
+    return files_join(context->cache_dir, name, path);
+}
+
+static braid_status recall(const braid_context *context, const braid_problem *p, race *r) {
+    char key[KEY_TEXT], *path = NULL, *text = NULL;
+    size_t bytes = 0;
+    TRY(make_key(context, p, key));
+    TRY(make_path(context, p, &path));
+    braid_status status = files_read(path, MAX_ENTRY_BYTES, BRAID_ERROR_DATA, &text, &bytes);
+    if (status == BRAID_OK) status = wisdom_read(text, bytes, key, r);
+    if (status != BRAID_OK) log_write(LOG_WISDOM, "not used: %s: %s", path, braid_message());
+    memory_free(text);
+    memory_free(path);
+    return status;
+}
+
+int wisdom_recall(const braid_context *context, const braid_problem *p, race *r) {
+    if (!context->cache_dir || recall(context, p, r) != BRAID_OK) return 0;
+    r->from_wisdom = 1;
+    return 1;
+}
+
+/* The batch in a name of the family; -1: another name. */
+static int64_t batch_of(const char *name, const char *family) {
+    size_t length = strlen(family);
+    char *end;
+    if (strncmp(name, family, length) != 0) return -1;
+    long long batch = strtoll(name + length, &end, 10);
+    return strcmp(end, ".wisdom") == 0 && batch >= 0 ? batch : -1;
+}
+
+int wisdom_recall_nearest(const braid_context *context, const braid_problem *p, race *r) {
+    char family[NAME_TEXT];
+    braid_problem nearest = *p;
+    int found = 0;
+    if (!context->cache_dir || make_family(context, p, family) != BRAID_OK) return 0;
+    DIR *folder = opendir(context->cache_dir);
+    for (const struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
+        int64_t batch = batch_of(entry->d_name, family);
+        if (batch < 0 || (found && llabs(batch - p->batch) >= llabs(nearest.batch - p->batch))) continue;
+        nearest.batch = batch;
+        found = 1;
+    }
+    if (folder) closedir(folder);
+    return found && wisdom_recall(context, &nearest, r);
+}
+
+static braid_status store(const braid_context *context, const braid_problem *p, const race *r) {
+    char key[KEY_TEXT], *path = NULL, *text = NULL;
+    size_t bytes = 0;
+    TRY(make_key(context, p, key));
+    TRY(files_make_private_folder(context->cache_dir));
+    TRY(make_path(context, p, &path));
+    braid_status status = wisdom_write(key, r, &text, &bytes);
+    if (status == BRAID_OK) status = files_replace(path, text, bytes);
+    memory_free(text);
+    memory_free(path);
+    return status;
+}
+
+void wisdom_store(const braid_context *context, const braid_problem *p, const race *r) {
+    if (context->cache_dir && store(context, p, r) != BRAID_OK) log_write(LOG_WISDOM, "not stored: %s", braid_message());
+}

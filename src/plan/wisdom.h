@@ -1,0 +1,29 @@
+/*
+ * Wisdom: measured times on disk, one small text file per problem, so that a race is run once. An entry
+ * holds numbers and kernel names, never code; the choice is made anew from its times. What is damaged,
+ * foreign or names an unknown kernel is ignored and measured again: wisdom can be slow, never wrong.
+ *
+ * A file is a line of JSON and a line with its checksum, and is replaced whole. Its name is a hash of
+ * everything that a time depends on except the batch, then the batch: so the nearest batch can be found.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_PLAN_WISDOM_H
+#define BRAID_PLAN_WISDOM_H
+
+#include "plan/race.h"
+
+/* Fills in the times of a listed race. False: nothing is known. Never fails otherwise. */
+int wisdom_recall(const braid_context *context, const braid_problem *p, race *r);
+
+/* The same from the entry with the nearest batch, another one's times. */
+int wisdom_recall_nearest(const braid_context *context, const braid_problem *p, race *r);
+
+/* Stores the times of a race. A folder that cannot be written is reported in the log only. */
+void wisdom_store(const braid_context *context, const braid_problem *p, const race *r);
+
+/* The text of an entry, and its times from text; for tests and fuzzing. Returns memory for memory_free. */
+braid_status wisdom_write(const char *key, const race *r, char **text, size_t *bytes);
+braid_status wisdom_read(const char *text, size_t bytes, const char *key, race *r);
+
+#endif
