@@ -21,29 +21,17 @@ static const struct {
     [BRAID_DTYPE_I64] = {"i64", 8, 0},
 };
 
-static int is_dtype(braid_dtype dtype) {
-    return (int)dtype >= 0 && (int)dtype < BRAID_DTYPE_COUNT;
-}
+static int is_dtype(braid_dtype dtype) { return (int)dtype >= 0 && (int)dtype < BRAID_DTYPE_COUNT; }
 
-const char *braid_dtype_name(braid_dtype dtype) {
-    return is_dtype(dtype) ? formats[dtype].name : NULL;
-}
+const char *braid_dtype_name(braid_dtype dtype) { return is_dtype(dtype) ? formats[dtype].name : NULL; }
 
-size_t dtype_bytes(braid_dtype dtype) {
-    return is_dtype(dtype) ? formats[dtype].bytes : 0;
-}
+size_t dtype_bytes(braid_dtype dtype) { return is_dtype(dtype) ? formats[dtype].bytes : 0; }
 
-int dtype_is_compute(braid_dtype dtype) {
-    return is_dtype(dtype) && dtype <= BRAID_DTYPE_F64;
-}
+int dtype_is_compute(braid_dtype dtype) { return is_dtype(dtype) && dtype <= BRAID_DTYPE_F64; }
 
-double dtype_unit_roundoff(braid_dtype dtype) {
-    return is_dtype(dtype) ? formats[dtype].unit_roundoff : 0;
-}
+double dtype_unit_roundoff(braid_dtype dtype) { return is_dtype(dtype) ? formats[dtype].unit_roundoff : 0; }
 
-braid_dtype dtype_statistics(braid_dtype dtype) {
-    return dtype == BRAID_DTYPE_F64 ? BRAID_DTYPE_F64 : BRAID_DTYPE_F32;
-}
+braid_dtype dtype_statistics(braid_dtype dtype) { return dtype == BRAID_DTYPE_F64 ? BRAID_DTYPE_F64 : BRAID_DTYPE_F32; }
 
 static uint32_t bits_of(float value) {
     uint32_t bits;
@@ -130,28 +118,28 @@ static int64_t i64_from_f64(double value) {
 
 double dtype_load(const void *data, braid_dtype dtype, int64_t index) {
     switch (dtype) {
-    case BRAID_DTYPE_F32: return (double)((const float *)data)[index];
-    case BRAID_DTYPE_F16: return (double)f32_from_f16(((const uint16_t *)data)[index]);
-    case BRAID_DTYPE_BF16: return (double)f32_from_bf16(((const uint16_t *)data)[index]);
-    case BRAID_DTYPE_F64: return ((const double *)data)[index];
-    case BRAID_DTYPE_U8: return (double)((const uint8_t *)data)[index];
-    case BRAID_DTYPE_I32: return (double)((const int32_t *)data)[index];
-    case BRAID_DTYPE_I64: return (double)((const int64_t *)data)[index];
-    case BRAID_DTYPE_COUNT: break;
+        case BRAID_DTYPE_F32: return (double)((const float *)data)[index];
+        case BRAID_DTYPE_F16: return (double)f32_from_f16(((const uint16_t *)data)[index]);
+        case BRAID_DTYPE_BF16: return (double)f32_from_bf16(((const uint16_t *)data)[index]);
+        case BRAID_DTYPE_F64: return ((const double *)data)[index];
+        case BRAID_DTYPE_U8: return (double)((const uint8_t *)data)[index];
+        case BRAID_DTYPE_I32: return (double)((const int32_t *)data)[index];
+        case BRAID_DTYPE_I64: return (double)((const int64_t *)data)[index];
+        case BRAID_DTYPE_COUNT: break;
     }
     return 0;
 }
 
 void dtype_store(void *data, braid_dtype dtype, int64_t index, double value) {
     switch (dtype) {
-    case BRAID_DTYPE_F32: ((float *)data)[index] = (float)value; break;
-    case BRAID_DTYPE_F16: ((uint16_t *)data)[index] = f16_from_f32(float_rounded_to_odd(value)); break;
-    case BRAID_DTYPE_BF16: ((uint16_t *)data)[index] = bf16_from_f32(float_rounded_to_odd(value)); break;
-    case BRAID_DTYPE_F64: ((double *)data)[index] = value; break;
-    case BRAID_DTYPE_U8: ((uint8_t *)data)[index] = (uint8_t)rounded_within(value, 0, UINT8_MAX); break;
-    case BRAID_DTYPE_I32: ((int32_t *)data)[index] = (int32_t)rounded_within(value, INT32_MIN, INT32_MAX); break;
-    case BRAID_DTYPE_I64: ((int64_t *)data)[index] = i64_from_f64(value); break;
-    case BRAID_DTYPE_COUNT: break;
+        case BRAID_DTYPE_F32: ((float *)data)[index] = (float)value; break;
+        case BRAID_DTYPE_F16: ((uint16_t *)data)[index] = f16_from_f32(float_rounded_to_odd(value)); break;
+        case BRAID_DTYPE_BF16: ((uint16_t *)data)[index] = bf16_from_f32(float_rounded_to_odd(value)); break;
+        case BRAID_DTYPE_F64: ((double *)data)[index] = value; break;
+        case BRAID_DTYPE_U8: ((uint8_t *)data)[index] = (uint8_t)rounded_within(value, 0, UINT8_MAX); break;
+        case BRAID_DTYPE_I32: ((int32_t *)data)[index] = (int32_t)rounded_within(value, INT32_MIN, INT32_MAX); break;
+        case BRAID_DTYPE_I64: ((int64_t *)data)[index] = i64_from_f64(value); break;
+        case BRAID_DTYPE_COUNT: break;
     }
 }
 

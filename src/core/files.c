@@ -26,21 +26,15 @@
 #define FILE_MODE 0644
 #define FOLDER_MODE 0700
 
-static int system_open(const char *path, int flags, unsigned mode) {
-    return open(path, flags, (mode_t)mode);
-}
+static int system_open(const char *path, int flags, unsigned mode) { return open(path, flags, (mode_t)mode); }
 
-static int system_mkdir(const char *path, unsigned mode) {
-    return mkdir(path, (mode_t)mode);
-}
+static int system_mkdir(const char *path, unsigned mode) { return mkdir(path, (mode_t)mode); }
 
 static const files_table system_table = {system_open, pread, write, fsync, close, rename, unlink, system_mkdir};
 static const files_table *table = &system_table;
 static atomic_uint temporary_count;
 
-void files_set_table(const files_table *replacement) {
-    table = replacement ? replacement : &system_table;
-}
+void files_set_table(const files_table *replacement) { table = replacement ? replacement : &system_table; }
 
 static braid_status fail_file(braid_status code, const char *path, const char *action, int error) {
     char text[128];
@@ -158,9 +152,7 @@ static bool sync_file(int fd) {
 }
 
 /* After a successful sync an interrupted close has lost nothing. */
-static bool close_file(int fd) {
-    return table->close(fd) == 0 || errno == EINTR;
-}
+static bool close_file(int fd) { return table->close(fd) == 0 || errno == EINTR; }
 
 /* Opens a new file in the folder. *name is for memory_free, on success only. */
 static braid_status open_temporary(const char *folder, const char *path, char **name, int *fd) {

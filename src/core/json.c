@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "core/sizes.h"
@@ -42,6 +43,8 @@ braid_status json_read(const char *text, size_t bytes, const char *what, braid_s
     *out = NULL;
     if (!text || bytes == 0) return fail(code, "%s: expected JSON, got an empty text", what);
     if (bytes > MAX_BYTES) return fail(code, "%s: expected JSON of at most %zu bytes, got %zu", what, MAX_BYTES, bytes);
+    if (memchr(text, 0, bytes)) /* jansson would take it for the end and not look behind it */
+        return fail(code, "%s: expected JSON, got a text with a zero byte", what);
     size_t depth = nesting_depth(text, bytes);
     if (depth > JSON_MAX_DEPTH)
         return fail(code, "%s: expected JSON nested at most %d deep, got %zu", what, JSON_MAX_DEPTH, depth);
@@ -55,14 +58,14 @@ braid_status json_read(const char *text, size_t bytes, const char *what, braid_s
 static const char *kind_of(const json_t *value) {
     if (!value) return "nothing";
     switch (json_typeof(value)) {
-    case JSON_OBJECT: return "an object";
-    case JSON_ARRAY: return "an array";
-    case JSON_STRING: return "a text";
-    case JSON_INTEGER: return "an integer";
-    case JSON_REAL: return "a real number";
-    case JSON_TRUE: return "true";
-    case JSON_FALSE: return "false";
-    case JSON_NULL: return "null";
+        case JSON_OBJECT: return "an object";
+        case JSON_ARRAY: return "an array";
+        case JSON_STRING: return "a text";
+        case JSON_INTEGER: return "an integer";
+        case JSON_REAL: return "a real number";
+        case JSON_TRUE: return "true";
+        case JSON_FALSE: return "false";
+        case JSON_NULL: return "null";
     }
     return "an unknown kind";
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define TEXT_BYTES 1024
-#define LINE_BYTES (32 + 8 * TEXT_BYTES) /* prefix, and every byte escaped */
+#define LINE_BYTES (32 + 4 * TEXT_BYTES) /* prefix, and every byte escaped */
 
 static const char *const topic_names[LOG_TOPIC_COUNT] = {
     [LOG_PLAN] = "plan", [LOG_CHOOSE] = "choose", [LOG_WISDOM] = "wisdom", [LOG_DEVICE] = "device"};
@@ -21,17 +21,21 @@ static const char *const topic_names[LOG_TOPIC_COUNT] = {
 static pthread_once_t read_once = PTHREAD_ONCE_INIT;
 static unsigned enabled_topics; /* a bit each */
 
-/* Whether the byte begins a control character: ASCII's, or one of the C1 set in UTF-8. */
-static int is_control(const unsigned char *byte) {
-    return *byte < 0x20 || *byte == 0x7f || (*byte == 0xc2 && byte[1] >= 0x80 && byte[1] <= 0x9f);
+/* Bytes of the control character that begins here: ASCII's, or one of the C1 set in UTF-8. 0: it is none. */
+static int control_bytes(const unsigned char *byte) {
+    if (*byte < 0x20 || *byte == 0x7f) return 1;
+    return *byte == 0xc2 && byte[1] >= 0x80 && byte[1] <= 0x9f ? 2 : 0;
 }
 
 static void write_line(const char *topic, const char *text) {
     char line[LINE_BYTES];
     size_t length = (size_t)snprintf(line, sizeof line, "braid %s: ", topic);
+    int escaped = 0; /* bytes still to be escaped */
     for (const unsigned char *byte = (const unsigned char *)text; *byte; byte++) {
-        if (is_control(byte)) {
+        if (escaped == 0) escaped = control_bytes(byte);
+        if (escaped > 0) {
             length += (size_t)snprintf(line + length, sizeof line - length, "\\x%02x", (unsigned)*byte);
+            escaped--;
         } else {
             line[length++] = (char)*byte;
         }

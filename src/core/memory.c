@@ -41,9 +41,7 @@ braid_status braid_set_allocator(const braid_allocator *allocator) {
     return BRAID_OK;
 }
 
-int64_t memory_live(void) {
-    return atomic_load(&live_count);
-}
+int64_t memory_live(void) { return atomic_load(&live_count); }
 
 static braid_status allocate(size_t bytes, size_t alignment, const char *what, void **out) {
     *out = NULL;

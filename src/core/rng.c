@@ -41,9 +41,7 @@ uint32_t rng_u32(rng *r) {
     return words[r->index++ % 4];
 }
 
-double rng_uniform(rng *r) {
-    return rng_u32(r) * 0x1p-32;
-}
+double rng_uniform(rng *r) { return rng_u32(r) * 0x1p-32; }
 
 /* The value of a polynomial in x, highest coefficient first. */
 static double polynomial(const double *coefficients, int count, double x) {
@@ -73,9 +71,15 @@ static double portable_log(double x) {
 
 /* cos(2 pi turn) for 0 <= turn < 1, by symmetry from an eighth of a turn. */
 static double portable_cos(double turn) {
-    static const double cosine[] = {1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600,
-                                    -1.0 / 3628800,       1.0 / 40320,        -1.0 / 720,
-                                    1.0 / 24,             -1.0 / 2,           1.0};
+    static const double cosine[] = {1.0 / 20922789888000,
+                                    -1.0 / 87178291200,
+                                    1.0 / 479001600,
+                                    -1.0 / 3628800,
+                                    1.0 / 40320,
+                                    -1.0 / 720,
+                                    1.0 / 24,
+                                    -1.0 / 2,
+                                    1.0};
     static const double sine[] = {-1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880,
                                   -1.0 / 5040,          1.0 / 120,        -1.0 / 6,        1.0};
     double folded = turn > 0.5 ? 1 - turn : turn;

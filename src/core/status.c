@@ -38,30 +38,24 @@ braid_status fail(braid_status code, const char *format, ...) {
     return code;
 }
 
-const char *braid_message(void) {
-    return thread_message;
-}
+const char *braid_message(void) { return thread_message; }
 
 const char *braid_status_name(braid_status status) {
     switch (status) {
-    case BRAID_OK: return "ok";
-    case BRAID_ERROR_CHECK: return "check";
-    case BRAID_ERROR_ARGUMENT: return "argument";
-    case BRAID_ERROR_DATA: return "data";
-    case BRAID_ERROR_MODEL: return "model";
-    case BRAID_ERROR_MEMORY: return "memory";
-    case BRAID_ERROR_DEVICE: return "device";
-    case BRAID_ERROR_DISK: return "disk";
-    case BRAID_ERROR_PEER: return "peer";
-    case BRAID_ERROR_DIVERGED: return "diverged";
+        case BRAID_OK: return "ok";
+        case BRAID_ERROR_CHECK: return "check";
+        case BRAID_ERROR_ARGUMENT: return "argument";
+        case BRAID_ERROR_DATA: return "data";
+        case BRAID_ERROR_MODEL: return "model";
+        case BRAID_ERROR_MEMORY: return "memory";
+        case BRAID_ERROR_DEVICE: return "device";
+        case BRAID_ERROR_DISK: return "disk";
+        case BRAID_ERROR_PEER: return "peer";
+        case BRAID_ERROR_DIVERGED: return "diverged";
     }
     return "unknown";
 }
 
-const char *braid_version(void) {
-    return BRAID_VERSION;
-}
+const char *braid_version(void) { return BRAID_VERSION; }
 
-int braid_abi(void) {
-    return BRAID_ABI;
-}
+int braid_abi(void) { return BRAID_ABI; }

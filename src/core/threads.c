@@ -38,13 +38,9 @@ int threads_available(void) {
     return online > 0 && online <= INT_MAX ? (int)online : 1;
 }
 
-void threads_set(int count) {
-    wanted_threads = count > 0 ? count : 0;
-}
+void threads_set(int count) { wanted_threads = count > 0 ? count : 0; }
 
-int threads_get(void) {
-    return wanted_threads ? wanted_threads : threads_available();
-}
+int threads_get(void) { return wanted_threads ? wanted_threads : threads_available(); }
 
 /* Vendor libraries take the OpenMP setting of the calling thread; threads_for does not look at it. */
 int threads_apply(int count) {

@@ -70,21 +70,13 @@ void fail_alloc_install(void) {
     set_allocator(&(braid_allocator){faulty_alloc, plain_free, NULL});
 }
 
-void fail_alloc_remove(void) {
-    set_allocator(NULL);
-}
+void fail_alloc_remove(void) { set_allocator(NULL); }
 
-void fail_alloc_arm(int64_t nth, fail_mode mode) {
-    arm(&alloc_fault, nth, mode);
-}
+void fail_alloc_arm(int64_t nth, fail_mode mode) { arm(&alloc_fault, nth, mode); }
 
-int64_t fail_alloc_disarm(void) {
-    return disarm(&alloc_fault);
-}
+int64_t fail_alloc_disarm(void) { return disarm(&alloc_fault); }
 
-int64_t fail_alloc_calls(void) {
-    return atomic_load(&alloc_fault.calls);
-}
+int64_t fail_alloc_calls(void) { return atomic_load(&alloc_fault.calls); }
 
 /* ---- File calls --------------------------------------------------------------------------- */
 
@@ -117,9 +109,7 @@ static ssize_t faulty_write(int fd, const void *data, size_t bytes) {
     return file_call_fails(FAIL_WRITE) ? -1 : write(fd, data, bytes_let_through(FAIL_WRITE, bytes));
 }
 
-static int faulty_fsync(int fd) {
-    return file_call_fails(FAIL_FSYNC) ? -1 : fsync(fd);
-}
+static int faulty_fsync(int fd) { return file_call_fails(FAIL_FSYNC) ? -1 : fsync(fd); }
 
 static int faulty_close(int fd) {
     int result = close(fd);
@@ -130,9 +120,7 @@ static int faulty_rename(const char *from, const char *to) {
     return file_call_fails(FAIL_RENAME) ? -1 : rename(from, to);
 }
 
-static int faulty_unlink(const char *path) {
-    return file_call_fails(FAIL_UNLINK) ? -1 : unlink(path);
-}
+static int faulty_unlink(const char *path) { return file_call_fails(FAIL_UNLINK) ? -1 : unlink(path); }
 
 static int faulty_mkdir(const char *path, unsigned mode) {
     return file_call_fails(FAIL_MKDIR) ? -1 : mkdir(path, (mode_t)mode);
@@ -145,9 +133,7 @@ void fail_files_install(void) {
     files_set_table(&faulty);
 }
 
-void fail_files_remove(void) {
-    files_set_table(NULL);
-}
+void fail_files_remove(void) { files_set_table(NULL); }
 
 void fail_files_arm(unsigned calls, int64_t nth, fail_mode mode, int error) {
     files_counted = calls;
@@ -155,10 +141,6 @@ void fail_files_arm(unsigned calls, int64_t nth, fail_mode mode, int error) {
     arm(&files_fault, nth, mode);
 }
 
-int64_t fail_files_disarm(void) {
-    return disarm(&files_fault);
-}
+int64_t fail_files_disarm(void) { return disarm(&files_fault); }
 
-int64_t fail_files_calls(void) {
-    return atomic_load(&files_fault.calls);
-}
+int64_t fail_files_calls(void) { return atomic_load(&files_fault.calls); }

@@ -25,8 +25,8 @@
 #include <stdint.h>
 
 typedef enum fail_mode {
-    FAIL_ONCE,     /* the Nth call alone */
-    FAIL_FROM_NOW, /* the Nth call and every later one */
+    FAIL_ONCE,       /* the Nth call alone */
+    FAIL_PERSISTENT, /* the Nth call and every later one */
 } fail_mode;
 
 /* ---- Allocations -------------------------------------------------------------------------- */

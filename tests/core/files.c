@@ -1,0 +1,342 @@
+/*
+ * Tests of core/files, in a folder of its own that each test finds empty. The heart of it: every file
+ * call of a replacement fails in every way, and the file holds the old contents or the new ones, whole.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/files.h"
+#include "core/memory.h"
+#include "tests/support/fail_nth.h"
+
+#define OLD "the old contents"
+#define NEW "new contents, which are longer"
+
+static char start_folder[4096];
+
+static int enter_folder(void **state) {
+    static char folder[] = "/tmp/braid_files_XXXXXX";
+    strcpy(folder + sizeof folder - 7, "XXXXXX");
+    *state = folder;
+    umask(022);
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave_folder(void **state) {
+    char command[256];
+    fail_files_remove();
+    snprintf(command, sizeof command, "rm -rf '%s'", (const char *)*state);
+    return chdir(start_folder) != 0 || system(command) != 0;
+}
+
+/* Entries of a folder, without . and .. */
+static int entries(const char *folder) {
+    int count = -2;
+    DIR *open_folder = opendir(folder);
+    assert_non_null(open_folder);
+    while (readdir(open_folder)) count++;
+    closedir(open_folder);
+    return count;
+}
+
+static void assert_contents(const char *path, const char *expected) {
+    char *data;
+    size_t bytes;
+    assert_int_equal(files_read(path, 1 << 20, BRAID_ERROR_DATA, &data, &bytes), BRAID_OK);
+    assert_int_equal(bytes, strlen(expected));
+    assert_string_equal(data, expected);
+    memory_free(data);
+}
+
+static unsigned mode_of(const char *path) {
+    struct stat info;
+    assert_int_equal(lstat(path, &info), 0);
+    return info.st_mode & 07777;
+}
+
+static void replace_and_read(void **state) {
+    (void)state;
+    assert_int_equal(files_replace("file", OLD, strlen(OLD)), BRAID_OK);
+    assert_contents("file", OLD);
+    assert_int_equal(mode_of("file"), 0644);
+    assert_int_equal(files_replace("./file", NEW, strlen(NEW)), BRAID_OK);
+    assert_contents("file", NEW);
+    assert_int_equal(files_replace("file", NULL, 0), BRAID_OK);
+    assert_contents("file", "");
+    umask(027);
+    assert_int_equal(files_replace("file", OLD, strlen(OLD)), BRAID_OK);
+    assert_int_equal(mode_of("file"), 0640);
+    assert_int_equal(entries("."), 1);
+    assert_int_equal(files_replace("", OLD, 1), BRAID_ERROR_ARGUMENT);
+    assert_int_equal(files_replace("missing/file", OLD, 1), BRAID_ERROR_DISK);
+    assert_int_equal(mkdir("folder", 0700), 0);
+    assert_int_equal(files_replace("folder", OLD, 1), BRAID_ERROR_DISK);
+    assert_int_equal(entries("."), 2);
+    assert_int_equal(memory_live(), 0);
+}
+
+static void steps_over_old_temporaries(void **state) {
+    char name[64];
+    (void)state;
+    for (int i = 0; i < 50; i++) { /* far beyond the counter of this process */
+        snprintf(name, sizeof name, ".braid.%ld.%d.tmp", (long)getpid(), i);
+        FILE *left = fopen(name, "w");
+        assert_non_null(left);
+        fclose(left);
+    }
+    assert_int_equal(files_replace("file", OLD, strlen(OLD)), BRAID_OK);
+    assert_contents("file", OLD);
+    assert_int_equal(entries("."), 51);
+}
+
+/* One replacement under one fault. Whether it says yes or no, the file is whole and nothing is left over. */
+static int64_t replace_under_fault(unsigned calls, int64_t nth, fail_mode mode, int error) {
+    char *data;
+    size_t bytes;
+    assert_int_equal(files_replace("file", OLD, strlen(OLD)), BRAID_OK);
+    fail_files_arm(calls, nth, mode, error);
+    braid_status status = files_replace("file", NEW, strlen(NEW));
+    int64_t failures = fail_files_disarm();
+    assert_int_equal(files_read("file", 1000, BRAID_ERROR_DATA, &data, &bytes), BRAID_OK);
+    int is_new = strcmp(data, NEW) == 0;
+    if (!is_new) assert_string_equal(data, OLD);
+    memory_free(data);
+    if (status == BRAID_OK) {
+        assert_true(is_new);
+    } else {
+        assert_int_equal(status, BRAID_ERROR_DISK);
+        assert_true(failures > 0);
+        if (is_new) assert_non_null(strstr(braid_message(), "in place")); /* only its folder was not synced */
+    }
+    if (error == FAIL_SHORT || (error == EINTR && mode == FAIL_ONCE && !(calls & FAIL_RENAME))) assert_true(is_new);
+    assert_int_equal(memory_live(), 0);
+    return failures;
+}
+
+static void every_call_fails_once(void **state) {
+    static const int errors[] = {ENOSPC, EIO, EINTR, EDQUOT, FAIL_SHORT};
+    (void)state;
+    fail_files_install();
+    for (int e = 0; e < 5; e++) {
+        for (unsigned call = 1; call <= FAIL_MKDIR; call <<= 1) {
+            int64_t nth = 1;
+            while (replace_under_fault(call, nth, FAIL_ONCE, errors[e]) > 0) {
+                assert_int_equal(entries("."), 1);
+                nth++;
+            }
+        }
+        int64_t nth = 1;
+        while (replace_under_fault(FAIL_ANY_FILE_CALL, nth, FAIL_ONCE, errors[e]) > 0) {
+            assert_int_equal(entries("."), 1);
+            nth++;
+        }
+        assert_true(nth > (errors[e] == FAIL_SHORT ? 1 : 8));
+    }
+}
+
+/* Everything from the Nth call on fails. The temporary may stay only when its removal failed, too. */
+static void every_call_fails_for_good(void **state) {
+    static const int errors[] = {ENOSPC, EIO, EINTR, FAIL_SHORT};
+    static const unsigned steps[] = {FAIL_OPEN, FAIL_WRITE, FAIL_FSYNC, FAIL_CLOSE, FAIL_RENAME};
+    (void)state;
+    fail_files_install();
+    for (int e = 0; e < 4; e++) {
+        for (int s = 0; s < 5; s++)
+            for (int64_t nth = 1; replace_under_fault(steps[s], nth, FAIL_PERSISTENT, errors[e]) > 0; nth++)
+                assert_int_equal(entries("."), 1);
+        for (int64_t nth = 1; replace_under_fault(FAIL_ANY_FILE_CALL, nth, FAIL_PERSISTENT, errors[e]) > 0; nth++) {
+            assert_in_range(entries("."), 1, 2);
+            assert_int_equal(system("rm -f .braid.*.tmp"), 0);
+        }
+    }
+}
+
+static void every_allocation_fails(void **state) {
+    int64_t nth = 0, failures;
+    (void)state;
+    assert_int_equal(files_replace("file", OLD, strlen(OLD)), BRAID_OK);
+    fail_alloc_install();
+    do {
+        fail_alloc_arm(++nth, FAIL_ONCE);
+        braid_status status = files_replace("file", NEW, strlen(NEW));
+        failures = fail_alloc_disarm();
+        assert_int_equal(status, failures ? BRAID_ERROR_MEMORY : BRAID_OK);
+        assert_int_equal(entries("."), 1);
+        assert_int_equal(memory_live(), 0);
+        assert_contents("file", failures ? OLD : NEW);
+    } while (failures > 0);
+    assert_in_range(nth, 2, 10);
+    fail_alloc_remove();
+}
+
+static void reading_under_faults(void **state) {
+    static char large[100000];
+    char *data;
+    size_t bytes;
+    (void)state;
+    for (size_t i = 0; i < sizeof large; i++) large[i] = (char)(i % 251);
+    assert_int_equal(files_replace("file", large, sizeof large), BRAID_OK);
+    fail_files_install();
+    for (int64_t nth = 1, failures = 1; failures > 0; nth++) {
+        fail_files_arm(FAIL_ANY_FILE_CALL, nth, FAIL_ONCE, EIO);
+        braid_status status = files_read("file", sizeof large, BRAID_ERROR_MODEL, &data, &bytes);
+        failures = fail_files_disarm();
+        if (status == BRAID_OK)
+            assert_memory_equal(data, large, sizeof large);
+        else
+            assert_int_equal(status, BRAID_ERROR_MODEL);
+        memory_free(data);
+        assert_int_equal(memory_live(), 0);
+    }
+    for (int pass = 0; pass < 2; pass++) { /* short and interrupted reads go on */
+        fail_files_arm(FAIL_PREAD, pass ? 1 : 2, pass ? FAIL_PERSISTENT : FAIL_ONCE, pass ? FAIL_SHORT : EINTR);
+        assert_int_equal(files_read("file", sizeof large, BRAID_ERROR_DATA, &data, &bytes), BRAID_OK);
+        assert_true(fail_files_disarm() > 0);
+        assert_int_equal(bytes, sizeof large);
+        assert_memory_equal(data, large, sizeof large);
+        memory_free(data);
+    }
+    fail_files_arm(FAIL_PREAD, 1, FAIL_PERSISTENT, EINTR); /* ends, too */
+    assert_int_equal(files_read("file", sizeof large, BRAID_ERROR_DATA, &data, &bytes), BRAID_ERROR_DATA);
+    fail_files_disarm();
+}
+
+static void reading_limits_and_kinds(void **state) {
+    char *data;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(files_replace("file", OLD, strlen(OLD)), BRAID_OK);
+    assert_int_equal(files_read("file", strlen(OLD), BRAID_ERROR_DATA, &data, &bytes), BRAID_OK);
+    memory_free(data);
+    assert_int_equal(files_read("file", SIZE_MAX, BRAID_ERROR_DATA, &data, &bytes), BRAID_OK);
+    memory_free(data);
+    assert_int_equal(files_read("file", strlen(OLD) - 1, BRAID_ERROR_DATA, &data, &bytes), BRAID_ERROR_DATA);
+    assert_null(data);
+    assert_int_equal(files_read("missing", 10, BRAID_ERROR_MODEL, &data, &bytes), BRAID_ERROR_MODEL);
+    assert_non_null(strstr(braid_message(), "missing"));
+    assert_int_equal(files_read(".", 10, BRAID_ERROR_DATA, &data, &bytes), BRAID_ERROR_DATA);
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    assert_int_equal(files_read("pipe", 10, BRAID_ERROR_DATA, &data, &bytes), BRAID_ERROR_DATA); /* and does not wait */
+    assert_int_equal(files_replace("file", "", 0), BRAID_OK);
+    assert_int_equal(files_read("file", 0, BRAID_ERROR_DATA, &data, &bytes), BRAID_OK);
+    memory_free(data);
+    assert_int_equal(files_read("/proc/self/status", 1 << 20, BRAID_ERROR_DATA, &data, &bytes), BRAID_OK);
+    assert_true(bytes > 100); /* a file that says its size is 0 */
+    memory_free(data);
+    assert_int_equal(memory_live(), 0);
+}
+
+static void private_folder(void **state) {
+    (void)state;
+    assert_int_equal(files_make_private_folder("a/b//c/"), BRAID_OK);
+    assert_int_equal(mode_of("a/b/c"), 0700);
+    assert_int_equal(mode_of("a"), 0700);
+    assert_int_equal(files_make_private_folder("a/b/c"), BRAID_OK);
+    assert_int_equal(files_make_private_folder(""), BRAID_ERROR_ARGUMENT);
+    assert_int_equal(chmod("a/b/c", 0755), 0); /* others may read */
+    assert_int_equal(files_make_private_folder("a/b/c"), BRAID_OK);
+    assert_int_equal(chmod("a/b/c", 0720), 0);
+    assert_int_equal(files_make_private_folder("a/b/c"), BRAID_ERROR_DISK);
+    assert_non_null(strstr(braid_message(), "0720"));
+    assert_int_equal(chmod("a/b/c", 0702), 0);
+    assert_int_equal(files_make_private_folder("a/b/c"), BRAID_ERROR_DISK);
+    assert_int_equal(symlink("a/b", "link"), 0);
+    assert_int_equal(files_make_private_folder("link"), BRAID_ERROR_DISK);
+    assert_int_equal(files_make_private_folder("link/"), BRAID_ERROR_DISK);
+    assert_int_equal(files_make_private_folder("link/d"), BRAID_OK); /* a link on the way is the user's choice */
+    assert_int_equal(files_replace("file", OLD, 1), BRAID_OK);
+    assert_int_equal(files_make_private_folder("file"), BRAID_ERROR_DISK);
+    assert_int_equal(files_make_private_folder("file/below"), BRAID_ERROR_DISK);
+    assert_int_equal(memory_live(), 0);
+}
+
+static void foreign_folder(void **state) {
+    (void)state;
+    if (geteuid() != 0) { /* / is the root's */
+        assert_int_equal(files_make_private_folder("/"), BRAID_ERROR_DISK);
+        return;
+    }
+    assert_int_equal(mkdir("foreign", 0700), 0);
+    assert_int_equal(chown("foreign", 12345, (gid_t)-1), 0);
+    assert_int_equal(files_make_private_folder("foreign"), BRAID_ERROR_DISK);
+    assert_non_null(strstr(braid_message(), "12345"));
+}
+
+static void private_folder_under_faults(void **state) {
+    int64_t failures = 1;
+    (void)state;
+    fail_files_install();
+    for (int64_t nth = 1; failures > 0; nth++) {
+        assert_int_equal(system("rm -rf a"), 0);
+        fail_files_arm(FAIL_OPEN | FAIL_MKDIR, nth, FAIL_ONCE, ENOSPC);
+        braid_status status = files_make_private_folder("a/b");
+        failures = fail_files_disarm();
+        assert_int_equal(status, failures ? BRAID_ERROR_DISK : BRAID_OK);
+        assert_int_equal(memory_live(), 0);
+    }
+}
+
+static void expect_cache(const char *chosen, const char *cache, const char *home, const char *expected) {
+    static const char *const names[] = {"BRAID_CACHE_DIR", "XDG_CACHE_HOME", "HOME"};
+    const char *const values[] = {chosen, cache, home};
+    char *path;
+    for (int i = 0; i < 3; i++) {
+        if (values[i])
+            setenv(names[i], values[i], 1);
+        else
+            unsetenv(names[i]);
+    }
+    braid_status status = files_cache_folder(&path);
+    assert_int_equal(status, expected ? BRAID_OK : BRAID_ERROR_ARGUMENT);
+    if (expected)
+        assert_string_equal(path, expected);
+    else
+        assert_null(path);
+    memory_free(path);
+}
+
+static void paths(void **state) {
+    char *path;
+    (void)state;
+    assert_int_equal(files_join("a", "b", &path), BRAID_OK);
+    assert_string_equal(path, "a/b");
+    memory_free(path);
+    assert_int_equal(files_join("/", "b", &path), BRAID_OK);
+    assert_string_equal(path, "/b");
+    memory_free(path);
+    assert_int_equal(files_join("", "b", &path), BRAID_ERROR_ARGUMENT);
+    expect_cache("c", "/x", "/h", "c");
+    expect_cache("", "/x", "/h", "/x/braid");
+    expect_cache(NULL, "relative", "/h", "/h/.cache/braid");
+    expect_cache(NULL, NULL, "/h/", "/h/.cache/braid");
+    expect_cache(NULL, NULL, NULL, NULL);
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(replace_and_read),
+        IN_FOLDER(steps_over_old_temporaries),
+        IN_FOLDER(every_call_fails_once),
+        IN_FOLDER(every_call_fails_for_good),
+        IN_FOLDER(every_allocation_fails),
+        IN_FOLDER(reading_under_faults),
+        IN_FOLDER(reading_limits_and_kinds),
+        IN_FOLDER(private_folder),
+        IN_FOLDER(foreign_folder),
+        IN_FOLDER(private_folder_under_faults),
+        cmocka_unit_test(paths),
+    };
+    if (!getcwd(start_folder, sizeof start_folder)) return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
