@@ -1,0 +1,133 @@
+/*
+ * The two register tiles of gemm.h, in terms of vec_*.h. Included once per instruction set, after
+ * TILE_ROWS is defined: the rows times two vectors that the registers hold.
+ * Every number of rows has its own unrolled code, so that a remainder costs what it is worth. A
+ * remainder of columns is computed in whole vectors beside the output, and copied.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "kernels/cpu/tile/gemm.h"
+
+#define TILE_COLUMNS (2 * VEC_LANES)
+
+/* sum[i] and, where there are two vectors, high[i] gain value * panel, for every row i of one step. */
+#define TILE_STEP(value)                                                         \
+    vec low_ = vec_load(panel), high_ = two ? vec_load(panel + VEC_LANES) : low_; \
+    _Pragma("GCC unroll 16") for (int i = 0; i < m; i++) {                       \
+        vec factor_ = vec_spread(value);                                         \
+        sum[i] = vec_mul_add(factor_, low_, sum[i]);                             \
+        if (two) high[i] = vec_mul_add(factor_, high_, high[i]);                 \
+    }
+
+/* m and two are constants where this is inlined. out and init are readable and writable over whole vectors. */
+VEC_INLINE void rows_tile(const gemm_rows *g, const int m, const int two) {
+    vec sum[TILE_ROWS], high[TILE_ROWS];
+#pragma GCC unroll 16
+    for (int i = 0; i < m; i++) {
+        const float *start = g->accumulate ? g->out[i] : g->init;
+        sum[i] = vec_load(start);
+        if (two) high[i] = vec_load(start + VEC_LANES);
+    }
+    const float *panel = g->panel;
+    for (int64_t t = 0; t < g->taps; t++) {
+        const float *const *row = g->row + t * TILE_ROWS;
+        for (int64_t d = 0; d < g->depth; d++, panel += TILE_COLUMNS) {
+            TILE_STEP(row[i][d])
+        }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < m; i++) {
+        vec_store(g->out[i], sum[i]);
+        if (two) vec_store(g->out[i] + VEC_LANES, high[i]);
+    }
+}
+
+VEC_INLINE void outer_tile(const gemm_outer *g, const int m, const int two) {
+    vec sum[TILE_ROWS], high[TILE_ROWS];
+#pragma GCC unroll 16
+    for (int i = 0; i < m; i++) {
+        sum[i] = vec_zero();
+        high[i] = vec_zero();
+    }
+    const float *panel = g->panel;
+    for (int64_t t = 0; t < g->depth; t++, panel += TILE_COLUMNS) {
+        const float *row = g->row[t] + g->first;
+        TILE_STEP(row[i])
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < m; i++) {
+        float *out = g->out + i * g->pitch;
+        vec_store(out, g->accumulate ? vec_add(vec_load(out), sum[i]) : sum[i]);
+        if (two) vec_store(out + VEC_LANES, g->accumulate ? vec_add(vec_load(out + VEC_LANES), high[i]) : high[i]);
+    }
+}
+
+/* The code of one number of rows. */
+#define TILE_CASE(tile, m)                   \
+    case m:                                  \
+        if (g->n > VEC_LANES) tile(g, m, 1); \
+        else tile(g, m, 0);                  \
+        break;
+
+#if TILE_ROWS == 14
+#define TILE_CASES(tile)                                                                                \
+    TILE_CASE(tile, 14) TILE_CASE(tile, 13) TILE_CASE(tile, 12) TILE_CASE(tile, 11) TILE_CASE(tile, 10) \
+    TILE_CASE(tile, 9) TILE_CASE(tile, 8) TILE_CASE(tile, 7) TILE_CASE(tile, 6) TILE_CASE(tile, 5)      \
+    TILE_CASE(tile, 4) TILE_CASE(tile, 3) TILE_CASE(tile, 2) TILE_CASE(tile, 1)
+#elif TILE_ROWS == 6
+#define TILE_CASES(tile) \
+    TILE_CASE(tile, 6) TILE_CASE(tile, 5) TILE_CASE(tile, 4) TILE_CASE(tile, 3) TILE_CASE(tile, 2) TILE_CASE(tile, 1)
+#else
+#define TILE_CASES(tile) TILE_CASE(tile, 4) TILE_CASE(tile, 3) TILE_CASE(tile, 2) TILE_CASE(tile, 1)
+#endif
+
+VEC_TARGET static void whole_rows(const gemm_rows *g) {
+    switch (g->m) { TILE_CASES(rows_tile) }
+}
+
+VEC_TARGET static void whole_outer(const gemm_outer *g) {
+    switch (g->m) { TILE_CASES(outer_tile) }
+}
+
+static int is_whole(int n) {
+    return n == VEC_LANES || n == TILE_COLUMNS;
+}
+
+static void run_rows(const gemm_rows *g) {
+    gemm_rows whole = *g;
+    float init[TILE_COLUMNS] = {0}, edge[TILE_ROWS][TILE_COLUMNS];
+    float *out[TILE_ROWS];
+    size_t bytes = (size_t)g->n * sizeof(float);
+    if (!g->init || !is_whole(g->n)) {
+        if (g->init) memcpy(init, g->init, bytes);
+        whole.init = init;
+    }
+    if (is_whole(g->n)) {
+        whole_rows(&whole);
+        return;
+    }
+    for (int i = 0; i < g->m; i++) {
+        out[i] = edge[i];
+        if (g->accumulate) memcpy(edge[i], g->out[i], bytes);
+    }
+    whole.out = out;
+    whole_rows(&whole);
+    for (int i = 0; i < g->m; i++) memcpy(g->out[i], edge[i], bytes);
+}
+
+static void run_outer(const gemm_outer *g) {
+    if (is_whole(g->n)) {
+        whole_outer(g);
+        return;
+    }
+    gemm_outer whole = *g;
+    float edge[TILE_ROWS][TILE_COLUMNS];
+    size_t bytes = (size_t)g->n * sizeof(float);
+    for (int i = 0; i < g->m && g->accumulate; i++) memcpy(edge[i], g->out + i * g->pitch, bytes);
+    whole.out = edge[0];
+    whole.pitch = TILE_COLUMNS;
+    whole_outer(&whole);
+    for (int i = 0; i < g->m; i++) memcpy(g->out + i * g->pitch, edge[i], bytes);
+}

@@ -1,0 +1,34 @@
+/*
+ * The indirect matrix product behind conv2d and linear, forward and data gradient. The rows are output
+ * pixels, the columns output channels, and the sum runs over filter taps and source channels: for every
+ * tap a row is a pointer to a source pixel, or to zeros where the tap falls into the padding. So nothing
+ * is copied, and filter, stride, dilation and padding are only a matter of which pointers.
+ *
+ * With stride s the data gradient has s*s classes of pixels, each reached by taps of its own: a class is
+ * a product by itself and no tap is wasted.
+ *
+ * Weights are packed into panels [group][panel of columns][tap][depth][column] at every launch.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CPU_TILE_IGEMM_H
+#define BRAID_KERNELS_CPU_TILE_IGEMM_H
+
+#include "kernels/cpu/tile/gemm.h"
+#include "kernels/kernel.h"
+
+typedef enum igemm_direction { IGEMM_FORWARD, IGEMM_BACKWARD } igemm_direction;
+
+/* Readies the product of a conv2d or linear problem. Returns a state for igemm_destroy. */
+braid_status igemm_create(const braid_problem *p, igemm_direction direction, const gemm_tile *tile, void **state,
+                          size_t *workspace_bytes);
+
+/* Runs it on the buffers of conv2d or linear (their slots are the same). */
+braid_status igemm_launch(const braid_problem *p, device *d, void *state, const buffers *b);
+
+void igemm_destroy(device *d, void *state);
+
+/* Predicted seconds: the arithmetic at the tile's rate, and the packing of the weights. */
+double igemm_cost(const braid_problem *p, const gemm_tile *tile);
+
+#endif

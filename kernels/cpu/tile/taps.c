@@ -1,0 +1,81 @@
+/*
+ * The tables of taps.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/tile/taps.h"
+
+#include "core/memory.h"
+#include "core/sizes.h"
+
+braid_problem taps_problem(const braid_problem *p) {
+    braid_problem conv = *p;
+    if (p->op != BRAID_OP_LINEAR) return conv;
+    conv.op = BRAID_OP_CONV2D;
+    conv.groups = 1;
+    conv.padding_mode = BRAID_PADDING_ZEROS;
+    for (int axis = 0; axis < 2; axis++) {
+        conv.size[axis] = conv.filter[axis] = conv.stride[axis] = conv.dilation[axis] = 1;
+        conv.padding[axis] = conv.extra_padding[axis] = 0;
+    }
+    return conv;
+}
+
+/* A padded coordinate in the input, by the padding mode; -1: a zero. */
+static int64_t input_coordinate(const braid_problem *p, int axis, int64_t at) {
+    int64_t size = p->size[axis];
+    if (at >= 0 && at < size) return at;
+    switch (p->padding_mode) {
+        case BRAID_PADDING_REFLECT: return at < 0 ? -at : 2 * (size - 1) - at;
+        case BRAID_PADDING_REPLICATE: return at < 0 ? 0 : size - 1;
+        case BRAID_PADDING_CIRCULAR: return at < 0 ? at + size : at - size;
+        default: return -1;
+    }
+}
+
+/* The output coordinate that read input `at` through a tap; -1: none did. */
+static int64_t output_coordinate(const braid_problem *p, int axis, int64_t at, int64_t tap) {
+    int64_t shifted = at + p->padding[axis] - tap * p->dilation[axis];
+    if (shifted < 0 || shifted % p->stride[axis]) return -1;
+    shifted /= p->stride[axis];
+    return shifted < conv2d_out_size(p, axis) ? shifted : -1;
+}
+
+static braid_status create(taps *t, const braid_problem *p, int backward) {
+    *t = (taps){0};
+    for (int axis = 0; axis < 2; axis++) {
+        int64_t extent[2] = {p->size[axis], conv2d_out_size(p, axis)}, entries = 0;
+        t->filter[axis] = p->filter[axis];
+        t->in_size[axis] = extent[backward];
+        t->out_size[axis] = extent[!backward];
+        const int64_t dims[2] = {t->out_size[axis], t->filter[axis]};
+        braid_status status = size_elements(dims, 2, "table of filter taps", &entries);
+        if (!status)
+            status = memory_alloc((size_t)entries, sizeof(int32_t), "table of filter taps", (void **)&t->source[axis]);
+        if (status) {
+            taps_destroy(t);
+            return status;
+        }
+        for (int64_t i = 0; i < entries; i++) {
+            int64_t out = i / dims[1], tap = i % dims[1];
+            int64_t padded = out * p->stride[axis] - p->padding[axis] + tap * p->dilation[axis];
+            t->source[axis][i] =
+                (int32_t)(backward ? output_coordinate(p, axis, out, tap) : input_coordinate(p, axis, padded));
+        }
+    }
+    return BRAID_OK;
+}
+
+braid_status taps_create_forward(taps *t, const braid_problem *p) {
+    return create(t, p, 0);
+}
+
+braid_status taps_create_backward(taps *t, const braid_problem *p) {
+    return create(t, p, 1);
+}
+
+void taps_destroy(taps *t) {
+    memory_free(t->source[0]);
+    memory_free(t->source[1]);
+    *t = (taps){0};
+}
