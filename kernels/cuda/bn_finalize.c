@@ -1,0 +1,54 @@
+/*
+ * bn_finalize on CUDA: one block for all streams.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "kernels/cuda/bn_finalize.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/tile/shape.h"
+
+static const char *supports(const braid_problem *p, const device *d) {
+    (void)p;
+    (void)d;
+    return NULL;
+}
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    struct bn_finalize_args args;
+    (void)state;
+    memset(&args, 0, sizeof args);
+    args.batches = b->plane[BN_FINALIZE_BATCHES][0];
+    args.batch = p->batch;
+    args.sample_pixels = p->size[0] * p->size[1];
+    args.planes = p->streams;
+    args.train = p->phase == BRAID_PHASE_TRAIN;
+    args.cumulative = p->average == BRAID_AVERAGE_CUMULATIVE;
+    args.eps = (float)p->eps;
+    args.momentum = (float)p->momentum;
+    for (int i = 0; i < p->streams; i++) {
+        args.plane[i] = (struct bn_finalize_plane){
+            .mean = b->plane[BN_FINALIZE_MEAN][i],
+            .var = b->plane[BN_FINALIZE_VAR][i],
+            .gamma = b->plane[BN_FINALIZE_GAMMA][i],
+            .beta = b->plane[BN_FINALIZE_BETA][i],
+            .mask = b->plane[BN_FINALIZE_MASK][i],
+            .running_mean = b->plane[BN_FINALIZE_RUNNING_MEAN][i],
+            .running_var = b->plane[BN_FINALIZE_RUNNING_VAR][i],
+            .scale = b->plane[BN_FINALIZE_SCALE][i],
+            .shift = b->plane[BN_FINALIZE_SHIFT][i],
+            .center = b->plane[BN_FINALIZE_CENTER][i],
+            .rstd = b->plane[BN_FINALIZE_RSTD][i],
+            .channels = p->in_channels[i],
+        };
+    }
+    return cuda_launch(d, &(cuda_call){.stem = "bn_finalize",
+                                       .function = "bn_finalize",
+                                       .blocks = 1,
+                                       .threads = BLOCK_THREADS,
+                                       .args = &args,
+                                       .args_bytes = sizeof args});
+}
+
+const kernel_functions bn_finalize__cuda_direct = {.supports = supports, .cost = launch_cost, .launch = launch};
