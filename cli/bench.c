@@ -1,0 +1,316 @@
+/*
+ * braid bench: every candidate of every problem side by side, in rows that come as they are
+ * measured; --gate makes a promise of them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+
+typedef struct bench_options {
+    common_options common;
+    double seconds;
+    const char *filter, *out;
+    int list, gate;
+} bench_options;
+
+#define OFFSET(member) offsetof(bench_options, member)
+static const option bench_option_list[] = {
+    {"filter", 0, OPTION_TEXT, "TEXT", "only problems that contain TEXT; several with commas", OFFSET(filter)},
+    {"list", 0, OPTION_FLAG, NULL, "print the problems and run none; without an argument, the suites", OFFSET(list)},
+    {"seconds", 0, OPTION_REAL, "S", "time budget of each race (default: 2)", OFFSET(seconds)},
+    {"gate", 0, OPTION_FLAG, NULL, "race again; exit 1 where the choice is slower than the vendor's", OFFSET(gate)},
+    {"out", 0, OPTION_TEXT, "DIR", "also write run.json and results.csv to DIR", OFFSET(out)},
+    {0}};
+
+typedef struct bench_job {
+    const bench_options *options;
+    char **argv;
+    int argc;
+    const char **problems; /* borrowed from the suites and the command line */
+    int count;
+    braid_suite *suites[MAX_ARGUMENTS];
+    int suite_count;
+    braid_bench *bench;
+    braid_context *context;
+} bench_job;
+
+/* ---- which problems ----------------------------------------------------------------------- */
+
+static int matches(const char *problem, const char *filter) {
+    char word[256];
+    while (filter && *filter) {
+        size_t length = strcspn(filter, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, filter);
+        if (length && strstr(problem, word)) return 1;
+        filter += length + (filter[length] == ',');
+    }
+    return 0;
+}
+
+static int add_problem(bench_job *job, const char *problem) {
+    if (job->options->filter && !matches(problem, job->options->filter)) return 0;
+    const char **grown = reallocarray(job->problems, (size_t)job->count + 1, sizeof *grown);
+    if (!grown) return complain(BRAID_ERROR_MEMORY, "no memory for %d problems", job->count + 1);
+    job->problems = grown;
+    job->problems[job->count++] = problem;
+    return 0;
+}
+
+/* A word with a colon in it and no slash before is a problem; anything else names a suite. */
+static int is_problem(const char *word) {
+    size_t first = strcspn(word, ":/");
+    return word[first] == ':';
+}
+
+static int add_word(bench_job *job, const char *word) {
+    if (is_problem(word)) {
+        braid_problem problem;
+        braid_status status = braid_problem_parse(word, &problem);
+        return status ? complain_braid(status) : add_problem(job, word);
+    }
+    braid_suite *suite = NULL;
+    braid_status status = braid_suite_read(word, &suite);
+    if (status) return complain_lab(status);
+    job->suites[job->suite_count++] = suite;
+    int code = 0;
+    for (int i = 0; i < braid_suite_count(suite) && !code; i++) code = add_problem(job, braid_suite_problem(suite, i));
+    return code;
+}
+
+static int list_suites(void) {
+    char *names = NULL;
+    braid_status status = braid_suite_names(&names);
+    if (status) return complain_lab(status);
+    for (char *name = strtok(names, " "); name; name = strtok(NULL, " ")) puts(name);
+    braid_text_destroy(names);
+    return 0;
+}
+
+static int gather(bench_job *job, const arguments *words) {
+    for (int i = 0; i < words->count; i++) {
+        int code = add_word(job, words->word[i]);
+        if (code) return code;
+    }
+    if (job->count == 0)
+        return complain(BRAID_ERROR_ARGUMENT, "--filter: no problem contains \"%s\"; --list prints them all",
+                        job->options->filter ? job->options->filter : "");
+    return 0;
+}
+
+/* ---- what is printed ---------------------------------------------------------------------- */
+
+/* Why a candidate has no row, for -v. */
+static void print_skipped(const braid_bench_result *r) {
+    for (int i = 0; i < r->count; i++)
+        if (r->rows[i].reason) fprintf(stderr, "  %s: %s\n", r->rows[i].kernel, r->rows[i].reason);
+}
+
+/* Rows of the last problem, as soon as they are there; json is one list and waits for the end. */
+static int print_last(const bench_job *job) {
+    braid_table *table = NULL;
+    braid_print_options options = output_options((braid_format)job->options->common.format);
+    int last = braid_bench_count(job->bench) - 1;
+    if (job->options->common.verbose) print_skipped(braid_bench_result_at(job->bench, last));
+    if (options.format == BRAID_FORMAT_JSON) return 0;
+    options.no_heading = last > 0;
+    braid_status status = braid_bench_table(job->bench, last, 0, &table);
+    return status ? complain_lab(status) : output_table(table, &options);
+}
+
+static int print_json(const bench_job *job) {
+    braid_table *table = NULL;
+    braid_status status = braid_bench_table(job->bench, 0, 0, &table);
+    return status ? complain_lab(status) : output_table(table, &(braid_print_options){.format = BRAID_FORMAT_JSON});
+}
+
+static void print_gate(const bench_job *job, const braid_bench_summary *s, FILE *out) {
+    if (s->gate_failures == 0) {
+        fprintf(out,
+                s->gated ? "gate OK: on none of %d problems is the chosen kernel slower beyond noise\n"
+                         : "gate OK: nothing to hold the chosen kernels against took part (%d problems)\n",
+                s->gated ? s->gated : s->problems);
+        return;
+    }
+    fprintf(out, "gate FAILED on %d of %d problems:\n", s->gate_failures, s->gated);
+    for (int i = 0; i < braid_bench_count(job->bench); i++) {
+        const braid_bench_result *r = braid_bench_result_at(job->bench, i);
+        if (r->gate < 0)
+            fprintf(out, "  %s: %s runs at %.2fx the speed of %s\n", r->problem, r->rows[r->chosen].kernel,
+                    r->gate_ratio, r->baseline_name);
+    }
+}
+
+/* On standard output behind a table, on standard error beside csv, json and md. */
+static void print_summary(const bench_job *job, const braid_bench_summary *s) {
+    FILE *out = job->options->common.format == BRAID_FORMAT_TABLE ? stdout : stderr;
+    if (out == stderr && job->options->common.quiet && !s->gate_failures) return;
+    fprintf(out, "\n%d problem%s", s->problems, s->problems == 1 ? "" : "s");
+    if (s->compared && s->against_vendor == s->compared)
+        fprintf(
+            out,
+            ": own faster on %d, vendor on %d, no difference shown on %d; chosen against vendor %.2fx (geometric mean)",
+            s->own_wins, s->vendor_wins, s->ties, s->geometric_mean);
+    else if (s->compared && s->against_vendor == 0)
+        fprintf(out,
+                ": own faster than ref on %d, no difference shown on %d; chosen against ref %.2fx (geometric mean)",
+                s->own_wins, s->ties, s->geometric_mean);
+    else if (s->compared)
+        fprintf(
+            out,
+            ": own faster on %d, baseline on %d, no difference shown on %d; chosen against baseline %.2fx (geometric mean), %d against a vendor, %d against ref",
+            s->own_wins, s->vendor_wins, s->ties, s->geometric_mean, s->against_vendor,
+            s->compared - s->against_vendor);
+    fputc('\n', out);
+    if (job->options->gate) print_gate(job, s, out);
+}
+
+/* ---- the run folder ----------------------------------------------------------------------- */
+
+static braid_status fill_run(const bench_job *job, const braid_bench_summary *s, braid_table *rows,
+                             braid_report *report) {
+    char date[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    braid_status status = braid_report_add_table(report, "rows", NULL, rows);
+    if (!status) status = braid_report_add_number(report, "schema", NULL, 1);
+    if (!status) status = braid_report_add_text(report, "date", NULL, date);
+    if (!status) status = braid_report_add_text(report, "version", NULL, braid_version());
+    if (!status) status = braid_report_add_number(report, "abi", NULL, braid_abi());
+    if (!status) status = braid_report_add_text(report, "verb", NULL, "bench");
+    if (!status) status = braid_report_add_list(report, "argv", (const char *const *)job->argv, job->argc);
+    if (!status) status = braid_report_add_number(report, "problems", NULL, s->problems);
+    if (!status) status = braid_report_add_number(report, "asked", NULL, job->count);
+    if (!status)
+        status = braid_report_add_number(report, "gate_failures", NULL,
+                                         job->options->gate ? (double)s->gate_failures : (double)NAN);
+    braid_table *machine = NULL;
+    if (!status) status = braid_machine_table(job->context, &machine);
+    return status ? status : braid_report_add_table(report, "machine", NULL, machine);
+}
+
+static braid_status save_as(const bench_job *job, const braid_report *report, braid_format format, const char *name) {
+    char *text = NULL;
+    braid_status status = braid_report_print(report, &(braid_print_options){.format = format}, &text);
+    if (!status) status = braid_text_save(job->options->out, name, text);
+    braid_text_destroy(text);
+    return status;
+}
+
+static int save_run(const bench_job *job, const braid_bench_summary *s) {
+    braid_table *rows = NULL;
+    braid_report *report = NULL;
+    braid_status status = braid_bench_table(job->bench, 0, 1, &rows);
+    if (!status) status = braid_report_create(&report);
+    if (status) {
+        braid_table_destroy(rows);
+        return complain_lab(status);
+    }
+    status = fill_run(job, s, rows, report);
+    if (!status) status = save_as(job, report, BRAID_FORMAT_JSON, "run.json");
+    if (!status) status = save_as(job, report, BRAID_FORMAT_CSV, "results.csv");
+    braid_report_destroy(report);
+    if (status) return complain_lab(status);
+    if (!job->options->common.quiet)
+        fprintf(stderr, "wrote %s/run.json and %s/results.csv\n", job->options->out, job->options->out);
+    return 0;
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+/* A problem that cannot be measured ends the run; what was measured before is kept. */
+static int measure(bench_job *job) {
+    progress p;
+    int code = 0;
+    progress_begin(&p, job->count, job->options->common.quiet);
+    for (int i = 0; i < job->count && !code && !interrupted() && !output_broken(); i++) {
+        progress_step(&p, i, job->problems[i]);
+        braid_status status = braid_bench_run(job->bench, job->problems[i]);
+        progress_clear(&p);
+        code = status ? complain((int)status, "%s: %s", job->problems[i], braid_lab_message()) : print_last(job);
+    }
+    return code;
+}
+
+static int run_job(bench_job *job) {
+    braid_bench_summary summary;
+    const braid_bench_options options = {.seconds = job->options->seconds, .gate = job->options->gate};
+    int code = context_open(&job->options->common, &job->context);
+    if (code) return code;
+    braid_status status = braid_bench_create(job->context, &options, &job->bench);
+    if (status) return complain_lab(status);
+    code = measure(job);
+    braid_bench_summarize(job->bench, &summary);
+    if (job->options->common.format == BRAID_FORMAT_JSON) {
+        int printed = print_json(job);
+        if (!code) code = printed;
+    }
+    if (summary.problems > 0) print_summary(job, &summary);
+    if (job->options->out && summary.problems > 0) {
+        int saved = save_run(job, &summary);
+        if (!code) code = saved;
+    }
+    if (!code && interrupted()) code = EXIT_INTERRUPTED;
+    if (!code && summary.gate_failures) code = BRAID_ERROR_CHECK;
+    return code;
+}
+
+static int print_list(const bench_job *job) {
+    for (int i = 0; i < job->count; i++) puts(job->problems[i]);
+    return 0;
+}
+
+static int run(const verb *self, int argc, char **argv) {
+    bench_options options = {0};
+    arguments words;
+    int code = options_parse(self, argc, argv, &options, &words);
+    if (code) return code;
+    if (options.common.help) return help_print(self);
+    if (words.count == 0 && options.list) return list_suites();
+    if (words.count == 0)
+        return complain(BRAID_ERROR_ARGUMENT, "expected %s, got nothing; braid bench --list names the suites",
+                        self->arguments);
+    interrupt_begin();
+    bench_job job = {.options = &options, .argc = argc, .argv = argv};
+    code = gather(&job, &words);
+    if (!code) code = options.list ? print_list(&job) : run_job(&job);
+    braid_bench_destroy(job.bench);
+    braid_context_destroy(job.context);
+    for (int i = 0; i < job.suite_count; i++) braid_suite_destroy(job.suites[i]);
+    free(job.problems);
+    return code;
+}
+
+const verb verb_bench = {
+    .name = "bench",
+    .arguments = "PROBLEM|SUITE ...",
+    .summary = "the candidates of each problem side by side",
+    .about = "Races all candidates of each problem and prints a row for each: the median time of one launch and\n"
+             "its interval, GFLOP/s, GB/s, the share of the roofline (the time that the measured ceilings of this\n"
+             "machine allow), and the baseline's time over this one's. The baseline is the fastest vendor\n"
+             "candidate; where no vendor library takes part it is ref, the plain C reference.\n\n"
+             "verdict: FAST or SLOW where the intervals do not meet, SAME where they do, BASE for the baseline,\n"
+             "FAIL for a candidate whose results are wrong (it has no time), - where nothing is shown. \"chosen\"\n"
+             "marks the kernel that a plan takes. A handicapped library runs below the best instruction set of\n"
+             "this CPU: to be faster than it proves nothing. err/tol is the largest error as a share of the\n"
+             "tolerance; copies are bytes moved only to rearrange activations.\n\n"
+             "A suite is a file with a problem on each line, by name or by path. -v tells on standard error why\n"
+             "a candidate has no row. With -o json: a list of rows with the keys problem, kernel, kind, device,\n"
+             "dtype, median_ms, low_ms, high_ms, gflops, gbs, roofline, ratio, baseline, verdict, max_err and\n"
+             "layout_copy_bytes. --gate races again and holds the first choice against the fastest vendor\n"
+             "candidate; it fails where two further races agree that the choice is slower beyond their noise.\n"
+             "Ctrl-C ends after the current problem and keeps what was measured (exit 130).",
+    .options = bench_option_list,
+    .examples = "braid bench conv2d_fwd:f32:n3:b2:hw26x34:c256:k256:rs3x3:pad1\n"
+                "braid bench linet3 --device cpu --gate\n"
+                "braid bench linet3 --filter conv2d_bwd -o csv > rows.csv\n"
+                "braid bench --list\n",
+    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK,
+    .most = MAX_ARGUMENTS,
+    .run = run,
+};

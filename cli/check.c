@@ -1,0 +1,307 @@
+/*
+ * braid check: every candidate against the plain reference, on random problems or on one that is
+ * typed. A failure prints the line that repeats it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef struct check_options {
+    common_options common;
+    uint64_t seed;
+    int count;
+} check_options;
+
+#define OFFSET(member) offsetof(check_options, member)
+static const option check_option_list[] = {
+    {"count", 0, OPTION_WHOLE, "N", "problems of each op and pass (default: 50; 1 for a typed problem)", OFFSET(count)},
+    {"seed", 0, OPTION_SEED, "S", "where the random problems and values start (default: 1)", OFFSET(seed)},
+    {0}};
+
+static const braid_column kernel_columns[] = {
+    {.key = "kernel", .title = "kernel"},
+    {.key = "kind", .title = "kind"},
+    {.key = "problems", .title = "problems", .cell = BRAID_CELL_COUNT},
+    {.key = "skipped", .title = "skipped", .cell = BRAID_CELL_COUNT},
+    {.key = "compared", .title = "outputs compared", .cell = BRAID_CELL_COUNT},
+    {.key = "worst_err", .title = "worst err/tol", .cell = BRAID_CELL_NUMBER},
+    {.key = "failures", .title = "failures", .cell = BRAID_CELL_COUNT},
+};
+static const braid_column failure_columns[] = {
+    {.key = "kernel", .title = "kernel"},
+    {.key = "reason", .title = "what went wrong"},
+    {.key = "replay", .title = "to repeat it"},
+};
+
+/* What one kernel did so far. */
+typedef struct tally {
+    char *kernel;
+    braid_kind kind;
+    int checked, skipped, failed;
+    int64_t compared;
+    double worst_err;
+} tally;
+
+typedef struct check_job {
+    const check_options *options;
+    braid_context *context;
+    tally *tallies;
+    int count;
+    int passed, failed, skipped;
+    braid_table *failures;
+    progress progress;
+    int step;
+} check_job;
+
+static tally *tally_of(check_job *job, const braid_candidate *c) {
+    for (int i = 0; i < job->count; i++)
+        if (!strcmp(job->tallies[i].kernel, c->kernel)) return &job->tallies[i];
+    tally *grown = reallocarray(job->tallies, (size_t)job->count + 1, sizeof *grown);
+    if (!grown) return NULL;
+    job->tallies = grown;
+    tally *t = &grown[job->count];
+    *t = (tally){.kernel = strdup(c->kernel), .kind = c->kind, .worst_err = -1};
+    if (!t->kernel) return NULL;
+    job->count++;
+    return t;
+}
+
+static braid_status note_failure(check_job *job, const char *kernel, const char *reason, const char *problem,
+                                 uint64_t seed) {
+    char replay[BRAID_PROBLEM_TEXT + 64];
+    snprintf(replay, sizeof replay, "braid check '%s' --seed %llu", problem, (unsigned long long)seed);
+    job->failed++;
+    braid_status status = braid_table_add_text(job->failures, kernel);
+    if (!status) status = braid_table_add_text(job->failures, reason);
+    return status ? status : braid_table_add_text(job->failures, replay);
+}
+
+/* Took part: outputs were compared, or it has an error, or it has no reason not to. */
+static int took_part(const braid_candidate *c) { return !c->reason || c->compared > 0 || c->max_err >= 0; }
+
+static int count_candidate(check_job *job, const braid_candidate *c, const char *problem, uint64_t seed) {
+    tally *t = tally_of(job, c);
+    if (!t) return complain(BRAID_ERROR_MEMORY, "no memory for the results of %s", c->kernel);
+    if (!took_part(c)) {
+        t->skipped++;
+        job->skipped++;
+        return 0;
+    }
+    t->checked++;
+    t->compared += c->compared;
+    if (c->max_err > t->worst_err) t->worst_err = c->max_err;
+    if (!c->reason && c->max_err <= 1) {
+        job->passed++;
+        return 0;
+    }
+    t->failed++;
+    braid_status status =
+        note_failure(job, c->kernel, c->reason ? c->reason : "the error is above the tolerance", problem, seed);
+    return status ? complain_lab(status) : 0;
+}
+
+static int count_race(check_job *job, const braid_op *op, const char *problem, uint64_t seed, braid_status checked) {
+    const braid_race *race = braid_op_explain(op);
+    int failed_before = job->failed, code = 0;
+    for (int i = 0; i < race->count && !code; i++) code = count_candidate(job, &race->candidates[i], problem, seed);
+    if (code || checked == BRAID_OK || job->failed > failed_before) return code;
+    braid_status status = note_failure(job, "-", braid_message(), problem, seed);
+    return status ? complain_lab(status) : 0;
+}
+
+static int check_problem(check_job *job, const braid_problem *problem, uint64_t seed) {
+    char text[BRAID_PROBLEM_TEXT];
+    braid_op *op = NULL;
+    braid_status status = braid_problem_print(problem, text, sizeof text);
+    if (status) return complain_braid(status);
+    progress_step(&job->progress, job->step++, text);
+    status = braid_op_create(job->context, problem, &op);
+    if (!status) status = braid_op_check(op, seed);
+    progress_clear(&job->progress);
+    int code = 0;
+    if (status == BRAID_OK || status == BRAID_ERROR_CHECK)
+        code = count_race(job, op, text, seed, status);
+    else
+        code = complain((int)status, "%s: %s", text, braid_message());
+    braid_op_destroy(op);
+    return code;
+}
+
+/* ---- which problems ----------------------------------------------------------------------- */
+
+/* The name of an op and pass, "conv2d_fwd" or "bn_stats"; 0 where there is no such pass. */
+static int full_name(braid_op_id op, braid_pass pass, char *text, size_t size) {
+    const char *pass_name = braid_pass_name(op, pass);
+    if (!pass_name || (!*pass_name && pass != BRAID_PASS_FWD)) return 0;
+    snprintf(text, size, "%s%s%s", braid_op_id_name(op), *pass_name ? "_" : "", pass_name);
+    return 1;
+}
+
+/* Is this op and pass asked for? NULL asks for all, "conv2d" for its three passes. */
+static int is_wanted(braid_op_id op, braid_pass pass, const char *word) {
+    char name[64];
+    if (!full_name(op, pass, name, sizeof name)) return 0;
+    return !word || !strcmp(word, name) || !strcmp(word, braid_op_id_name(op));
+}
+
+static int unknown_op(const char *word) {
+    char names[1024] = "", name[64];
+    for (int op = 0; op < BRAID_OP_COUNT; op++) {
+        for (int pass = 0; pass < BRAID_PASS_COUNT; pass++) {
+            size_t used = strlen(names);
+            if (full_name((braid_op_id)op, (braid_pass)pass, name, sizeof name))
+                snprintf(names + used, sizeof names - used, " %s", name);
+        }
+    }
+    const char *nearest = nearest_word(word, names, " ");
+    return complain(BRAID_ERROR_ARGUMENT, "unknown op \"%s\"; %s%s%sexpected a problem, conv2d, linear, or one of:%s",
+                    word, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", names);
+}
+
+static int count_wanted(const char *word) {
+    int wanted = 0;
+    for (int op = 0; op < BRAID_OP_COUNT; op++)
+        for (int pass = 0; pass < BRAID_PASS_COUNT; pass++)
+            wanted += is_wanted((braid_op_id)op, (braid_pass)pass, word);
+    return wanted;
+}
+
+static int check_drawn(check_job *job, braid_op_id op, braid_pass pass, int draws) {
+    int code = 0;
+    for (int i = 0; i < draws && !code && !interrupted(); i++) {
+        braid_problem problem;
+        uint64_t seed = job->options->seed + (uint64_t)i;
+        braid_status status = braid_problem_draw(op, pass, seed, &problem);
+        code = status ? complain_braid(status) : check_problem(job, &problem, seed);
+    }
+    return code;
+}
+
+static int check_ops(check_job *job, const char *word) {
+    int draws = job->options->count ? job->options->count : 50, code = 0;
+    progress_begin(&job->progress, count_wanted(word) * draws, job->options->common.quiet);
+    for (int op = 0; op < BRAID_OP_COUNT; op++)
+        for (int pass = 0; pass < BRAID_PASS_COUNT && !code; pass++)
+            if (is_wanted((braid_op_id)op, (braid_pass)pass, word))
+                code = check_drawn(job, (braid_op_id)op, (braid_pass)pass, draws);
+    return code;
+}
+
+static int check_typed(check_job *job, const braid_problem *problem) {
+    int times = job->options->count ? job->options->count : 1, code = 0;
+    progress_begin(&job->progress, times, job->options->common.quiet);
+    for (int i = 0; i < times && !code && !interrupted(); i++)
+        code = check_problem(job, problem, job->options->seed + (uint64_t)i);
+    return code;
+}
+
+/* ---- what is printed ---------------------------------------------------------------------- */
+
+static braid_status make_kernels(const check_job *job, braid_table **table) {
+    braid_status status = braid_table_create(kernel_columns, 7, table);
+    for (int i = 0; i < job->count && !status; i++) {
+        const tally *t = &job->tallies[i];
+        const double numbers[] = {t->checked, t->skipped, (double)t->compared, t->worst_err, t->failed};
+        status = braid_table_add_text(*table, t->kernel);
+        if (!status) status = braid_table_add_text(*table, braid_kind_name(t->kind));
+        for (int k = 0; k < 5 && !status; k++)
+            status = k == 3 && t->worst_err < 0 ? braid_table_add_text(*table, NULL)
+                                                : braid_table_add_number(*table, numbers[k]);
+    }
+    return status;
+}
+
+static braid_status fill_report(check_job *job, braid_report *report) {
+    braid_table *kernels = NULL, *failures = job->failures;
+    int json = job->options->common.format == BRAID_FORMAT_JSON;
+    braid_status status = make_kernels(job, &kernels);
+    if (status) {
+        braid_table_destroy(kernels);
+        return status;
+    }
+    status = braid_report_add_table(report, "kernels", NULL, kernels);
+    if (!status && (job->failed || json)) {
+        job->failures = NULL;
+        status = braid_report_add_table(report, "failures", "Failures:", failures);
+    }
+    if (!status) status = braid_report_add_number(report, "passed", NULL, job->passed);
+    if (!status) status = braid_report_add_number(report, "failed", NULL, job->failed);
+    return status ? status : braid_report_add_number(report, "skipped", NULL, job->skipped);
+}
+
+static int print_results(check_job *job) {
+    braid_report *report = NULL;
+    int format = job->options->common.format;
+    braid_status status = braid_report_create(&report);
+    if (!status) status = fill_report(job, report);
+    if (status) {
+        braid_report_destroy(report);
+        return complain_lab(status);
+    }
+    int code = output_report(report, (braid_format)format);
+    fprintf(format == BRAID_FORMAT_TABLE ? stdout : stderr, "\n%d passed, %d failed, %d skipped\n", job->passed,
+            job->failed, job->skipped);
+    return code;
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+static int run_job(check_job *job, const char *word, const braid_problem *problem) {
+    int code = context_open(&job->options->common, &job->context);
+    if (code) return code;
+    braid_status status = braid_table_create(failure_columns, 3, &job->failures);
+    if (status) return complain_lab(status);
+    code = problem ? check_typed(job, problem) : check_ops(job, word);
+    int printed = print_results(job);
+    if (!code) code = printed;
+    if (!code && job->failed) code = BRAID_ERROR_CHECK;
+    if (!code && interrupted()) code = EXIT_INTERRUPTED;
+    if (!code && job->passed == 0)
+        code = complain(BRAID_ERROR_CHECK, "nothing was compared: every candidate was skipped");
+    return code;
+}
+
+static int run(const verb *self, int argc, char **argv) {
+    check_options options = {.seed = 1};
+    arguments words;
+    braid_problem problem;
+    int code = options_parse(self, argc, argv, &options, &words);
+    if (code) return code;
+    if (options.common.help) return help_print(self);
+    const char *word = words.count ? words.word[0] : NULL;
+    int typed = word && strchr(word, ':');
+    if (typed) {
+        braid_status status = braid_problem_parse(word, &problem);
+        if (status) return complain_braid(status);
+    } else if (word && count_wanted(word) == 0) {
+        return unknown_op(word);
+    }
+    interrupt_begin();
+    check_job job = {.options = &options};
+    code = run_job(&job, word, typed ? &problem : NULL);
+    for (int i = 0; i < job.count; i++) free(job.tallies[i].kernel);
+    free(job.tallies);
+    braid_table_destroy(job.failures);
+    braid_context_destroy(job.context);
+    return code;
+}
+
+const verb verb_check = {
+    .name = "check",
+    .arguments = "[OP|PROBLEM]",
+    .summary = "every candidate against the reference",
+    .about = "Draws random small problems of every op and pass (or of one op, or takes a typed problem) and runs\n"
+             "every candidate against the plain C reference: small integers bit for bit where the op allows it,\n"
+             "real numbers under the stated bound, outputs poisoned before the run, guard zones around every\n"
+             "buffer, twice for the same bits. Prints for each kernel how many problems and outputs were\n"
+             "compared and the worst error as a share of the tolerance. A failure prints the line that repeats\n"
+             "it. Passed, failed and skipped count pairs of problem and kernel. Exit 1 on any failure.",
+    .options = check_option_list,
+    .examples = "braid check\nbraid check conv2d --count 200 --seed 7\nbraid check bn_stats:f32:n2:b3:hw5x7:c9\n",
+    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK,
+    .most = 1,
+    .run = run,
+};

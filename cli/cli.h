@@ -1,0 +1,140 @@
+/*
+ * What the verbs share: options, messages, output, progress. One file per verb; each declares its
+ * options in a table that is parsed and printed by the same code, so that help cannot lie.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_CLI_H
+#define BRAID_CLI_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "braid_lab.h"
+
+#define EXIT_INTERRUPTED 130
+
+/* ---- Options ------------------------------------------------------------------------------ */
+
+typedef enum option_kind {
+    OPTION_FLAG,   /* int: 1 when given */
+    OPTION_TEXT,   /* const char * */
+    OPTION_WHOLE,  /* int, 0 or more */
+    OPTION_SEED,   /* uint64_t */
+    OPTION_REAL,   /* double, above 0 */
+    OPTION_CHOICE, /* int: which of the words in `value`, "table|csv|json|md", counted from 0 */
+} option_kind;
+
+typedef struct option {
+    const char *name; /* without the dashes; NULL ends the list */
+    char letter;      /* 0: has none */
+    option_kind kind;
+    const char *value; /* what stands behind it in help: "N", "DIR", "a|b" */
+    const char *help;
+    size_t offset; /* of the variable in the struct that options_parse fills */
+} option;
+
+/* Options of every verb that opens a context. The first member of a verb's own struct of options. */
+typedef struct common_options {
+    const char *device, *cache_dir, *disable;
+    int threads, repro;
+    int format; /* braid_format */
+    int quiet, verbose, help;
+} common_options;
+
+#define MAX_ARGUMENTS 256
+
+typedef struct verb {
+    const char *name;
+    const char *arguments; /* "PROBLEM|SUITE ..." */
+    const char *summary;   /* one line */
+    const char *about;     /* paragraphs of `braid VERB --help` */
+    const option *options; /* the verb's own; ends at a NULL name */
+    const char *examples;  /* whole lines */
+    unsigned common;       /* COMMON_ bits: which common options it takes */
+    int least, most;       /* number of arguments */
+    /* argv[0] is the first word behind the verb. Returns an exit code. */
+    int (*run)(const struct verb *self, int argc, char **argv);
+} verb;
+
+#define COMMON_CONTEXT 1u /* --device --threads --repro --cache-dir --disable */
+#define COMMON_FORMAT 2u  /* -o */
+#define COMMON_TALK 4u    /* -q -v */
+
+extern const verb verb_bench, verb_check, verb_demo, verb_doctor, verb_explain, verb_help, verb_version;
+
+/* All verbs, ended by NULL. */
+extern const verb *const verbs[];
+const verb *verb_find(const char *name);
+/* Says that there is no such verb, and which one may have been meant. Returns an exit code. */
+int verb_unknown(const char *name);
+
+typedef struct arguments {
+    const char *word[MAX_ARGUMENTS];
+    int count;
+} arguments;
+
+/* Fills the verb's struct of options, which begins with common_options, and the list of arguments.
+ * Returns 0, or an exit code after a message. Where --help is given nothing else is looked at. */
+int options_parse(const verb *v, int argc, char **argv, void *values, arguments *words);
+
+/* Calls visit for every option of a verb, its own first. */
+void options_each(const verb *v, void (*visit)(const option *o, void *user), void *user);
+
+/* The text of `braid VERB --help` on standard output. Returns an exit code. */
+int help_print(const verb *v);
+
+/* The word of a list (separated by one of `separators`) that is closest to what was typed, or NULL. The result is
+ * good until the next call. */
+const char *nearest_word(const char *typed, const char *list, const char *separators);
+
+/* ---- Talking ------------------------------------------------------------------------------ */
+
+/* "braid VERB: message" on standard error. Returns the code. */
+__attribute__((format(printf, 2, 3))) int complain(int code, const char *format, ...);
+void complain_as(const char *verb_name); /* the verb that complain() names */
+
+/* The exit code of a failed call, after its message: of braid.h, and of braid_lab.h. */
+int complain_braid(braid_status status);
+int complain_lab(braid_status status);
+
+/* Opens the context that the options ask for. Returns 0, or an exit code after a message. */
+int context_open(const common_options *options, braid_context **context);
+
+/* ---- Output ------------------------------------------------------------------------------- */
+
+/* Makes writing safe: standard descriptors that were closed are filled, a closed pipe is an error and no signal. */
+void output_begin(void);
+
+/* Closes standard output. Returns `code`, or BRAID_ERROR_DISK after a message where writing failed. A reader that
+ * went away is no failure. */
+int output_end(int code);
+
+/* 1: nobody reads any more, or the disk is full; there is no point in going on. */
+int output_broken(void);
+
+/* What a terminal shows: 0 columns and no colour where standard output is none. */
+braid_print_options output_options(braid_format format);
+
+/* Prints a report or a table and destroys it; NULL is fine. Returns 0, or an exit code after a message. */
+int output_report(braid_report *report, braid_format format);
+int output_table(braid_table *table, const braid_print_options *options);
+
+/* ---- Progress ----------------------------------------------------------------------------- */
+
+/* Ctrl-C asks to stop; the second time it ends the program. */
+void interrupt_begin(void);
+int interrupted(void);
+
+/* On standard error: in place on a terminal, a line each in a pipe, nothing when quiet. */
+typedef struct progress {
+    int total, quiet, on_terminal;
+    double started_s;
+} progress;
+void progress_begin(progress *p, int total, int quiet);
+void progress_step(const progress *p, int index, const char *what); /* index counts from 0 */
+void progress_clear(const progress *p);                             /* before anything else is printed */
+double clock_s(void);
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * braid VERB ...: finds the verb and runs it. The exit code of a failure is its braid_status.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli.h"
+
+const verb *const verbs[] = {&verb_doctor, &verb_demo, &verb_bench,   &verb_explain,
+                             &verb_check,  &verb_help, &verb_version, NULL};
+
+static const char *complaining_verb;
+
+void complain_as(const char *verb_name) { complaining_verb = verb_name; }
+
+int complain(int code, const char *format, ...) {
+    va_list arguments_list;
+    fflush(stdout);
+    fprintf(stderr, complaining_verb ? "braid %s: " : "braid: ", complaining_verb);
+    va_start(arguments_list, format);
+    vfprintf(stderr, format, arguments_list);
+    va_end(arguments_list);
+    fputc('\n', stderr);
+    return code;
+}
+
+int complain_braid(braid_status status) { return complain((int)status, "%s", braid_message()); }
+
+int complain_lab(braid_status status) { return complain((int)status, "%s", braid_lab_message()); }
+
+int context_open(const common_options *options, braid_context **context) {
+    const braid_context_options wanted = {.device = options->device,
+                                          .threads = options->threads,
+                                          .repro = (braid_repro)options->repro,
+                                          .cache_dir = options->cache_dir,
+                                          .disable = options->disable};
+    braid_status status = braid_context_create(&wanted, context);
+    return status ? complain_braid(status) : 0;
+}
+
+const verb *verb_find(const char *name) {
+    for (int i = 0; verbs[i]; i++)
+        if (!strcmp(verbs[i]->name, name)) return verbs[i];
+    return NULL;
+}
+
+int verb_unknown(const char *name) {
+    char names[256] = "";
+    for (int i = 0; verbs[i]; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, " %s", verbs[i]->name);
+    }
+    const char *nearest = nearest_word(name, names, " ");
+    if (nearest)
+        return complain(BRAID_ERROR_ARGUMENT, "unknown verb \"%s\"; did you mean \"%s\"? Expected one of:%s", name,
+                        nearest, names);
+    return complain(BRAID_ERROR_ARGUMENT, "unknown verb \"%s\"; expected one of:%s", name, names);
+}
+
+static int run(int argc, char **argv) {
+    if (argc < 2)
+        return complain(BRAID_ERROR_ARGUMENT,
+                        "expected a verb, got nothing; braid help lists them, braid demo is a tour");
+    const char *name = argv[1];
+    if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
+    if (!strcmp(name, "--version")) name = "version";
+    if (name[0] == '-')
+        return complain(BRAID_ERROR_ARGUMENT, "expected a verb first, got the option %s; options stand behind the verb",
+                        name);
+    const verb *v = verb_find(name);
+    if (!v) return verb_unknown(name);
+    complain_as(v->name);
+    return v->run(v, argc - 2, argv + 2);
+}
+
+int main(int argc, char **argv) {
+    output_begin();
+    return output_end(run(argc, argv));
+}

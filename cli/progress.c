@@ -1,0 +1,56 @@
+/*
+ * Progress on standard error, and Ctrl-C. The first Ctrl-C lets the current race end and keeps what
+ * was measured; the second ends the program at once.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int number) {
+    static const char note[] = "\nbraid: stopping after the current problem; Ctrl-C again ends at once\n";
+    (void)number;
+    if (interrupts++) _exit(EXIT_INTERRUPTED);
+    if (write(STDERR_FILENO, note, sizeof note - 1) < 0) return;
+}
+
+void interrupt_begin(void) {
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+}
+
+int interrupted(void) { return interrupts != 0; }
+
+double clock_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void progress_begin(progress *p, int total, int quiet) {
+    *p = (progress){.total = total, .quiet = quiet, .on_terminal = isatty(STDERR_FILENO), .started_s = clock_s()};
+}
+
+void progress_step(const progress *p, int index, const char *what) {
+    if (p->quiet) return;
+    double elapsed = clock_s() - p->started_s;
+    char left[32] = "";
+    if (index > 0) snprintf(left, sizeof left, ", about %.0f s left", elapsed / index * (p->total - index));
+    if (p->on_terminal)
+        fprintf(stderr, "\r\033[K[%d/%d] %.50s (%.0f s%s)", index + 1, p->total, what, elapsed, left);
+    else
+        fprintf(stderr, "[%d/%d] %s (%.0f s%s)\n", index + 1, p->total, what, elapsed, left);
+    fflush(stderr);
+}
+
+void progress_clear(const progress *p) {
+    if (p->quiet || !p->on_terminal) return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+}

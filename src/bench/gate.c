@@ -1,0 +1,50 @@
+/*
+ * The gate: is the kernel that the first race chose slower than the fastest vendor candidate? The
+ * first race cannot answer that, because its winner was picked by its own numbers; fresh rounds
+ * can. A chosen kernel fails when two further races agree that it is slower beyond their noise.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <math.h>
+#include <string.h>
+
+#include "bench/bench.h"
+
+#define GATE_RACES 2
+
+static const braid_candidate *fastest_vendor(const braid_race *race) {
+    const braid_candidate *found = NULL;
+    for (int i = 0; i < race->count; i++) {
+        const braid_candidate *c = &race->candidates[i];
+        if (c->kind == BRAID_KIND_VENDOR && c->median_s > 0 && (!found || c->median_s < found->median_s)) found = c;
+    }
+    return found;
+}
+
+static const braid_candidate *candidate_named(const braid_race *race, const char *kernel) {
+    for (int i = 0; i < race->count; i++)
+        if (!strcmp(race->candidates[i].kernel, kernel)) return &race->candidates[i];
+    return NULL;
+}
+
+/* 1: not slower, -1: slower beyond noise, 0: no vendor candidate has a time. */
+static int race_once(const braid_race *race, const char *chosen_kernel, double *ratio) {
+    const braid_candidate *vendor = fastest_vendor(race), *chosen = candidate_named(race, chosen_kernel);
+    if (!vendor) return 0;
+    if (!chosen || chosen->median_s <= 0) return -1;
+    *ratio = vendor->median_s / chosen->median_s;
+    const double chosen_times[2] = {chosen->low_s, chosen->high_s}, vendor_times[2] = {vendor->low_s, vendor->high_s};
+    return chosen != vendor && judge_times(chosen_times, vendor_times) == BRAID_VERDICT_SLOW ? -1 : 1;
+}
+
+braid_status gate(const braid_bench *bench, braid_op *op, braid_bench_result *result) {
+    if (result->chosen < 0 || result->baseline < 0 || result->rows[result->baseline].kind != BRAID_KIND_VENDOR)
+        return BRAID_OK;
+    const char *kernel = result->rows[result->chosen].kernel;
+    result->gate = -1;
+    for (int i = 0; i < GATE_RACES && result->gate < 0; i++) {
+        LAB_TRY(bench_plan(bench, op, 1));
+        result->gate = race_once(braid_op_explain(op), kernel, &result->gate_ratio);
+    }
+    return BRAID_OK;
+}

@@ -1,0 +1,91 @@
+/*
+ * Who is faster than whom. The baseline is the fastest vendor candidate, else the reference. A
+ * difference counts only where the intervals of the two medians do not meet; what beats a
+ * handicapped library has shown nothing.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <math.h>
+
+#include "bench/bench.h"
+
+static const char *const verdict_names[BRAID_VERDICT_COUNT] = {"-", "BASE", "FAST", "SLOW", "SAME", "FAIL"};
+
+const char *braid_verdict_name(braid_verdict verdict) {
+    return (unsigned)verdict < BRAID_VERDICT_COUNT ? verdict_names[verdict] : "-";
+}
+
+const char *braid_kind_name(braid_kind kind) {
+    static const char *const names[] = {"own", "vendor", "ref", "peer"};
+    return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "-";
+}
+
+braid_verdict judge_times(const double a_low_high[2], const double b_low_high[2]) {
+    if (a_low_high[1] < b_low_high[0]) return BRAID_VERDICT_FAST;
+    if (a_low_high[0] > b_low_high[1]) return BRAID_VERDICT_SLOW;
+    return BRAID_VERDICT_SAME;
+}
+
+static int fastest(const braid_bench_row *rows, int count, braid_kind kind) {
+    int found = -1;
+    for (int i = 0; i < count; i++) {
+        if (rows[i].kind != kind || isnan(rows[i].median_s)) continue;
+        if (found < 0 || rows[i].median_s < rows[found].median_s) found = i;
+    }
+    return found;
+}
+
+static braid_verdict verdict_of(const braid_bench_row *row, const braid_bench_row *baseline) {
+    if (row->max_err > 1) return BRAID_VERDICT_FAIL;
+    if (isnan(row->median_s) || !baseline) return BRAID_VERDICT_NONE;
+    if (row == baseline) return BRAID_VERDICT_BASE;
+    const double row_times[2] = {row->low_s, row->high_s}, base_times[2] = {baseline->low_s, baseline->high_s};
+    braid_verdict verdict = judge_times(row_times, base_times);
+    return verdict == BRAID_VERDICT_FAST && baseline->handicapped ? BRAID_VERDICT_NONE : verdict;
+}
+
+void judge(braid_bench_result *result, braid_bench_row *rows) {
+    int baseline = fastest(rows, result->count, BRAID_KIND_VENDOR);
+    if (baseline < 0) baseline = fastest(rows, result->count, BRAID_KIND_REF);
+    const braid_bench_row *base = baseline < 0 ? NULL : &rows[baseline];
+    result->baseline = baseline;
+    result->baseline_name = !base ? "" : base->kind == BRAID_KIND_REF ? "ref" : base->kernel;
+    for (int i = 0; i < result->count; i++) {
+        rows[i].ratio = base ? base->median_s / rows[i].median_s : NAN;
+        rows[i].verdict = verdict_of(&rows[i], base);
+    }
+}
+
+/* The baseline was chosen; is every one of ours slower beyond noise? */
+static int beats_all_ours(const braid_bench_result *r) {
+    int ours = 0;
+    for (int i = 0; i < r->count; i++) {
+        if (r->rows[i].kind != BRAID_KIND_OWN || isnan(r->rows[i].median_s)) continue;
+        if (r->rows[i].verdict != BRAID_VERDICT_SLOW) return 0;
+        ours++;
+    }
+    return ours > 0;
+}
+
+static void count_result(const braid_bench_result *r, braid_bench_summary *s, double *logs) {
+    s->gated += r->gate != 0;
+    s->gate_failures += r->gate < 0;
+    if (r->baseline < 0 || r->chosen < 0 || isnan(r->rows[r->chosen].ratio)) return;
+    const braid_bench_row *chosen = &r->rows[r->chosen], *baseline = &r->rows[r->baseline];
+    s->compared++;
+    s->against_vendor += baseline->kind == BRAID_KIND_VENDOR;
+    *logs += log(chosen->ratio);
+    if (chosen->kind == BRAID_KIND_OWN && chosen->verdict == BRAID_VERDICT_FAST)
+        s->own_wins++;
+    else if (chosen->kind == BRAID_KIND_VENDOR && beats_all_ours(r))
+        s->vendor_wins++;
+    else
+        s->ties++;
+}
+
+void braid_bench_summarize(const braid_bench *bench, braid_bench_summary *summary) {
+    double logs = 0;
+    *summary = (braid_bench_summary){.problems = bench->count, .geometric_mean = NAN};
+    for (int i = 0; i < bench->count; i++) count_result(&bench->results[i], summary, &logs);
+    if (summary->compared) summary->geometric_mean = exp(logs / summary->compared);
+}
