@@ -40,10 +40,13 @@ if(BRAID_COVERAGE)
     add_link_options(--coverage)
 endif()
 
-# Libraries, program and tests find each other next to themselves, wherever the folder is moved.
+# Libraries and program find each other by where they lie, in the build folder and where they are installed, and the
+# installed files are the ones that were tested.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 file(RELATIVE_PATH libraries_from_program "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
-set(CMAKE_INSTALL_RPATH "$ORIGIN/${libraries_from_program}")
+set(BRAID_LIBRARY_RPATH "$ORIGIN")
+set(BRAID_PROGRAM_RPATH "$ORIGIN:$ORIGIN/${libraries_from_program}")
 
 # braid_no_undefined(TARGET): a library that needs a symbol it does not link fails to link. (clang's
 # sanitizers leave their symbols to the program.)

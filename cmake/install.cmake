@@ -1,5 +1,6 @@
-# `make install`: libraries, headers, pkg-config files, the CMake package and the program. All of it may be
-# moved as a whole: every path in it is relative to where it lies. `make bundle` takes the part `runtime`.
+# `make install`: libraries, headers, pkg-config files, the CMake package, the program and the suites of its
+# benches. All of it may be moved as a whole: every path in it is relative to where it lies. `make bundle` takes the
+# part `runtime`.
 #
 # SPDX-License-Identifier: MIT
 include(CMakePackageConfigHelpers)
@@ -17,6 +18,7 @@ install(TARGETS ${installed_libraries} EXPORT braid-targets
 if(TARGET braid_program)
     install(TARGETS braid_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 endif()
+install(DIRECTORY bench/suites DESTINATION ${CMAKE_INSTALL_DATADIR}/braid COMPONENT runtime)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 # What follows is for those who build on braid.
