@@ -35,6 +35,7 @@ static void capture(const char *setting, void (*work)(void)) {
     size_t used = 0;
     ssize_t got;
     assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -44,7 +45,7 @@ static void capture(const char *setting, void (*work)(void)) {
             unsetenv("BRAID_LOG");
         dup2(ends[1], STDERR_FILENO);
         work();
-        _exit(0);
+        exit(0); /* not _exit: coverage is written at the exit */
     }
     close(ends[1]);
     while ((got = read(ends[0], output + used, sizeof output - 1 - used)) > 0) used += (size_t)got;
