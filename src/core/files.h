@@ -30,8 +30,9 @@ void files_set_table(const files_table *table);
  * failure. Returns memory for memory_free. */
 braid_status files_read(const char *path, size_t limit, braid_status code, char **data, size_t *bytes);
 
-/* Replaces a file atomically, mode 0644 less the umask. Retries interrupted and short writes; on failure the old file
- * stays and no temporary is left. One failure comes later: when the folder cannot be synced, the new file is in place. */
+/* Replaces a file atomically, mode 0644 less the umask. Retries interrupted and short writes; on failure the old
+ * file stays and no temporary is left. One failure comes later: when the folder cannot be synced, the new file is in
+ * place, and the message says so. */
 braid_status files_replace(const char *path, const void *data, size_t bytes);
 
 /* Makes a private folder (0700) and its parents if missing. Refuses one that others may write to or that is not ours. */
