@@ -1,0 +1,296 @@
+/*
+ * The weight gradient of wgrad.h. A part makes one panel of columns of one group of one stream over one
+ * split of the pixels; blanked samples are left out when the pixels are listed, before anything is read.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/tile/wgrad.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/sizes.h"
+#include "core/threads.h"
+#include "kernels/cpu/tile/taps.h"
+
+#define PIXELS_AT_ONCE 128 /* gathered into a panel of 16 KiB */
+#define ENOUGH_PARTS 32    /* fewer panels than this and the pixels are split */
+#define PIXELS_IN_SPLIT 512
+#define BIAS_LANES 16
+#define REDUCE_FLOATS 4096
+
+typedef struct stream_shape {
+    int64_t rows, depth, columns; /* of one group: K, C, and taps * C */
+    int64_t in_pitch, out_pitch, out_channels;
+    int64_t panels;               /* of one group */
+    int64_t partial;              /* where the partial sums start in the workspace, in floats */
+    int64_t weights;              /* floats of dw: the distance of two splits */
+} stream_shape;
+
+typedef struct wgrad {
+    const gemm_tile *tile;
+    taps map;
+    int streams, bias;
+    int64_t groups, pixels, splits;
+    stream_shape stream[BRAID_MAX_PLANES];
+    int64_t panel_parts, bias_parts, reduce_parts, workspace_floats;
+} wgrad;
+
+typedef struct launch {
+    const wgrad *g;
+    const buffers *b;
+} launch;
+
+static int64_t ceil_div(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
+static int64_t at_most(int64_t value, int64_t most) {
+    return value < most ? value : most;
+}
+
+/* ---- Create -------------------------------------------------------------------------------- */
+
+static braid_status shape_stream(wgrad *g, const braid_problem *p, int i) {
+    stream_shape *s = &g->stream[i];
+    const int64_t dims[4] = {p->out_channels[i], p->filter[0], p->filter[1], p->in_channels[i] / p->groups};
+    s->rows = p->out_channels[i] / p->groups;
+    s->depth = dims[3];
+    s->columns = dims[1] * dims[2] * dims[3];
+    s->in_pitch = p->in_pitch[i];
+    s->out_pitch = p->out_pitch[i];
+    s->out_channels = p->out_channels[i];
+    s->panels = ceil_div(s->columns, g->tile->columns);
+    g->panel_parts += g->groups * s->panels;
+    g->bias_parts += ceil_div(s->out_channels, BIAS_LANES);
+    TRY(size_elements(dims, 4, "weight gradient", &s->weights));
+    g->reduce_parts += ceil_div(s->weights, REDUCE_FLOATS);
+    return BRAID_OK;
+}
+
+static braid_status split_pixels(wgrad *g) {
+    g->splits = at_most(ceil_div(ENOUGH_PARTS, g->panel_parts), ceil_div(g->pixels, PIXELS_IN_SPLIT));
+    if (g->splits < 1) g->splits = 1;
+    g->panel_parts *= g->splits;
+    if (g->splits == 1) {
+        g->reduce_parts = 0;
+        return BRAID_OK;
+    }
+    for (int i = 0; i < g->streams; i++) {
+        const int64_t dims[2] = {g->splits, g->stream[i].weights};
+        int64_t floats = 0;
+        TRY(size_elements(dims, 2, "partial sums", &floats));
+        g->stream[i].partial = g->workspace_floats;
+        g->workspace_floats += floats;
+    }
+    return BRAID_OK;
+}
+
+static braid_status fill(wgrad *g, const braid_problem *p) {
+    TRY(taps_create_forward(&g->map, p));
+    const int64_t pixels[3] = {p->batch, g->map.out_size[0], g->map.out_size[1]};
+    TRY(size_elements(pixels, 3, "output pixels", &g->pixels));
+    for (int i = 0; i < g->streams; i++) TRY(shape_stream(g, p, i));
+    return split_pixels(g);
+}
+
+braid_status wgrad_create(const braid_problem *p, const gemm_tile *tile, void **state, size_t *workspace_bytes) {
+    wgrad *g = NULL;
+    braid_problem conv = taps_problem(p);
+    TRY(memory_calloc(1, sizeof *g, "state of a weight gradient", (void **)&g));
+    g->tile = tile;
+    g->streams = conv.streams;
+    g->bias = conv.bias;
+    g->groups = conv.groups;
+    braid_status status = fill(g, &conv);
+    if (!status) status = size_array((size_t)g->workspace_floats, sizeof(float), "partial sums", workspace_bytes);
+    if (status) {
+        wgrad_destroy(NULL, g);
+        return status;
+    }
+    *state = g;
+    return BRAID_OK;
+}
+
+void wgrad_destroy(device *d, void *state) {
+    wgrad *g = state;
+    (void)d;
+    if (!g) return;
+    taps_destroy(&g->map);
+    memory_free(g);
+}
+
+/* ---- Panels -------------------------------------------------------------------------------- */
+
+/* Columns of a panel that belong to one tap: they lie side by side in the source. */
+typedef struct segment {
+    int64_t r, s, channel, count;
+} segment;
+
+typedef struct part {
+    const launch *l;
+    const stream_shape *s;
+    int stream;
+    int64_t group, first_column, pixel_begin, pixel_end;
+    int n, segments;
+    segment segment[GEMM_MAX_COLUMNS];
+    float *out; /* dw of the group, or the partial sums of the split */
+} part;
+
+static void find_part(part *a, int64_t index) {
+    const wgrad *g = a->l->g;
+    int64_t split = index % g->splits;
+    index /= g->splits;
+    while (index >= g->groups * g->stream[a->stream].panels) index -= g->groups * g->stream[a->stream++].panels;
+    a->s = &g->stream[a->stream];
+    a->group = index / a->s->panels;
+    a->first_column = index % a->s->panels * g->tile->columns;
+    a->n = (int)at_most(a->s->columns - a->first_column, g->tile->columns);
+    threads_range(g->pixels, g->splits, split, &a->pixel_begin, &a->pixel_end);
+    a->out = a->l->b->plane[CONV2D_W][a->stream];
+    if (g->splits > 1) a->out = (float *)a->l->b->workspace + a->s->partial + split * a->s->weights;
+    a->out += a->group * a->s->rows * a->s->columns;
+}
+
+static void find_segments(part *a) {
+    int64_t column = a->first_column, end = a->first_column + a->n;
+    while (column < end) {
+        segment *t = &a->segment[a->segments++];
+        int64_t tap = column / a->s->depth;
+        t->r = tap / a->l->g->map.filter[1];
+        t->s = tap % a->l->g->map.filter[1];
+        t->channel = a->group * a->s->depth + column % a->s->depth;
+        t->count = at_most(a->s->depth - column % a->s->depth, end - column);
+        column += t->count;
+    }
+}
+
+static void copy_floats(float *to, const float *from, int64_t count) {
+    for (; count >= 8; count -= 8, to += 8, from += 8) memcpy(to, from, 8 * sizeof *to);
+    for (int64_t i = 0; i < count; i++) to[i] = from[i];
+}
+
+/* The source values of one output pixel, as far as this panel's columns go. */
+static void gather(const part *a, float *to, int64_t pixel) {
+    const taps *map = &a->l->g->map;
+    int64_t x = pixel % map->out_size[1], y = pixel / map->out_size[1] % map->out_size[0];
+    int64_t sample = pixel / map->out_size[1] / map->out_size[0];
+    const float *base = a->l->b->plane[CONV2D_X][a->stream];
+    base += sample * map->in_size[0] * map->in_size[1] * a->s->in_pitch;
+    for (int i = 0; i < a->segments; i++) {
+        const segment *t = &a->segment[i];
+        int64_t row = map->source[0][y * map->filter[0] + t->r], column = map->source[1][x * map->filter[1] + t->s];
+        if ((row | column) < 0) memset(to, 0, (size_t)t->count * sizeof *to);
+        else copy_floats(to, base + (row * map->in_size[1] + column) * a->s->in_pitch + t->channel, t->count);
+        to += t->count;
+    }
+}
+
+/* Lists up to PIXELS_AT_ONCE active pixels from *next on: where their dy is, and what the filter saw. */
+static int64_t gather_pixels(const part *a, int64_t *next, const float **row, float *panel) {
+    const taps *map = &a->l->g->map;
+    const uint32_t *mask = a->l->b->plane[CONV2D_MASK][a->stream];
+    const float *dy = a->l->b->plane[CONV2D_Y][a->stream];
+    int64_t sample_pixels = map->out_size[0] * map->out_size[1], count = 0;
+    while (*next < a->pixel_end && count < PIXELS_AT_ONCE) {
+        int64_t sample = *next / sample_pixels;
+        int64_t end = at_most((sample + 1) * sample_pixels, a->pixel_end);
+        if (mask_blanks(mask, sample)) *next = end;
+        for (; *next < end && count < PIXELS_AT_ONCE; ++*next, count++) {
+            row[count] = dy + *next * a->s->out_pitch + a->group * a->s->rows;
+            gather(a, panel + count * a->l->g->tile->columns, *next);
+        }
+    }
+    return count;
+}
+
+static void run_panel(const launch *l, int64_t index) {
+    const float *row[PIXELS_AT_ONCE];
+    float panel[PIXELS_AT_ONCE * GEMM_MAX_COLUMNS] __attribute__((aligned(64))) = {0};
+    part a = {.l = l};
+    find_part(&a, index);
+    find_segments(&a);
+    gemm_outer run = {.n = a.n, .pitch = a.s->columns, .row = row, .panel = panel};
+    int64_t tiles = ceil_div(a.s->rows, l->g->tile->rows), next = a.pixel_begin;
+    do {
+        run.depth = gather_pixels(&a, &next, row, panel);
+        for (int64_t t = 0; t < tiles; t++) {
+            int64_t end;
+            threads_range(a.s->rows, tiles, t, &run.first, &end);
+            run.m = (int)(end - run.first);
+            run.out = a.out + run.first * a.s->columns + a.first_column;
+            l->g->tile->run_outer(&run);
+        }
+        run.accumulate = 1;
+    } while (next < a.pixel_end);
+}
+
+/* ---- Bias and reduction -------------------------------------------------------------------- */
+
+/* total += the sum of n channels from `first` on, over [begin, end) pixels. */
+static void sum_pixels(double *total, const float *first, int64_t pitch, int64_t begin, int64_t end, int n) {
+    while (begin < end) {
+        int64_t stop = at_most(begin + PIXELS_AT_ONCE, end);
+        float sum[BIAS_LANES] = {0};
+        for (; begin < stop; begin++) {
+            const float *pixel = first + begin * pitch;
+            if (n == BIAS_LANES) {
+                for (int j = 0; j < BIAS_LANES; j++) sum[j] += pixel[j];
+            } else {
+                for (int j = 0; j < n; j++) sum[j] += pixel[j];
+            }
+        }
+        for (int j = 0; j < n; j++) total[j] += (double)sum[j];
+    }
+}
+
+static void run_bias(const launch *l, int64_t index) {
+    const wgrad *g = l->g;
+    int i = 0;
+    while (index >= ceil_div(g->stream[i].out_channels, BIAS_LANES)) {
+        index -= ceil_div(g->stream[i++].out_channels, BIAS_LANES);
+    }
+    const stream_shape *s = &g->stream[i];
+    const uint32_t *mask = l->b->plane[CONV2D_MASK][i];
+    float *dbias = l->b->plane[CONV2D_BIAS][i];
+    int64_t first = index * BIAS_LANES, sample_pixels = g->map.out_size[0] * g->map.out_size[1];
+    int n = (int)at_most(s->out_channels - first, BIAS_LANES);
+    double total[BIAS_LANES] = {0};
+    for (int64_t at = 0; at < g->pixels; at += sample_pixels) {
+        if (mask_blanks(mask, at / sample_pixels)) continue;
+        sum_pixels(total, (const float *)l->b->plane[CONV2D_Y][i] + first, s->out_pitch, at, at + sample_pixels, n);
+    }
+    for (int j = 0; j < n; j++) dbias[first + j] = (float)total[j];
+}
+
+static void run_part(void *context, int64_t index) {
+    const launch *l = context;
+    if (index < l->g->panel_parts) run_panel(l, index);
+    else run_bias(l, index - l->g->panel_parts);
+}
+
+/* dw = the partial sums of the splits, added in their order. */
+static void reduce_part(void *context, int64_t index) {
+    const launch *l = context;
+    const wgrad *g = l->g;
+    int i = 0;
+    while (index >= ceil_div(g->stream[i].weights, REDUCE_FLOATS)) index -= ceil_div(g->stream[i++].weights, REDUCE_FLOATS);
+    const stream_shape *s = &g->stream[i];
+    int64_t begin = index * REDUCE_FLOATS, end = at_most(begin + REDUCE_FLOATS, s->weights);
+    const float *partial = (const float *)l->b->workspace + s->partial;
+    float *dw = l->b->plane[CONV2D_W][i];
+    memcpy(dw + begin, partial + begin, (size_t)(end - begin) * sizeof *dw);
+    for (int64_t split = 1; split < g->splits; split++) {
+        for (int64_t j = begin; j < end; j++) dw[j] += partial[split * s->weights + j];
+    }
+}
+
+braid_status wgrad_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const wgrad *g = state;
+    launch l = {g, b};
+    (void)p;
+    (void)d;
+    threads_for(g->panel_parts + (g->bias ? g->bias_parts : 0), run_part, &l);
+    threads_for(g->reduce_parts, reduce_part, &l);
+    return BRAID_OK;
+}
