@@ -1,7 +1,7 @@
-# Compiler and linker flags of every target, gcc and clang alike. Products and sums are never
-# contracted behind our back (-ffp-contract=off): the reference must round as it is written, and a
-# kernel that wants a fused multiply-add says so. The baseline is plain x86-64; kernels ask for more with
-# __attribute__((target)). No build path enters a binary.
+# Compiler and linker flags of every target, gcc and clang alike. Products and sums are never contracted behind our
+# back (-ffp-contract=off): the reference must round as it is written, and a kernel that wants a fused multiply-add
+# says so. The baseline is plain x86-64; kernels ask for more with __attribute__((target)). No build path enters a
+# release.
 #
 # SPDX-License-Identifier: MIT
 
@@ -21,14 +21,13 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g")
 
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options(-Wall -Wextra -Wconversion -Wshadow -Wvla $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
-                    -ffp-contract=off -fno-math-errno -fvisibility=hidden -fstack-protector-strong
-                    -ffile-prefix-map=${PROJECT_BINARY_DIR}=build -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
+                    -ffp-contract=off -fno-math-errno -fvisibility=hidden -fstack-protector-strong)
 add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack)
 if(BRAID_WERROR)
     add_compile_options(-Werror)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    add_compile_options(-U_FORTIFY_SOURCE)
+    add_compile_options(-U_FORTIFY_SOURCE -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
     add_compile_definitions(_FORTIFY_SOURCE=2)
 endif()
 if(BRAID_SANITIZE)

@@ -11,13 +11,13 @@ endif()
 # Each test run has its own wisdom, emptied by tests/run.
 set(test_environment "BRAID_CACHE_DIR=${PROJECT_BINARY_DIR}/test-cache")
 if(BRAID_SANITIZE MATCHES "address")
-    list(APPEND test_environment "UBSAN_OPTIONS=print_stacktrace=1")
+    list(APPEND test_environment "ASAN_OPTIONS=allocator_may_return_null=1" "UBSAN_OPTIONS=print_stacktrace=1")
 elseif(BRAID_SANITIZE MATCHES "thread")
     # libomp tells ThreadSanitizer about its barriers through archer; without it every parallel region is a race.
     find_library(ARCHER_LIBRARY archer PATHS /usr/lib/llvm-14/lib /usr/lib/llvm-15/lib /usr/lib/llvm-16/lib
                  /usr/lib/llvm-17/lib /usr/lib/llvm-18/lib /usr/lib/llvm-19/lib REQUIRED)
     list(APPEND test_environment "OMP_TOOL_LIBRARIES=${ARCHER_LIBRARY}"
-         "TSAN_OPTIONS=ignore_noninstrumented_modules=1")
+         "TSAN_OPTIONS=ignore_noninstrumented_modules=1:allocator_may_return_null=1")
 endif()
 
 # braid_add_test(NAME command...): one row of tests/run.
