@@ -10,10 +10,10 @@
 
 #include "braid.h"
 
-size_t dtype_bytes(braid_dtype dtype);             /* 0 for a value out of range */
-int dtype_is_compute(braid_dtype dtype);           /* f32, f16, bf16, f64 */
-double dtype_unit_roundoff(braid_dtype dtype);     /* half a spacing at 1: 2^-24 for f32; 0 for integers */
-braid_dtype dtype_statistics(braid_dtype dtype);   /* f64 for f64, else f32: statistics, optimiser state */
+size_t dtype_bytes(braid_dtype dtype);           /* 0 for a value out of range */
+int dtype_is_compute(braid_dtype dtype);         /* f32, f16, bf16, f64 */
+double dtype_unit_roundoff(braid_dtype dtype);   /* half a spacing at 1: 2^-24 for f32; 0 for integers */
+braid_dtype dtype_statistics(braid_dtype dtype); /* f64 for f64, else f32: statistics, optimiser state */
 
 uint16_t f16_from_f32(float value);
 float f32_from_f16(uint16_t half);

@@ -35,7 +35,7 @@ braid_status files_read(const char *path, size_t limit, braid_status code, char 
  * place, and the message says so. */
 braid_status files_replace(const char *path, const void *data, size_t bytes);
 
-/* Makes a private folder (0700) and its parents if missing. Refuses one that others may write to or that is not ours. */
+/* Makes a private folder (0700) and its parents if missing. Refuses one that others may write to, or not ours. */
 braid_status files_make_private_folder(const char *path);
 
 /* folder + "/" + name. Returns memory for memory_free. */

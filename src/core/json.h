@@ -13,10 +13,12 @@
 
 #define JSON_MAX_DEPTH 16
 
-/* Reads exactly one value. `what` names the text in messages; `code` is the status of a failure. Returns a reference. */
+/* Reads exactly one value. `what` names the text in messages; `code` is the status of a failure. Returns a
+ * reference. */
 braid_status json_read(const char *text, size_t bytes, const char *what, braid_status code, json_t **out);
 
-/* Fields of an object, with a message that names the field when it is missing or of another kind. The strings are borrowed. */
+/* Fields of an object, with a message that names the field when it is missing or of another kind. The strings are
+ * borrowed. */
 braid_status json_get_text(const json_t *object, const char *field, const char **out);
 braid_status json_get_number(const json_t *object, const char *field, double *out); /* finite */
 braid_status json_get_integer(const json_t *object, const char *field, int64_t *out);

@@ -10,6 +10,8 @@
 typedef enum log_topic { LOG_PLAN, LOG_CHOOSE, LOG_WISDOM, LOG_DEVICE, LOG_TOPIC_COUNT } log_topic;
 
 int log_enabled(log_topic topic);
-__attribute__((format(printf, 2, 3))) void log_write(log_topic topic, const char *format, ...); /* one line; control characters are escaped */
+
+/* One line; control characters are escaped. */
+__attribute__((format(printf, 2, 3))) void log_write(log_topic topic, const char *format, ...);
 
 #endif

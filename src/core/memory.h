@@ -9,7 +9,7 @@
 
 #include "core/status.h"
 
-#define MEMORY_ALIGNMENT 64        /* of memory_alloc */
+#define MEMORY_ALIGNMENT 64         /* of memory_alloc */
 #define MEMORY_DEVICE_ALIGNMENT 256 /* of operands and planes */
 
 /* Uninitialised memory for `count` elements. *out is NULL on failure; a count of 0 gives a valid pointer. */

@@ -22,7 +22,8 @@ typedef struct planes {
 } planes;
 
 /* Lays `count` planes side by side. pitch may be NULL: equal to the channels. */
-braid_status planes_lay(planes *out, braid_dtype dtype, const int64_t shape_bhw[3], int count, const int64_t *channels, const int64_t *pitch);
+braid_status planes_lay(planes *out, braid_dtype dtype, const int64_t shape_bhw[3], int count, const int64_t *channels,
+                        const int64_t *pitch);
 
 /* The smallest pitch that starts every pixel on a 16-byte boundary. */
 int64_t planes_pitch16(int64_t channels, braid_dtype dtype);

@@ -26,6 +26,7 @@ braid_status size_array(size_t count, size_t element_bytes, const char *what, si
 braid_status size_elements(const int64_t *dims, int rank, const char *what, int64_t *elements);
 
 /* Bytes of a tensor whose last axis lies `pitch` elements apart (pitch >= dims[rank-1]). */
-braid_status size_tensor(const int64_t *dims, int rank, int64_t pitch, braid_dtype dtype, const char *what, size_t *bytes);
+braid_status size_tensor(const int64_t *dims, int rank, int64_t pitch, braid_dtype dtype, const char *what,
+                         size_t *bytes);
 
 #endif

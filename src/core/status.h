@@ -13,9 +13,9 @@
 __attribute__((format(printf, 2, 3))) braid_status fail(braid_status code, const char *format, ...);
 
 /* Leaves the enclosing function when the call fails. Only where nothing has to be cleaned up. */
-#define TRY(call)                                   \
-    do {                                            \
-        braid_status try_status_ = (call);          \
+#define TRY(call)                                        \
+    do {                                                 \
+        braid_status try_status_ = (call);               \
         if (try_status_ != BRAID_OK) return try_status_; \
     } while (0)
 

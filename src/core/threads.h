@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-int threads_available(void);    /* $OMP_NUM_THREADS, else the cores this process may use */
-void threads_set(int count);    /* for the calling thread's next threads_for; 0: threads_available() */
+int threads_available(void); /* $OMP_NUM_THREADS, else the cores this process may use */
+void threads_set(int count); /* for the calling thread's next threads_for; 0: threads_available() */
 int threads_get(void);
 const char *threads_runtime(void); /* "libgomp" or "libomp": they must not be mixed in one process */
 
