@@ -33,8 +33,7 @@ typedef struct bench_job {
     int argc;
     const char **problems; /* borrowed from the suites and the command line */
     int count;
-    braid_suite *suites[MAX_ARGUMENTS];
-    int suite_count;
+    braid_suite *suites[MAX_ARGUMENTS]; /* NULL where the word is a problem */
     braid_bench *bench;
     braid_context *context;
 } bench_job;
@@ -52,13 +51,8 @@ static int matches(const char *problem, const char *filter) {
     return 0;
 }
 
-static int add_problem(bench_job *job, const char *problem) {
-    if (job->options->filter && !matches(problem, job->options->filter)) return 0;
-    const char **grown = reallocarray(job->problems, (size_t)job->count + 1, sizeof *grown);
-    if (!grown) return complain(BRAID_ERROR_MEMORY, "no memory for %d problems", job->count + 1);
-    job->problems = grown;
-    job->problems[job->count++] = problem;
-    return 0;
+static void add_problem(bench_job *job, const char *problem) {
+    if (!job->options->filter || matches(problem, job->options->filter)) job->problems[job->count++] = problem;
 }
 
 /* A word with a colon in it and no slash before is a problem; anything else names a suite. */
@@ -67,19 +61,19 @@ static int is_problem(const char *word) {
     return word[first] == ':';
 }
 
-static int add_word(bench_job *job, const char *word) {
-    if (is_problem(word)) {
-        braid_problem problem;
-        braid_status status = braid_problem_parse(word, &problem);
-        return status ? complain_braid(status) : add_problem(job, word);
-    }
-    braid_suite *suite = NULL;
-    braid_status status = braid_suite_read(word, &suite);
-    if (status) return complain_lab(status);
-    job->suites[job->suite_count++] = suite;
-    int code = 0;
-    for (int i = 0; i < braid_suite_count(suite) && !code; i++) code = add_problem(job, braid_suite_problem(suite, i));
-    return code;
+/* Parses a problem or reads a suite, and counts what it brings. The suite of word i is suites[i]. */
+static int read_word(bench_job *job, const char *word, int i, int *brings) {
+    braid_problem problem;
+    int typed = is_problem(word);
+    braid_status status = typed ? braid_problem_parse(word, &problem) : braid_suite_read(word, &job->suites[i]);
+    if (status) return typed ? complain_braid(status) : complain_lab(status);
+    *brings += typed ? 1 : braid_suite_count(job->suites[i]);
+    return 0;
+}
+
+static void add_word(bench_job *job, const char *word, const braid_suite *suite) {
+    if (!suite) add_problem(job, word);
+    for (int i = 0; suite && i < braid_suite_count(suite); i++) add_problem(job, braid_suite_problem(suite, i));
 }
 
 static int list_suites(void) {
@@ -92,14 +86,17 @@ static int list_suites(void) {
 }
 
 static int gather(bench_job *job, const arguments *words) {
+    int total = 0;
     for (int i = 0; i < words->count; i++) {
-        int code = add_word(job, words->word[i]);
+        int code = read_word(job, words->word[i], i, &total);
         if (code) return code;
     }
-    if (job->count == 0)
-        return complain(BRAID_ERROR_ARGUMENT, "--filter: no problem contains \"%s\"; --list prints them all",
-                        job->options->filter ? job->options->filter : "");
-    return 0;
+    job->problems = calloc((size_t)total, sizeof *job->problems);
+    if (!job->problems) return complain(BRAID_ERROR_MEMORY, "no memory for %d problems", total);
+    for (int i = 0; i < words->count; i++) add_word(job, words->word[i], job->suites[i]);
+    if (job->count) return 0;
+    return complain(BRAID_ERROR_ARGUMENT, "--filter: no problem contains \"%s\"; --list prints them all",
+                    job->options->filter);
 }
 
 /* ---- what is printed ---------------------------------------------------------------------- */
@@ -160,11 +157,11 @@ static void print_summary(const bench_job *job, const braid_bench_summary *s) {
                 ": own faster than ref on %d, no difference shown on %d; chosen against ref %.2fx (geometric mean)",
                 s->own_wins, s->ties, s->geometric_mean);
     else if (s->compared)
-        fprintf(
-            out,
-            ": own faster on %d, baseline on %d, no difference shown on %d; chosen against baseline %.2fx (geometric mean), %d against a vendor, %d against ref",
-            s->own_wins, s->vendor_wins, s->ties, s->geometric_mean, s->against_vendor,
-            s->compared - s->against_vendor);
+        fprintf(out,
+                ": own faster on %d, baseline on %d, no difference shown on %d; chosen against baseline %.2fx "
+                "(geometric mean), %d against a vendor, %d against ref",
+                s->own_wins, s->vendor_wins, s->ties, s->geometric_mean, s->against_vendor,
+                s->compared - s->against_vendor);
     fputc('\n', out);
     if (job->options->gate) print_gate(job, s, out);
 }
@@ -281,7 +278,7 @@ static int run(const verb *self, int argc, char **argv) {
     if (!code) code = options.list ? print_list(&job) : run_job(&job);
     braid_bench_destroy(job.bench);
     braid_context_destroy(job.context);
-    for (int i = 0; i < job.suite_count; i++) braid_suite_destroy(job.suites[i]);
+    for (int i = 0; i < words.count; i++) braid_suite_destroy(job.suites[i]);
     free(job.problems);
     return code;
 }

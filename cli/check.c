@@ -43,13 +43,13 @@ typedef struct tally {
     int checked, skipped, failed;
     int64_t compared;
     double worst_err;
+    struct tally *next;
 } tally;
 
 typedef struct check_job {
     const check_options *options;
     braid_context *context;
-    tally *tallies;
-    int count;
+    tally *tallies, **last; /* in the order they came */
     int passed, failed, skipped;
     braid_table *failures;
     progress progress;
@@ -57,16 +57,27 @@ typedef struct check_job {
 } check_job;
 
 static tally *tally_of(check_job *job, const braid_candidate *c) {
-    for (int i = 0; i < job->count; i++)
-        if (!strcmp(job->tallies[i].kernel, c->kernel)) return &job->tallies[i];
-    tally *grown = reallocarray(job->tallies, (size_t)job->count + 1, sizeof *grown);
-    if (!grown) return NULL;
-    job->tallies = grown;
-    tally *t = &grown[job->count];
-    *t = (tally){.kernel = strdup(c->kernel), .kind = c->kind, .worst_err = -1};
-    if (!t->kernel) return NULL;
-    job->count++;
+    for (tally *t = job->tallies; t; t = t->next)
+        if (!strcmp(t->kernel, c->kernel)) return t;
+    tally *t = calloc(1, sizeof *t);
+    char *kernel = strdup(c->kernel);
+    if (!t || !kernel) {
+        free(t);
+        free(kernel);
+        return NULL;
+    }
+    *t = (tally){.kernel = kernel, .kind = c->kind, .worst_err = -1};
+    *job->last = t;
+    job->last = &t->next;
     return t;
+}
+
+static void free_tallies(tally *first) {
+    for (tally *t = first, *next; t; t = next) {
+        next = t->next;
+        free(t->kernel);
+        free(t);
+    }
 }
 
 static braid_status note_failure(check_job *job, const char *kernel, const char *reason, const char *problem,
@@ -202,8 +213,7 @@ static int check_typed(check_job *job, const braid_problem *problem) {
 
 static braid_status make_kernels(const check_job *job, braid_table **table) {
     braid_status status = braid_table_create(kernel_columns, 7, table);
-    for (int i = 0; i < job->count && !status; i++) {
-        const tally *t = &job->tallies[i];
+    for (const tally *t = job->tallies; t && !status; t = t->next) {
         const double numbers[] = {t->checked, t->skipped, (double)t->compared, t->worst_err, t->failed};
         status = braid_table_add_text(*table, t->kernel);
         if (!status) status = braid_table_add_text(*table, braid_kind_name(t->kind));
@@ -281,9 +291,9 @@ static int run(const verb *self, int argc, char **argv) {
     }
     interrupt_begin();
     check_job job = {.options = &options};
+    job.last = &job.tallies;
     code = run_job(&job, word, typed ? &problem : NULL);
-    for (int i = 0; i < job.count; i++) free(job.tallies[i].kernel);
-    free(job.tallies);
+    free_tallies(job.tallies);
     braid_table_destroy(job.failures);
     braid_context_destroy(job.context);
     return code;

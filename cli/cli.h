@@ -130,11 +130,11 @@ int interrupted(void);
 /* On standard error: in place on a terminal, a line each in a pipe, nothing when quiet. */
 typedef struct progress {
     int total, quiet, on_terminal;
-    double started_s;
+    double started_s, shown_s; /* at most one line a second in a pipe */
 } progress;
 void progress_begin(progress *p, int total, int quiet);
-void progress_step(const progress *p, int index, const char *what); /* index counts from 0 */
-void progress_clear(const progress *p);                             /* before anything else is printed */
+void progress_step(progress *p, int index, const char *what); /* index counts from 0 */
+void progress_clear(const progress *p);                       /* before anything else is printed */
 double clock_s(void);
 
 #endif

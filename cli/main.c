@@ -16,13 +16,15 @@ static const char *complaining_verb;
 void complain_as(const char *verb_name) { complaining_verb = verb_name; }
 
 int complain(int code, const char *format, ...) {
+    char text[4096];
     va_list arguments_list;
-    fflush(stdout);
-    fprintf(stderr, complaining_verb ? "braid %s: " : "braid: ", complaining_verb);
     va_start(arguments_list, format);
-    vfprintf(stderr, format, arguments_list);
+    vsnprintf(text, sizeof text, format, arguments_list);
     va_end(arguments_list);
-    fputc('\n', stderr);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' && *c != '\n') *c = '?'; /* what was typed must not steer the terminal */
+    fflush(stdout);
+    fprintf(stderr, "braid%s%s: %s\n", complaining_verb ? " " : "", complaining_verb ? complaining_verb : "", text);
     return code;
 }
 

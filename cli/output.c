@@ -18,7 +18,7 @@ static int write_error; /* errno of the first failed write to standard output */
 
 void output_begin(void) {
     signal(SIGPIPE, SIG_IGN);
-    /* A file that is opened later must not become descriptor 0, 1 or 2. Standard output gets one that refuses writes. */
+    /* A file that is opened later must not become descriptor 0, 1 or 2. Output gets one that refuses. */
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) _exit(BRAID_ERROR_DISK);
 }

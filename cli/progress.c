@@ -37,9 +37,11 @@ void progress_begin(progress *p, int total, int quiet) {
     *p = (progress){.total = total, .quiet = quiet, .on_terminal = isatty(STDERR_FILENO), .started_s = clock_s()};
 }
 
-void progress_step(const progress *p, int index, const char *what) {
-    if (p->quiet) return;
+void progress_step(progress *p, int index, const char *what) {
     double elapsed = clock_s() - p->started_s;
+    double pause = p->on_terminal ? 0.1 : 1;
+    if (p->quiet || (index > 0 && elapsed - p->shown_s < pause)) return;
+    p->shown_s = elapsed;
     char left[32] = "";
     if (index > 0) snprintf(left, sizeof left, ", about %.0f s left", elapsed / index * (p->total - index));
     if (p->on_terminal)
