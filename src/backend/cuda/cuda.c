@@ -224,6 +224,14 @@ static braid_status cuda_download(device *head, void *to, const void *from, size
     return leave(d, check(d, result, "copying from the device"));
 }
 
+static braid_status cuda_copy(device *head, void *to, const void *from, size_t bytes) {
+    cuda_device *d = of(head);
+    if (bytes == 0) return BRAID_OK;
+    TRY(enter(d));
+    cu_result result = d->driver->copy_within((cu_pointer)(uintptr_t)to, (cu_pointer)(uintptr_t)from, bytes, d->queue);
+    return leave(d, check(d, result, "copying on the device"));
+}
+
 static braid_status cuda_synchronize(device *head) {
     cuda_device *d = of(head);
     TRY(enter(d));
@@ -358,6 +366,7 @@ const backend backend_cuda = {
     .free = cuda_free,
     .upload = cuda_upload,
     .download = cuda_download,
+    .copy = cuda_copy,
     .synchronize = cuda_synchronize,
     .time = cuda_time,
     .cache_bytes = cuda_cache_bytes,

@@ -56,6 +56,7 @@ enum { CU_FUNCTION_MAX_DYNAMIC_SHARED = 8 };
     X(memory_free, cuMemFree_v2, (cu_pointer memory))                                                   \
     X(copy_in, cuMemcpyHtoDAsync_v2, (cu_pointer to, const void *from, size_t bytes, cu_queue q))       \
     X(copy_out, cuMemcpyDtoHAsync_v2, (void *to, cu_pointer from, size_t bytes, cu_queue q))            \
+    X(copy_within, cuMemcpyDtoDAsync_v2, (cu_pointer to, cu_pointer from, size_t bytes, cu_queue q))    \
     X(queue_create, cuStreamCreate, (cu_queue *out, unsigned flags))                                    \
     X(queue_destroy, cuStreamDestroy_v2, (cu_queue q))                                                  \
     X(queue_wait, cuStreamSynchronize, (cu_queue q))                                                    \

@@ -1,0 +1,36 @@
+/*
+ * What CUDA C adds to C++, for the host compiler: every .cu file is compiled with this in front of
+ * it. One fibre plays one CUDA thread (emu.cpp), so plain variables tell a thread who it is.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_TESTS_EMU_BUILTINS_H
+#define BRAID_TESTS_EMU_BUILTINS_H
+
+#include <math.h>
+#include <stdint.h>
+
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(threads)
+#define __grid_constant__
+#define __align__(bytes) alignas(bytes)
+
+/* Shared memory: one block runs at a time, and this section is poisoned before each. */
+#define __shared__ static __attribute__((section("emu_shared")))
+
+struct emu_index {
+    unsigned x, y, z;
+};
+extern emu_index threadIdx, blockIdx, blockDim, gridDim;
+
+/* Waits until all threads of the block are here; the place is checked and reported. */
+void emu_barrier(const char *file, int line);
+#define __syncthreads() emu_barrier(__FILE__, __LINE__)
+
+static inline int __popc(unsigned bits) {
+    return __builtin_popcount(bits);
+}
+
+#endif

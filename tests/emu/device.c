@@ -1,0 +1,142 @@
+/*
+ * The emulator as a device: it takes the place of src/backend/cuda/cuda.c, so that the launchers and
+ * the checker run unchanged. Every allocation ends at a forbidden page and has one in front of it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "backend/cuda/cuda.h"
+#include "core/memory.h"
+#include "core/sizes.h"
+#include "tests/emu/emu.h"
+
+/* The page in front of an allocation is readable to nobody; its size is kept here. */
+typedef struct allocation {
+    struct allocation *next;
+    unsigned char *base; /* the forbidden page in front */
+    size_t bytes;        /* of all pages */
+    unsigned char *memory;
+} allocation;
+
+static allocation *allocations;
+static device emulator;
+
+static int emu_count(void) {
+    return 1;
+}
+
+static braid_status emu_open(int ordinal, device **out) {
+    *out = NULL;
+    if (ordinal != 0) return fail(BRAID_ERROR_DEVICE, "emulator: expected cuda:0, got cuda:%d", ordinal);
+    emulator = (device){.backend = &backend_cuda, .name = "cuda:0", .model = "emulator", .identity = "emulator"};
+    emulator.features = FEATURE_SM80;
+    *out = &emulator;
+    return BRAID_OK;
+}
+
+static void emu_close(device *d) {
+    (void)d;
+}
+
+static braid_status emu_alloc(device *d, size_t bytes, void **out) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), used = 0, all = 0;
+    void *memory = NULL;
+    (void)d;
+    *out = NULL;
+    if (!size_align(bytes ? bytes : 1, MEMORY_DEVICE_ALIGNMENT, &used) || !size_align(used, page, &all) || !size_add(all, page, &all) ||
+        !size_add(all, page, &all)) {
+        return fail(BRAID_ERROR_MEMORY, "emulator: expected a size that fits, got %zu bytes", bytes);
+    }
+    TRY(memory_alloc(1, sizeof(allocation), "emulator", &memory));
+    allocation *a = memory;
+    void *pages = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) {
+        memory_free(a);
+        return fail(BRAID_ERROR_MEMORY, "emulator: no room for %zu bytes", bytes);
+    }
+    *a = (allocation){.next = allocations, .base = pages, .bytes = all, .memory = (unsigned char *)pages + all - page - used};
+    memset(a->base + page, 0xFF, all - page - page);
+    (void)mprotect(a->base, page, PROT_NONE);
+    (void)mprotect(a->base + all - page, page, PROT_NONE);
+    allocations = a;
+    *out = a->memory;
+    return BRAID_OK;
+}
+
+static void emu_free(device *d, void *memory) {
+    (void)d;
+    for (allocation **link = &allocations; *link; link = &(*link)->next) {
+        allocation *a = *link;
+        if (a->memory != memory) continue;
+        *link = a->next;
+        (void)munmap(a->base, a->bytes);
+        memory_free(a);
+        return;
+    }
+}
+
+static braid_status emu_copy(device *d, void *to, const void *from, size_t bytes) {
+    (void)d;
+    if (bytes) memcpy(to, from, bytes);
+    return BRAID_OK;
+}
+
+static braid_status emu_synchronize(device *d) {
+    (void)d;
+    return BRAID_OK;
+}
+
+static braid_status emu_time(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations, double *seconds) {
+    (void)d;
+    for (int i = 0; i < iterations; i++) TRY(launch(context, i));
+    *seconds = 1e-6; /* the emulator has no speed; nobody races on it */
+    return BRAID_OK;
+}
+
+static size_t emu_cache_bytes(const device *d) {
+    (void)d;
+    return 0;
+}
+
+static size_t emu_free_bytes(const device *d) {
+    (void)d;
+    return (size_t)1 << 30;
+}
+
+static void emu_describe(device *d, braid_row_function row, void *user) {
+    row(user, "cuda", "model", d->model, NULL);
+}
+
+const backend backend_cuda = {
+    .name = "cuda",
+    .count = emu_count,
+    .open = emu_open,
+    .close = emu_close,
+    .alloc = emu_alloc,
+    .free = emu_free,
+    .upload = emu_copy,
+    .download = emu_copy,
+    .copy = emu_copy,
+    .synchronize = emu_synchronize,
+    .time = emu_time,
+    .cache_bytes = emu_cache_bytes,
+    .free_bytes = emu_free_bytes,
+    .describe = emu_describe,
+};
+
+braid_status cuda_launch(device *d, const cuda_call *call) {
+    emu_launch launch = {.stem = call->stem,
+                         .function = call->function,
+                         .blocks = (unsigned)call->blocks,
+                         .threads = (unsigned)call->threads,
+                         .args = call->args,
+                         .args_bytes = call->args_bytes};
+    (void)d;
+    if (call->blocks < 0 || call->blocks > CUDA_MAX_BLOCKS) return fail(BRAID_ERROR_ARGUMENT, "emulator: bad number of blocks");
+    const char *problem = emu_run(&launch);
+    return problem ? fail(BRAID_ERROR_DEVICE, "emulator: %s", problem) : BRAID_OK;
+}
