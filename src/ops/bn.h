@@ -22,7 +22,8 @@ int64_t bn_terms(const braid_problem *p); /* values behind one channel's statist
 void bn_draw(rng *r, braid_problem *p);
 void bn_shrink(braid_problem *p);
 
-/* Refuses training on a single value per channel, whose unbiased variance does not exist. */
+/* Refuses counts of values that do not fit in 64 bits, and training on a single value per channel, whose unbiased
+ * variance does not exist. */
 braid_status bn_check_train(const braid_problem *p);
 
 #endif

@@ -140,8 +140,8 @@ static void draw(rng *r, braid_problem *p) {
     }
     draw_axis(r, p, 0);
     draw_axis(r, p, 1);
-    while (flops(p) > 1.5e6 && p->batch > 1) p->batch--;
-    while (flops(p) > 1.5e6 && (p->size[0] > 8 || p->size[1] > 8)) {
+    while (flops(p) > DRAW_FLOPS && p->batch > 1) p->batch--;
+    while (flops(p) > DRAW_FLOPS && (p->size[0] > 8 || p->size[1] > 8)) {
         int axis = p->size[0] > p->size[1] ? 0 : 1;
         int64_t before = p->size[axis]--;
         int64_t most = p->padding_mode == BRAID_PADDING_REFLECT ? p->size[axis] - 1 : p->size[axis];

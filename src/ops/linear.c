@@ -47,7 +47,7 @@ static void draw(rng *r, braid_problem *p) {
         p->in_channels[i] = draw_size(r, 129);
         p->out_channels[i] = draw_size(r, 129);
     }
-    while (flops(p) > 1.5e6 && p->batch > 1) p->batch = (p->batch + 1) / 2;
+    while (flops(p) > DRAW_FLOPS && p->batch > 1) p->batch = (p->batch + 1) / 2;
 }
 
 static void shrink(braid_problem *p) {

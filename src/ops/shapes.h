@@ -21,6 +21,10 @@ void shape_mask(const braid_problem *p, plane_shape *out);
 /* One int64. */
 void shape_counter(plane_shape *out);
 
+/* The most work of a random problem: thousands of them are checked against the reference in a test run. */
+#define DRAW_FLOPS 3e5
+#define DRAW_ELEMENTS 20000
+
 /* A size that kernels trip over, at most `most`: ones, primes, powers of two and their neighbours. */
 int64_t draw_size(rng *r, int64_t most);
 

@@ -136,7 +136,7 @@ static braid_status verify_complete(const race *r) {
 }
 
 braid_status wisdom_read(const char *text, size_t bytes, const char *key, race *r) {
-    size_t body_bytes;
+    size_t body_bytes = 0;
     json_t *entry = NULL;
     race filled = *r;
     TRY(verify_checksum(text, bytes, &body_bytes));
