@@ -35,6 +35,8 @@ typedef struct backend {
     braid_status (*synchronize)(device *d);
     /* Seconds that `iterations` calls of launch(context, i) take, with the device idle before and after. */
     braid_status (*time)(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations, double *seconds);
+    /* Copies between two places of the device's memory; queued like a launch. */
+    braid_status (*copy)(device *d, void *to, const void *from, size_t bytes);
     /* Bytes of the last cache level, and of free memory. */
     size_t (*cache_bytes)(const device *d);
     size_t (*free_bytes)(const device *d);

@@ -131,9 +131,24 @@ static void cpu_free(device *d, void *memory) {
     memory_free(memory);
 }
 
+#define COPY_PART_BYTES ((size_t)1 << 20)
+
+typedef struct copy_work {
+    char *to;
+    const char *from;
+    size_t bytes;
+} copy_work;
+
+static void copy_part(void *context, int64_t part) {
+    const copy_work *w = context;
+    size_t begin = (size_t)part * COPY_PART_BYTES, rest = w->bytes - begin;
+    memcpy(w->to + begin, w->from + begin, rest < COPY_PART_BYTES ? rest : COPY_PART_BYTES);
+}
+
 static braid_status cpu_copy(device *d, void *to, const void *from, size_t bytes) {
+    copy_work work = {to, from, bytes};
     (void)d;
-    if (bytes > 0) memcpy(to, from, bytes);
+    threads_for((int64_t)((bytes + COPY_PART_BYTES - 1) / COPY_PART_BYTES), copy_part, &work);
     return BRAID_OK;
 }
 
@@ -235,6 +250,7 @@ const backend backend_cpu = {
     .download = cpu_copy,
     .synchronize = cpu_synchronize,
     .time = cpu_time,
+    .copy = cpu_copy,
     .cache_bytes = cpu_cache_bytes,
     .free_bytes = cpu_free_bytes,
     .describe = cpu_describe,
