@@ -23,7 +23,7 @@ static dnnl_status_t describe(const braid_problem *p, int i, onednn_call *call) 
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
     (void)d;
-    return onednn_layer_create(p, describe, state, workspace_bytes);
+    return onednn_layer_create(p, describe, ONEDNN_WEIGHTS_PACKED, state, workspace_bytes);
 }
 
 #else

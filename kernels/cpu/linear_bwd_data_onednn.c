@@ -1,5 +1,5 @@
 /*
- * The data gradient of a linear layer by oneDNN.
+ * The data gradient of a linear layer by oneDNN, with the weights packed and as they lie.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,23 +9,31 @@
 
 static dnnl_status_t describe(const braid_problem *p, int i, onednn_call *call) {
     linear_onednn s;
-    dnnl_status_t status = linear_onednn_shape(p, i, &s);
+    dnnl_status_t status = linear_onednn_shape(p, i, call->weights, &s);
     if (status == dnnl_success) status = linear_onednn_forward(&s, dnnl_forward_training, &call->forward);
     if (status != dnnl_success) return status;
     onednn_add(call, DNNL_ARG_DIFF_DST, LINEAR_Y, &s.y);
     onednn_add(call, DNNL_ARG_WEIGHTS, LINEAR_W, &s.w);
     onednn_add_output(call, DNNL_ARG_DIFF_SRC, LINEAR_X, &s.x);
     call->is_backward = 1;
-    return onednn()->inner_product_backward_data_desc_init(&call->backward.inner_product, &s.x, &s.w_any, &s.y);
+    return onednn()->inner_product_backward_data_desc_init(&call->backward.inner_product, &s.x, &s.w_call, &s.y);
 }
 
-static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+static braid_status create_packed(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
     (void)d;
-    return onednn_layer_create(p, describe, state, workspace_bytes);
+    return onednn_layer_create(p, describe, ONEDNN_WEIGHTS_PACKED, state, workspace_bytes);
+}
+
+static braid_status create_plain(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    (void)d;
+    return onednn_layer_create(p, describe, ONEDNN_WEIGHTS_PLAIN, state, workspace_bytes);
 }
 
 #else
-#define create NULL
+#define create_packed NULL
+#define create_plain NULL
 #endif
 
-const kernel_functions linear_bwd_data__cpu_onednn = {onednn_supports, onednn_cost, create, onednn_launch, onednn_destroy};
+const kernel_functions linear_bwd_data__cpu_onednn_packed = {onednn_supports, onednn_cost, create_packed, onednn_launch,
+                                                       onednn_destroy};
+const kernel_functions linear_bwd_data__cpu_onednn_plain = {onednn_supports, onednn_cost, create_plain, onednn_launch, onednn_destroy};

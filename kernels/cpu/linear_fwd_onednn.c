@@ -1,5 +1,6 @@
 /*
- * The linear layer by oneDNN's inner product, weights packed at each launch.
+ * The linear layer by oneDNN's inner product. Packing the weights pays for large batches only, so
+ * that the product of the weights as they lie is a second candidate.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,7 +10,7 @@
 
 static dnnl_status_t describe(const braid_problem *p, int i, onednn_call *call) {
     linear_onednn s;
-    dnnl_status_t status = linear_onednn_shape(p, i, &s);
+    dnnl_status_t status = linear_onednn_shape(p, i, call->weights, &s);
     if (status != dnnl_success) return status;
     onednn_add(call, DNNL_ARG_SRC, LINEAR_X, &s.x);
     onednn_add(call, DNNL_ARG_WEIGHTS, LINEAR_W, &s.w);
@@ -18,13 +19,21 @@ static dnnl_status_t describe(const braid_problem *p, int i, onednn_call *call) 
     return linear_onednn_forward(&s, dnnl_forward_inference, &call->forward);
 }
 
-static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+static braid_status create_packed(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
     (void)d;
-    return onednn_layer_create(p, describe, state, workspace_bytes);
+    return onednn_layer_create(p, describe, ONEDNN_WEIGHTS_PACKED, state, workspace_bytes);
+}
+
+static braid_status create_plain(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    (void)d;
+    return onednn_layer_create(p, describe, ONEDNN_WEIGHTS_PLAIN, state, workspace_bytes);
 }
 
 #else
-#define create NULL
+#define create_packed NULL
+#define create_plain NULL
 #endif
 
-const kernel_functions linear_fwd__cpu_onednn = {onednn_supports, onednn_cost, create, onednn_launch, onednn_destroy};
+const kernel_functions linear_fwd__cpu_onednn_packed = {onednn_supports, onednn_cost, create_packed, onednn_launch,
+                                                       onednn_destroy};
+const kernel_functions linear_fwd__cpu_onednn_plain = {onednn_supports, onednn_cost, create_plain, onednn_launch, onednn_destroy};

@@ -196,7 +196,8 @@ static int same_shape(const braid_problem *p, int i) {
     return j;
 }
 
-static dnnl_status_t make_layer(const braid_problem *p, onednn_describe describe, onednn_layer *layer, size_t *workspace_bytes) {
+static dnnl_status_t make_layer(const braid_problem *p, onednn_describe describe, onednn_weights weights, onednn_layer *layer,
+                                size_t *workspace_bytes) {
     ONEDNN_TRY(onednn()->stream_create(&layer->stream, onednn_engine(), dnnl_stream_default_flags));
     ONEDNN_TRY(onednn()->primitive_attr_create(&layer->attributes));
     ONEDNN_TRY(onednn()->primitive_attr_set_scratchpad_mode(layer->attributes, dnnl_scratchpad_mode_user));
@@ -205,7 +206,7 @@ static dnnl_status_t make_layer(const braid_problem *p, onednn_describe describe
         layer->unit_of[i] = first < i ? layer->unit_of[first] : layer->units++;
         if (first < i) continue;
         unit *u = &layer->unit[layer->unit_of[i]];
-        onednn_call call = {.count = 0};
+        onednn_call call = {.weights = weights};
         ONEDNN_TRY(describe(p, i, &call));
         ONEDNN_TRY(make_unit(layer, u, &call));
         if (u->workspace_bytes > *workspace_bytes) *workspace_bytes = u->workspace_bytes;
@@ -213,7 +214,8 @@ static dnnl_status_t make_layer(const braid_problem *p, onednn_describe describe
     return dnnl_success;
 }
 
-braid_status onednn_layer_create(const braid_problem *p, onednn_describe describe, void **state, size_t *workspace_bytes) {
+braid_status onednn_layer_create(const braid_problem *p, onednn_describe describe, onednn_weights weights, void **state,
+                                 size_t *workspace_bytes) {
     *state = NULL;
     *workspace_bytes = 0;
     void *memory = NULL;
@@ -221,7 +223,7 @@ braid_status onednn_layer_create(const braid_problem *p, onednn_describe describ
     onednn_layer *layer = memory;
     layer->threads = threads_get();
     const int before = threads_apply(layer->threads);
-    dnnl_status_t status = make_layer(p, describe, layer, workspace_bytes);
+    dnnl_status_t status = make_layer(p, describe, weights, layer, workspace_bytes);
     threads_apply(before);
     if (status != dnnl_success) {
         onednn_destroy(NULL, layer);

@@ -42,8 +42,12 @@ typedef union onednn_descriptor {
     dnnl_batch_normalization_desc_t batch_normalization;
 } onednn_descriptor;
 
+/* Blocked as the primitive likes best, packed or unpacked at each launch; or as ours lie, K,R,S,C. */
+typedef enum onednn_weights { ONEDNN_WEIGHTS_PACKED, ONEDNN_WEIGHTS_PLAIN } onednn_weights;
+
 /* What one stream computes. A backward primitive is made with its forward one as a hint. */
 typedef struct onednn_call {
+    onednn_weights weights; /* set before the call is described */
     onednn_descriptor forward, backward;
     int is_backward;
     int count;
@@ -53,7 +57,8 @@ typedef struct onednn_call {
 /* Fills in the call of stream i. */
 typedef dnnl_status_t (*onednn_describe)(const braid_problem *p, int i, onednn_call *call);
 
-braid_status onednn_layer_create(const braid_problem *p, onednn_describe describe, void **state, size_t *workspace_bytes);
+braid_status onednn_layer_create(const braid_problem *p, onednn_describe describe, onednn_weights weights, void **state,
+                                 size_t *workspace_bytes);
 
 /* Appends an argument to a call. */
 void onednn_add(onednn_call *call, int id, int slot, const dnnl_memory_desc_t *desc);
