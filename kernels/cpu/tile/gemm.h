@@ -23,21 +23,21 @@ typedef struct gemm_rows {
     int accumulate;
     int64_t taps, depth;
     const float *const *row; /* [taps][tile->rows] */
-    const float *panel;      /* [taps][depth][tile->columns]; readable beyond n */
+    const float *panel;      /* [taps][depth][tile->columns] */
     const float *init;       /* [n] or NULL */
     float *const *out;       /* [m] */
 } gemm_rows;
 
 /*
- * out[i * pitch + j] = (accumulate ? out[i * pitch + j] : 0) + sum over t < depth of row[t][first + i] * panel[t * tile->columns + j]
+ * out[i * pitch + j] = (accumulate ? out[i * pitch + j] : 0) + sum over t < depth of row[t][first + i] * column[t][j]
  * for i < m, j < n. The sum is made first, then added to out.
  */
 typedef struct gemm_outer {
     int m, n; /* 1 to tile->rows, 1 to tile->columns */
     int accumulate;
     int64_t depth, first, pitch;
-    const float *const *row; /* [depth] */
-    const float *panel;      /* [depth][tile->columns]; readable beyond n */
+    const float *const *row;    /* [depth] */
+    const float *const *column; /* [depth]; readable over n rounded up to tile->columns / 2 */
     float *out;
 } gemm_outer;
 

@@ -51,9 +51,8 @@ VEC_INLINE void outer_tile(const gemm_outer *g, const int m, const int two) {
         sum[i] = vec_zero();
         high[i] = vec_zero();
     }
-    const float *panel = g->panel;
-    for (int64_t t = 0; t < g->depth; t++, panel += TILE_COLUMNS) {
-        const float *row = g->row[t] + g->first;
+    for (int64_t t = 0; t < g->depth; t++) {
+        const float *row = g->row[t] + g->first, *panel = g->column[t];
         TILE_STEP(row[i])
     }
 #pragma GCC unroll 16

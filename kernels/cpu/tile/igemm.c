@@ -329,16 +329,6 @@ static void point_at_taps(const part *a, const float **row, int64_t first, int64
     }
 }
 
-/* True where a filter row of pixel i lies in one piece in memory. */
-static int is_one_piece(const part *a, const int32_t *columns) {
-    int64_t width = a->l->g->map.filter[1];
-    if (a->s->in_pitch != a->s->depth || columns[0] < 0) return 0;
-    for (int64_t s = 1; s < width; s++) {
-        if (columns[s] != columns[0] + s) return 0;
-    }
-    return 1;
-}
-
 /* row[t][i] for the filter rows [first, first + count), each one tap; those in pieces are gathered in `copies`. */
 static void point_at_filter_rows(const part *a, const float **row, int64_t first, int64_t count, float *copies) {
     const igemm *g = a->l->g;
@@ -347,7 +337,7 @@ static void point_at_filter_rows(const part *a, const float **row, int64_t first
     for (int i = 0; i < a->m; i++) {
         const int32_t *columns = map->source[1] + a->x[i] * map->filter[1];
         const float *base = a->source + a->sample[i] * map->in_size[0] * map->in_size[1] * a->s->in_pitch;
-        int one_piece = is_one_piece(a, columns);
+        int one_piece = a->s->in_pitch == a->s->depth && map->dense[a->x[i]];
         for (int64_t t = 0; t < count; t++) {
             int64_t y = map->source[0][a->y[i] * map->filter[0] + first + t];
             const float **to = &row[t * g->tile->rows + i];

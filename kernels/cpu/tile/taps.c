@@ -41,29 +41,39 @@ static int64_t output_coordinate(const braid_problem *p, int axis, int64_t at, i
     return shifted < conv2d_out_size(p, axis) ? shifted : -1;
 }
 
-static braid_status create(taps *t, const braid_problem *p, int backward) {
-    *t = (taps){0};
-    for (int axis = 0; axis < 2; axis++) {
-        int64_t extent[2] = {p->size[axis], conv2d_out_size(p, axis)}, entries = 0;
-        t->filter[axis] = p->filter[axis];
-        t->in_size[axis] = extent[backward];
-        t->out_size[axis] = extent[!backward];
-        const int64_t dims[2] = {t->out_size[axis], t->filter[axis]};
-        braid_status status = size_elements(dims, 2, "table of filter taps", &entries);
-        if (!status)
-            status = memory_alloc((size_t)entries, sizeof(int32_t), "table of filter taps", (void **)&t->source[axis]);
-        if (status) {
-            taps_destroy(t);
-            return status;
-        }
-        for (int64_t i = 0; i < entries; i++) {
-            int64_t out = i / dims[1], tap = i % dims[1];
-            int64_t padded = out * p->stride[axis] - p->padding[axis] + tap * p->dilation[axis];
-            t->source[axis][i] =
-                (int32_t)(backward ? output_coordinate(p, axis, out, tap) : input_coordinate(p, axis, padded));
-        }
+static braid_status fill_axis(taps *t, const braid_problem *p, int axis, int backward) {
+    int64_t extent[2] = {p->size[axis], conv2d_out_size(p, axis)}, entries = 0;
+    t->filter[axis] = p->filter[axis];
+    t->in_size[axis] = extent[backward];
+    t->out_size[axis] = extent[!backward];
+    const int64_t dims[2] = {t->out_size[axis], t->filter[axis]};
+    TRY(size_elements(dims, 2, "table of filter taps", &entries));
+    TRY(memory_alloc((size_t)entries, sizeof(int32_t), "table of filter taps", (void **)&t->source[axis]));
+    for (int64_t i = 0; i < entries; i++) {
+        int64_t out = i / dims[1], tap = i % dims[1];
+        int64_t padded = out * p->stride[axis] - p->padding[axis] + tap * p->dilation[axis];
+        t->source[axis][i] = (int32_t)(backward ? output_coordinate(p, axis, out, tap) : input_coordinate(p, axis, padded));
     }
     return BRAID_OK;
+}
+
+static braid_status fill_dense(taps *t) {
+    TRY(memory_alloc((size_t)t->out_size[1], sizeof *t->dense, "table of filter taps", (void **)&t->dense));
+    for (int64_t out = 0; out < t->out_size[1]; out++) {
+        const int32_t *source = t->source[1] + out * t->filter[1];
+        t->dense[out] = source[0] >= 0;
+        for (int64_t tap = 1; tap < t->filter[1]; tap++) t->dense[out] &= source[tap] == source[tap - 1] + 1;
+    }
+    return BRAID_OK;
+}
+
+static braid_status create(taps *t, const braid_problem *p, int backward) {
+    *t = (taps){0};
+    braid_status status = fill_axis(t, p, 0, backward);
+    if (!status) status = fill_axis(t, p, 1, backward);
+    if (!status) status = fill_dense(t);
+    if (status) taps_destroy(t);
+    return status;
 }
 
 braid_status taps_create_forward(taps *t, const braid_problem *p) {
@@ -77,5 +87,6 @@ braid_status taps_create_backward(taps *t, const braid_problem *p) {
 void taps_destroy(taps *t) {
     memory_free(t->source[0]);
     memory_free(t->source[1]);
+    memory_free(t->dense);
     *t = (taps){0};
 }

@@ -14,6 +14,7 @@
 typedef struct taps {
     int64_t filter[2], in_size[2], out_size[2];
     int32_t *source[2]; /* [out][tap]: the coordinate in the source, or -1: a zero */
+    uint8_t *dense;     /* [out column]: 1 where its taps read neighbours, one after another, and no zero */
 } taps;
 
 /* A linear problem as a convolution of batch x 1 x 1 pixels; a convolution as it is. */

@@ -16,6 +16,7 @@
 #define PIXELS_AT_ONCE 128 /* gathered into a panel of 16 KiB */
 #define ENOUGH_PARTS 32    /* fewer panels than this and the pixels are split */
 #define PIXELS_IN_SPLIT 512
+#define DIRECT_ROWS 128    /* with more rows than this, gathering pays: the panel is read many times */
 #define BIAS_LANES 16
 #define REDUCE_FLOATS 4096
 
@@ -122,7 +123,7 @@ void wgrad_destroy(device *d, void *state) {
 
 /* ---- Panels -------------------------------------------------------------------------------- */
 
-/* Columns of a panel that belong to one tap: they lie side by side in the source. */
+/* Columns of a panel that lie side by side in the source: of one tap, or of one filter row where it is dense. */
 typedef struct segment {
     int64_t r, s, channel, count;
 } segment;
@@ -130,10 +131,11 @@ typedef struct segment {
 typedef struct part {
     const launch *l;
     const stream_shape *s;
-    int stream;
+    int stream, n;
+    int direct; /* the columns are whole vectors of one tap: they are used where they lie */
     int64_t group, first_column, pixel_begin, pixel_end;
-    int n, segments;
-    segment segment[GEMM_MAX_COLUMNS];
+    int taps, rows;
+    segment tap[GEMM_MAX_COLUMNS], row[GEMM_MAX_COLUMNS];
     float *out; /* dw of the group, or the partial sums of the split */
 } part;
 
@@ -152,17 +154,28 @@ static void find_part(part *a, int64_t index) {
     a->out += a->group * a->s->rows * a->s->columns;
 }
 
-static void find_segments(part *a) {
+/* Cuts the columns of the panel into segments, each within `unit` columns: a tap or a filter row. */
+static int find_segments(const part *a, int64_t unit, segment *to) {
     int64_t column = a->first_column, end = a->first_column + a->n;
+    int count = 0;
     while (column < end) {
-        segment *t = &a->segment[a->segments++];
+        segment *t = &to[count++];
         int64_t tap = column / a->s->depth;
         t->r = tap / a->l->g->map.filter[1];
         t->s = tap % a->l->g->map.filter[1];
         t->channel = a->group * a->s->depth + column % a->s->depth;
-        t->count = at_most(a->s->depth - column % a->s->depth, end - column);
+        t->count = at_most(unit - column % unit, end - column);
         column += t->count;
     }
+    return count;
+}
+
+static void find_columns(part *a) {
+    const gemm_tile *tile = a->l->g->tile;
+    int64_t filter_row = a->l->g->map.filter[1] * a->s->depth;
+    a->taps = find_segments(a, a->s->depth, a->tap);
+    a->rows = a->s->in_pitch == a->s->depth ? find_segments(a, filter_row, a->row) : 0;
+    a->direct = a->taps == 1 && (a->n == tile->columns || a->n == tile->columns / 2) && a->s->rows <= DIRECT_ROWS;
 }
 
 static void copy_floats(float *to, const float *from, int64_t count) {
@@ -170,50 +183,72 @@ static void copy_floats(float *to, const float *from, int64_t count) {
     for (int64_t i = 0; i < count; i++) to[i] = from[i];
 }
 
-/* The source values of one output pixel, as far as this panel's columns go. */
-static void gather(const part *a, float *to, int64_t pixel) {
+/* Where a segment starts for an output pixel of a sample; NULL: in the padding. */
+static inline const float *find_source(const part *a, const segment *t, const float *sample, int64_t y, int64_t x) {
     const taps *map = &a->l->g->map;
-    int64_t x = pixel % map->out_size[1], y = pixel / map->out_size[1] % map->out_size[0];
-    int64_t sample = pixel / map->out_size[1] / map->out_size[0];
-    const float *base = a->l->b->plane[CONV2D_X][a->stream];
-    base += sample * map->in_size[0] * map->in_size[1] * a->s->in_pitch;
-    for (int i = 0; i < a->segments; i++) {
-        const segment *t = &a->segment[i];
-        int64_t row = map->source[0][y * map->filter[0] + t->r], column = map->source[1][x * map->filter[1] + t->s];
-        if ((row | column) < 0) memset(to, 0, (size_t)t->count * sizeof *to);
-        else copy_floats(to, base + (row * map->in_size[1] + column) * a->s->in_pitch + t->channel, t->count);
-        to += t->count;
+    int64_t row = map->source[0][y * map->filter[0] + t->r], column = map->source[1][x * map->filter[1] + t->s];
+    return (row | column) < 0 ? NULL : sample + (row * map->in_size[1] + column) * a->s->in_pitch + t->channel;
+}
+
+/* The source values of one output pixel, as far as this panel's columns go. */
+static void gather(const part *a, float *to, const float *sample, int64_t y, int64_t x) {
+    int dense = a->rows && a->l->g->map.dense[x];
+    const segment *segments = dense ? a->row : a->tap;
+    int count = dense ? a->rows : a->taps;
+    for (int i = 0; i < count; i++) {
+        const float *from = find_source(a, &segments[i], sample, y, x);
+        if (from) copy_floats(to, from, segments[i].count);
+        else memset(to, 0, (size_t)segments[i].count * sizeof *to);
+        to += segments[i].count;
     }
 }
 
-/* Lists up to PIXELS_AT_ONCE active pixels from *next on: where their dy is, and what the filter saw. */
-static int64_t gather_pixels(const part *a, int64_t *next, const float **row, float *panel) {
+/* A few active pixels: their dy, and what the filter saw there. */
+typedef struct pixels {
+    const float *row[PIXELS_AT_ONCE], *column[PIXELS_AT_ONCE];
+    float panel[PIXELS_AT_ONCE * GEMM_MAX_COLUMNS] __attribute__((aligned(64)));
+    float zeros[GEMM_MAX_COLUMNS] __attribute__((aligned(64)));
+} pixels;
+
+/* Adds pixels from `next` on, up to `end` in the same sample or until there is no room. Returns the first not added. */
+static int64_t add_pixels(const part *a, pixels *to, int64_t *count, int64_t next, int64_t end) {
     const taps *map = &a->l->g->map;
+    const float *dy = a->l->b->plane[CONV2D_Y][a->stream], *sample = a->l->b->plane[CONV2D_X][a->stream];
+    int64_t x = next % map->out_size[1], y = next / map->out_size[1] % map->out_size[0];
+    sample += next / map->out_size[1] / map->out_size[0] * map->in_size[0] * map->in_size[1] * a->s->in_pitch;
+    for (; next < end && *count < PIXELS_AT_ONCE; next++, ++*count) {
+        float *gathered = to->panel + *count * a->l->g->tile->columns;
+        const float *source = a->direct ? find_source(a, a->tap, sample, y, x) : gathered;
+        if (!a->direct) gather(a, gathered, sample, y, x);
+        to->column[*count] = source ? source : to->zeros;
+        to->row[*count] = dy + next * a->s->out_pitch + a->group * a->s->rows;
+        if (++x == map->out_size[1]) x = 0, y++;
+    }
+    return next;
+}
+
+/* Lists up to PIXELS_AT_ONCE active pixels from *next on, and says how many. */
+static int64_t list_pixels(const part *a, pixels *to, int64_t *next) {
     const uint32_t *mask = a->l->b->plane[CONV2D_MASK][a->stream];
-    const float *dy = a->l->b->plane[CONV2D_Y][a->stream];
-    int64_t sample_pixels = map->out_size[0] * map->out_size[1], count = 0;
+    int64_t sample_pixels = a->l->g->map.out_size[0] * a->l->g->map.out_size[1], count = 0;
     while (*next < a->pixel_end && count < PIXELS_AT_ONCE) {
-        int64_t sample = *next / sample_pixels;
-        int64_t end = at_most((sample + 1) * sample_pixels, a->pixel_end);
-        if (mask_blanks(mask, sample)) *next = end;
-        for (; *next < end && count < PIXELS_AT_ONCE; ++*next, count++) {
-            row[count] = dy + *next * a->s->out_pitch + a->group * a->s->rows;
-            gather(a, panel + count * a->l->g->tile->columns, *next);
-        }
+        int64_t sample = *next / sample_pixels, end = at_most((sample + 1) * sample_pixels, a->pixel_end);
+        *next = mask_blanks(mask, sample) ? end : add_pixels(a, to, &count, *next, end);
     }
     return count;
 }
 
 static void run_panel(const launch *l, int64_t index) {
-    const float *row[PIXELS_AT_ONCE];
-    float panel[PIXELS_AT_ONCE * GEMM_MAX_COLUMNS] __attribute__((aligned(64))) = {0};
+    pixels listed;
     part a = {.l = l};
+    memset(listed.panel, 0, sizeof listed.panel); /* the lanes behind the last column */
+    memset(listed.zeros, 0, sizeof listed.zeros);
     find_part(&a, index);
-    find_segments(&a);
-    gemm_outer run = {.n = a.n, .pitch = a.s->columns, .row = row, .panel = panel};
+    find_columns(&a);
+    gemm_outer run = {.n = a.n, .pitch = a.s->columns, .row = listed.row, .column = listed.column};
     int64_t tiles = ceil_div(a.s->rows, l->g->tile->rows), next = a.pixel_begin;
     do {
-        run.depth = gather_pixels(&a, &next, row, panel);
+        run.depth = list_pixels(&a, &listed, &next);
         for (int64_t t = 0; t < tiles; t++) {
             int64_t end;
             threads_range(a.s->rows, tiles, t, &run.first, &end);
