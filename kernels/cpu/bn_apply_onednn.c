@@ -19,8 +19,8 @@ static dnnl_status_t describe(const braid_problem *p, int i, onednn_call *call) 
     onednn_add(call, DNNL_ARG_SCALE, BN_APPLY_SCALE, &channels);
     onednn_add(call, DNNL_ARG_SHIFT, BN_APPLY_SHIFT, &channels);
     onednn_add_output(call, DNNL_ARG_DST, BN_APPLY_Y, &pixels);
-    return onednn()->batch_normalization_forward_desc_init(&call->forward.batch_normalization, dnnl_forward_inference, &pixels,
-                                                           0.0f, flags);
+    return onednn()->batch_normalization_forward_desc_init(&call->forward.batch_normalization, dnnl_forward_inference,
+                                                           &pixels, 0.0f, flags);
 }
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {

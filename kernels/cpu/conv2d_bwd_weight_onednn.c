@@ -17,9 +17,9 @@ static dnnl_status_t describe(const braid_problem *p, int i, onednn_call *call) 
     onednn_add_output(call, DNNL_ARG_DIFF_WEIGHTS, CONV2D_W, &s.w);
     if (p->bias) onednn_add_output(call, DNNL_ARG_DIFF_BIAS, CONV2D_BIAS, &s.bias);
     call->is_backward = 1;
-    return onednn()->dilated_convolution_backward_weights_desc_init(&call->backward.convolution, dnnl_convolution_direct, &s.x,
-                                                                    &s.w_any, &s.bias, &s.y, s.stride, s.dilation,
-                                                                    s.padding_before, s.padding_after);
+    return onednn()->dilated_convolution_backward_weights_desc_init(
+        &call->backward.convolution, dnnl_convolution_direct, &s.x, &s.w_any, &s.bias, &s.y, s.stride, s.dilation,
+        s.padding_before, s.padding_after);
 }
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
@@ -31,4 +31,5 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
 #define create NULL
 #endif
 
-const kernel_functions conv2d_bwd_weight__cpu_onednn = {onednn_supports, onednn_cost, create, onednn_launch, onednn_destroy};
+const kernel_functions conv2d_bwd_weight__cpu_onednn = {onednn_supports, onednn_packed_cost, create, onednn_launch,
+                                                        onednn_destroy};

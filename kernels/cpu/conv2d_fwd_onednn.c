@@ -27,4 +27,5 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
 #define create NULL
 #endif
 
-const kernel_functions conv2d_fwd__cpu_onednn = {onednn_supports, onednn_cost, create, onednn_launch, onednn_destroy};
+const kernel_functions conv2d_fwd__cpu_onednn = {onednn_supports, onednn_packed_cost, create, onednn_launch,
+                                                 onednn_destroy};

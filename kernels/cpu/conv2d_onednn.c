@@ -10,7 +10,8 @@
 
 /* [g][K/g][C/g][R][S], or [K][C][R][S] without groups, over memory [K][R][S][C/g]. */
 static dnnl_status_t weights(const braid_problem *p, int i, dnnl_memory_desc_t *out) {
-    const int64_t g = p->groups, k = p->out_channels[i] / g, c = p->in_channels[i] / g, r = p->filter[0], s = p->filter[1];
+    const int64_t g = p->groups, k = p->out_channels[i] / g, c = p->in_channels[i] / g, r = p->filter[0],
+                  s = p->filter[1];
     const dnnl_dims_t dims = {g, k, c, r, s};
     const dnnl_dims_t strides = {k * r * s * c, r * s * c, 1, s * c, c};
     const int skip = g == 1;
@@ -32,9 +33,9 @@ dnnl_status_t conv2d_onednn_shape(const braid_problem *p, int i, conv2d_onednn *
 }
 
 dnnl_status_t conv2d_onednn_forward(const conv2d_onednn *s, dnnl_prop_kind_t kind, onednn_descriptor *out) {
-    return onednn()->dilated_convolution_forward_desc_init(&out->convolution, kind, dnnl_convolution_direct, &s->x, &s->w_any,
-                                                           &s->bias, &s->y, s->stride, s->dilation, s->padding_before,
-                                                           s->padding_after);
+    return onednn()->dilated_convolution_forward_desc_init(&out->convolution, kind, dnnl_convolution_direct, &s->x,
+                                                           &s->w_any, &s->bias, &s->y, s->stride, s->dilation,
+                                                           s->padding_before, s->padding_after);
 }
 
 #endif

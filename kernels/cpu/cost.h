@@ -14,11 +14,14 @@
 #define COST_COPY_BYTES 10e9   /* per second, all cores together: memory is shared */
 #define COST_VENDOR_CALL 5e-6  /* seconds to start a call of a vendor library */
 
+/* Seconds to move `bytes`, counted once when read and once when written. */
+static inline double cost_copy_seconds(double bytes) { return bytes / COST_COPY_BYTES; }
+
 /* Seconds of a problem at a rate per core, started with `calls` calls of `call_s` seconds: arithmetic or
  * memory, whichever is slower. */
 static inline double cost_seconds(const braid_problem *p, double flops_per_core, int calls, double call_s) {
     const double arithmetic = op_of(p)->flops(p) / (flops_per_core * threads_get());
-    const double memory = op_bytes(p) / COST_COPY_BYTES;
+    const double memory = cost_copy_seconds(op_bytes(p));
     return calls * call_s + (arithmetic > memory ? arithmetic : memory);
 }
 

@@ -17,7 +17,8 @@ static dnnl_status_t describe(const braid_problem *p, int i, onednn_call *call) 
     onednn_add_output(call, DNNL_ARG_DIFF_WEIGHTS, LINEAR_W, &s.w);
     if (p->bias) onednn_add_output(call, DNNL_ARG_DIFF_BIAS, LINEAR_BIAS, &s.bias);
     call->is_backward = 1;
-    return onednn()->inner_product_backward_weights_desc_init(&call->backward.inner_product, &s.x, &s.w_call, &s.bias, &s.y);
+    return onednn()->inner_product_backward_weights_desc_init(&call->backward.inner_product, &s.x, &s.w_call, &s.bias,
+                                                              &s.y);
 }
 
 static braid_status create_packed(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
@@ -35,6 +36,7 @@ static braid_status create_plain(const braid_problem *p, device *d, void **state
 #define create_plain NULL
 #endif
 
-const kernel_functions linear_bwd_weight__cpu_onednn_packed = {onednn_supports, onednn_cost, create_packed, onednn_launch,
-                                                       onednn_destroy};
-const kernel_functions linear_bwd_weight__cpu_onednn_plain = {onednn_supports, onednn_cost, create_plain, onednn_launch, onednn_destroy};
+const kernel_functions linear_bwd_weight__cpu_onednn_packed = {onednn_supports, onednn_packed_cost, create_packed,
+                                                               onednn_launch, onednn_destroy};
+const kernel_functions linear_bwd_weight__cpu_onednn_plain = {onednn_supports, onednn_cost, create_plain, onednn_launch,
+                                                              onednn_destroy};

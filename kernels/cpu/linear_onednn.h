@@ -13,11 +13,12 @@
 typedef struct linear_onednn {
     dnnl_memory_desc_t x, y, w;
     dnnl_memory_desc_t w_call; /* as the primitive sees them: w, or any layout */
-    dnnl_memory_desc_t bias; /* of zero dims where there is none */
+    dnnl_memory_desc_t bias;   /* of zero dims where there is none */
 } linear_onednn;
 
 /* The shapes of stream i. */
-static inline dnnl_status_t linear_onednn_shape(const braid_problem *p, int i, onednn_weights weights, linear_onednn *out) {
+static inline dnnl_status_t linear_onednn_shape(const braid_problem *p, int i, onednn_weights weights,
+                                                linear_onednn *out) {
     *out = (linear_onednn){.x = {0}};
     dnnl_status_t status = onednn_matrix(&out->x, p->batch, p->in_channels[i]);
     if (status == dnnl_success) status = onednn_matrix(&out->y, p->batch, p->out_channels[i]);
@@ -29,7 +30,8 @@ static inline dnnl_status_t linear_onednn_shape(const braid_problem *p, int i, o
 }
 
 /* The forward descriptor: the call of the forward pass and the hint of the others. */
-static inline dnnl_status_t linear_onednn_forward(const linear_onednn *s, dnnl_prop_kind_t kind, onednn_descriptor *out) {
+static inline dnnl_status_t linear_onednn_forward(const linear_onednn *s, dnnl_prop_kind_t kind,
+                                                  onednn_descriptor *out) {
     return onednn()->inner_product_forward_desc_init(&out->inner_product, kind, &s->x, &s->w_call, &s->bias, &s->y);
 }
 

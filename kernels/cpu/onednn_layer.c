@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "core/dtype.h"
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "core/threads.h"
@@ -43,13 +44,18 @@ const char *onednn_supports(const braid_problem *p, const device *d) {
     return NULL;
 }
 
-double onednn_cost(const braid_problem *p) {
-    return cost_seconds(p, COST_VENDOR_FLOPS, p->streams, COST_VENDOR_CALL);
+double onednn_cost(const braid_problem *p) { return cost_seconds(p, COST_VENDOR_FLOPS, p->streams, COST_VENDOR_CALL); }
+
+double onednn_packed_cost(const braid_problem *p) {
+    const double taps = p->op == BRAID_OP_CONV2D ? (double)(p->filter[0] * p->filter[1]) / (double)p->groups : 1;
+    double weights = 0;
+    for (int i = 0; i < p->streams; i++) weights += (double)p->in_channels[i] * (double)p->out_channels[i] * taps;
+    return onednn_cost(p) + cost_copy_seconds(2 * weights * (double)dtype_bytes(p->dtype));
 }
 
 #if BRAID_HAVE_DNNL_H
 
-/* An argument with its memory: `plain` as the operand lies, `packed` as the primitive wants it (NULL where that is the same). */
+/* An argument with its memory: `plain` as the operand lies, `packed` as the primitive wants it (NULL: the same). */
 typedef struct bound_argument {
     onednn_argument what;
     dnnl_memory_t plain, packed;
@@ -79,15 +85,15 @@ typedef struct onednn_layer {
 } onednn_layer;
 
 /* Leaves the enclosing function when a call of oneDNN fails. */
-#define ONEDNN_TRY(call)                                     \
-    do {                                                     \
-        dnnl_status_t onednn_status_ = (call);               \
+#define ONEDNN_TRY(call)                                           \
+    do {                                                           \
+        dnnl_status_t onednn_status_ = (call);                     \
         if (onednn_status_ != dnnl_success) return onednn_status_; \
     } while (0)
 
 static braid_status onednn_failed(dnnl_status_t status, const char *what) {
-    static const char *const names[] = {"success",       "out of memory",      "invalid arguments", "unimplemented",
-                                        "iterator ends", "runtime error",      "not required"};
+    static const char *const names[] = {"success",       "out of memory", "invalid arguments", "unimplemented",
+                                        "iterator ends", "runtime error", "not required"};
     const unsigned index = (unsigned)status;
     const char *name = index < sizeof names / sizeof names[0] ? names[index] : "unknown error";
     const braid_status code = status == dnnl_out_of_memory ? BRAID_ERROR_MEMORY : BRAID_ERROR_DEVICE;
@@ -150,7 +156,8 @@ static dnnl_status_t make_reorder(onednn_layer *layer, unit *u, bound_argument *
     const dnnl_memory_desc_t *from = a->what.output ? wanted : &a->what.desc;
     const dnnl_memory_desc_t *to = a->what.output ? &a->what.desc : wanted;
     dnnl_primitive_desc_t desc = NULL;
-    ONEDNN_TRY(onednn()->reorder_primitive_desc_create(&desc, from, onednn_engine(), to, onednn_engine(), layer->attributes));
+    ONEDNN_TRY(
+        onednn()->reorder_primitive_desc_create(&desc, from, onednn_engine(), to, onednn_engine(), layer->attributes));
     dnnl_status_t status = make_primitive(u, desc, &a->reorder, &a->reorder_scratchpad, &a->reorder_scratchpad_offset);
     onednn()->primitive_desc_destroy(desc);
     return status;
@@ -168,7 +175,8 @@ static dnnl_status_t bind_argument(onednn_layer *layer, unit *u, const_dnnl_prim
 
 static dnnl_status_t make_descriptor(const onednn_layer *layer, const onednn_call *call, dnnl_primitive_desc_t *out) {
     const dnnl_primitive_attr_t attributes = layer->attributes;
-    if (!call->is_backward) return onednn()->primitive_desc_create(out, &call->forward, attributes, onednn_engine(), NULL);
+    if (!call->is_backward)
+        return onednn()->primitive_desc_create(out, &call->forward, attributes, onednn_engine(), NULL);
     dnnl_primitive_desc_t hint = NULL;
     ONEDNN_TRY(onednn()->primitive_desc_create(&hint, &call->forward, attributes, onednn_engine(), NULL));
     dnnl_status_t status = onednn()->primitive_desc_create(out, &call->backward, attributes, onednn_engine(), hint);
@@ -196,8 +204,8 @@ static int same_shape(const braid_problem *p, int i) {
     return j;
 }
 
-static dnnl_status_t make_layer(const braid_problem *p, onednn_describe describe, onednn_weights weights, onednn_layer *layer,
-                                size_t *workspace_bytes) {
+static dnnl_status_t make_layer(const braid_problem *p, onednn_describe describe, onednn_weights weights,
+                                onednn_layer *layer, size_t *workspace_bytes) {
     ONEDNN_TRY(onednn()->stream_create(&layer->stream, onednn_engine(), dnnl_stream_default_flags));
     ONEDNN_TRY(onednn()->primitive_attr_create(&layer->attributes));
     ONEDNN_TRY(onednn()->primitive_attr_set_scratchpad_mode(layer->attributes, dnnl_scratchpad_mode_user));
@@ -269,8 +277,10 @@ static dnnl_status_t run_stream(const onednn_layer *layer, unit *u, const buffer
     for (int j = 0; j < u->count; j++) {
         bound_argument *a = &u->argument[j];
         arguments[j] = (dnnl_exec_arg_t){a->what.id, a->packed ? a->packed : a->plain};
-        if (a->what.slot == ONEDNN_FILL) fill(a, b->workspace);
-        else ONEDNN_TRY(point(a->plain, b->plane[a->what.slot][i], 0));
+        if (a->what.slot == ONEDNN_FILL)
+            fill(a, b->workspace);
+        else
+            ONEDNN_TRY(point(a->plain, b->plane[a->what.slot][i], 0));
         if (a->reorder && !a->what.output) ONEDNN_TRY(execute_reorder(layer, a));
     }
     arguments[u->count] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, u->scratchpad};
@@ -329,8 +339,6 @@ braid_status onednn_launch(const braid_problem *p, device *d, void *state, const
     return fail(BRAID_ERROR_DEVICE, "oneDNN: %s", onednn_library()->reason);
 }
 
-void onednn_destroy(device *d, void *state) {
-    (void)d, (void)state;
-}
+void onednn_destroy(device *d, void *state) { (void)d, (void)state; }
 
 #endif

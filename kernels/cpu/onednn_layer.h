@@ -15,8 +15,9 @@
 /* Why oneDNN cannot do a problem; NULL: it can. */
 const char *onednn_supports(const braid_problem *p, const device *d);
 
-/* Predicted seconds. */
+/* Predicted seconds, without and with the packing of the weights. */
 double onednn_cost(const braid_problem *p);
+double onednn_packed_cost(const braid_problem *p);
 
 /* `state` comes from onednn_layer_create. */
 braid_status onednn_launch(const braid_problem *p, device *d, void *state, const buffers *b);
@@ -29,9 +30,9 @@ void onednn_destroy(device *d, void *state);
 
 /* One argument of a primitive. */
 typedef struct onednn_argument {
-    int id;                  /* DNNL_ARG_SRC */
-    int slot;                /* of the op, or ONEDNN_FILL */
-    float value;             /* for ONEDNN_FILL */
+    int id;      /* DNNL_ARG_SRC */
+    int slot;    /* of the op, or ONEDNN_FILL */
+    float value; /* for ONEDNN_FILL */
     int output;
     dnnl_memory_desc_t desc; /* as it lies in memory */
 } onednn_argument;

@@ -32,11 +32,13 @@ static braid_status open_cuda(int ordinal, device **out) {
     int count = backend_cuda.count();
     if (count > ordinal) return backend_cuda.open(ordinal, out);
     if (count > 0)
-        return fail(BRAID_ERROR_DEVICE, "device: expected cuda:0 to cuda:%d on this machine, got cuda:%d", count - 1, ordinal);
+        return fail(BRAID_ERROR_DEVICE, "device: expected cuda:0 to cuda:%d on this machine, got cuda:%d", count - 1,
+                    ordinal);
     char why[256]; /* fail() writes where braid_message() points */
     strncpy(why, braid_message(), sizeof why - 1);
     why[sizeof why - 1] = '\0';
-    return fail(BRAID_ERROR_DEVICE, "device: got cuda:%d, but there is no usable CUDA device (%s); use --device cpu", ordinal, why);
+    return fail(BRAID_ERROR_DEVICE, "device: got cuda:%d, but there is no usable CUDA device (%s); use --device cpu",
+                ordinal, why);
 }
 
 braid_status backend_open(const char *name, device **out) {
@@ -46,6 +48,7 @@ braid_status backend_open(const char *name, device **out) {
     }
     if (strcmp(name, "cpu") == 0) return backend_cpu.open(0, out);
     if (strcmp(name, "cuda") == 0) return open_cuda(0, out);
-    if (strncmp(name, "cuda:", strlen("cuda:")) == 0 && cuda_ordinal(name) >= 0) return open_cuda(cuda_ordinal(name), out);
+    if (strncmp(name, "cuda:", strlen("cuda:")) == 0 && cuda_ordinal(name) >= 0)
+        return open_cuda(cuda_ordinal(name), out);
     return fail(BRAID_ERROR_ARGUMENT, "device: expected cpu, cuda:0 (or another number) or auto, got '%.40s'", name);
 }

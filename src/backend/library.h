@@ -14,7 +14,7 @@
  * a soname for the loader to find. NULL where there is none. */
 void *library_open(const char *const *names);
 
-/* Stores the address of a symbol in *function, a pointer to a function. False where the library has none of that name. */
+/* Stores the address of a symbol in *function, a pointer to a function. False where the library has no such symbol. */
 int library_symbol(void *handle, const char *name, void *function);
 
 /* The file behind a handle, links resolved. False where the loader does not say or `file` is too short. */

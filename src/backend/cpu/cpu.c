@@ -33,30 +33,40 @@ typedef struct cpu_device {
     size_t last_cache_bytes;
 } cpu_device;
 
-/* Reads a small file of the system into `text`. False where it cannot be read. */
-static int read_system(const char *path, char *text, size_t bytes) {
+/* Reads a small file of the system into `text`, which is empty where there is none. Fails for want of memory alone. */
+static braid_status read_system(const char *path, char *text, size_t bytes) {
     char *data = NULL;
     size_t length = 0;
     text[0] = '\0';
-    if (files_read(path, (size_t)1 << 16, BRAID_ERROR_DEVICE, &data, &length) != BRAID_OK) return 0;
+    braid_status status = files_read(path, (size_t)1 << 16, BRAID_ERROR_DEVICE, &data, &length);
+    if (status != BRAID_OK) return status == BRAID_ERROR_MEMORY ? status : BRAID_OK;
     snprintf(text, bytes, "%s", data);
     memory_free(data);
-    return 1;
+    return BRAID_OK;
 }
 
-static void read_cache(int index, cpu_cache *cache) {
-    char path[96], text[32];
-    const char *folder = "/sys/devices/system/cpu/cpu0/cache";
-    *cache = (cpu_cache){0};
-    snprintf(path, sizeof path, "%s/index%d/size", folder, index);
+static braid_status read_cache_field(int index, const char *field, char *text, size_t bytes) {
+    char path[96];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, field);
+    return read_system(path, text, bytes);
+}
+
+static braid_status read_cache(int index, cpu_cache *cache) {
+    char size[32], level[32], type[32];
     unsigned long long kib = 0;
-    if (!read_system(path, text, sizeof text) || sscanf(text, "%lluK", &kib) != 1) return;
-    snprintf(path, sizeof path, "%s/index%d/level", folder, index);
-    if (!read_system(path, text, sizeof text) || sscanf(text, "%d", &cache->level) != 1) return;
-    snprintf(path, sizeof path, "%s/index%d/type", folder, index);
-    if (!read_system(path, text, sizeof text)) return;
-    cache->type = text[0];
+    *cache = (cpu_cache){0};
+    TRY(read_cache_field(index, "size", size, sizeof size));
+    TRY(read_cache_field(index, "level", level, sizeof level));
+    TRY(read_cache_field(index, "type", type, sizeof type));
+    if (sscanf(size, "%lluK", &kib) != 1 || sscanf(level, "%d", &cache->level) != 1) return BRAID_OK;
+    cache->type = type[0];
     cache->bytes = (size_t)kib << 10;
+    return BRAID_OK;
+}
+
+static braid_status read_caches(cpu_device *d) {
+    for (int i = 0; i < CPU_CACHES; i++) TRY(read_cache(i, &d->cache[i]));
+    return BRAID_OK;
 }
 
 static size_t last_cache(const cpu_device *d) {
@@ -74,15 +84,18 @@ static void feature_text(unsigned features, char *text, size_t bytes) {
     size_t used = 0;
     text[0] = '\0';
     for (unsigned bit = FEATURE_AVX2; bit <= FEATURE_AMX_BF16 && used < bytes; bit <<= 1) {
-        if (features & bit) used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? " " : "", feature_name(bit));
+        if (features & bit)
+            used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? " " : "", feature_name(bit));
     }
     if (!features) snprintf(text, bytes, "none");
 }
 
 /* "onednn 2.6.3 avx512_core", or "onednn none". */
 static void vendor_text(const vendor_library *v, char *text, size_t bytes) {
-    if (v->reason) snprintf(text, bytes, "%.12s none", v->name);
-    else snprintf(text, bytes, "%.12s %.12s %.20s", v->name, v->version, v->isa);
+    if (v->reason)
+        snprintf(text, bytes, "%.12s none", v->name);
+    else
+        snprintf(text, bytes, "%.12s %.12s %.20s", v->name, v->version, v->isa);
 }
 
 static void write_identity(device *head, size_t cache_bytes) {
@@ -95,14 +108,13 @@ static void write_identity(device *head, size_t cache_bytes) {
              features, cache_bytes >> 10, onednn, openblas);
 }
 
-static int cpu_count(void) {
-    return 1;
-}
+static int cpu_count(void) { return 1; }
 
 static braid_status cpu_open(int ordinal, device **out) {
     void *memory = NULL;
     *out = NULL;
-    if (ordinal != 0) return fail(BRAID_ERROR_DEVICE, "device: expected cpu, got cpu:%d; there is one CPU device", ordinal);
+    if (ordinal != 0)
+        return fail(BRAID_ERROR_DEVICE, "device: expected cpu, got cpu:%d; there is one CPU device", ordinal);
     TRY(cpu_check_isa());
     TRY(memory_calloc(1, sizeof(cpu_device), "the CPU device", &memory));
     cpu_device *d = memory;
@@ -110,16 +122,18 @@ static braid_status cpu_open(int ordinal, device **out) {
     d->head.features = cpu_features();
     snprintf(d->head.name, sizeof d->head.name, "cpu");
     cpu_model(d->head.model, sizeof d->head.model);
-    for (int i = 0; i < CPU_CACHES; i++) read_cache(i, &d->cache[i]);
+    braid_status status = read_caches(d);
+    if (status != BRAID_OK) {
+        memory_free(d);
+        return status;
+    }
     d->last_cache_bytes = last_cache(d);
     write_identity(&d->head, d->last_cache_bytes);
     *out = &d->head;
     return BRAID_OK;
 }
 
-static void cpu_close(device *d) {
-    memory_free(d);
-}
+static void cpu_close(device *d) { memory_free(d); }
 
 static braid_status cpu_alloc(device *d, size_t bytes, void **out) {
     (void)d;
@@ -163,7 +177,8 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static braid_status cpu_time(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations, double *seconds) {
+static braid_status cpu_time(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations,
+                             double *seconds) {
     (void)d;
     const double start = now();
     for (int i = 0; i < iterations; i++) TRY(launch(context, i));
@@ -171,15 +186,14 @@ static braid_status cpu_time(device *d, braid_status (*launch)(void *context, in
     return BRAID_OK;
 }
 
-static size_t cpu_cache_bytes(const device *d) {
-    return ((const cpu_device *)d)->last_cache_bytes;
-}
+static size_t cpu_cache_bytes(const device *d) { return ((const cpu_device *)d)->last_cache_bytes; }
 
 static size_t cpu_free_bytes(const device *d) {
     (void)d;
     char text[4096];
     unsigned long long kib = 0;
-    const char *line = read_system("/proc/meminfo", text, sizeof text) ? strstr(text, "MemAvailable:") : NULL;
+    const char *line =
+        read_system("/proc/meminfo", text, sizeof text) == BRAID_OK ? strstr(text, "MemAvailable:") : NULL;
     if (line && sscanf(line, "MemAvailable: %llu kB", &kib) == 1) return (size_t)kib << 10;
     const long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     return pages > 0 && page > 0 ? (size_t)pages << __builtin_ctzl((unsigned long)page) : 0;
@@ -204,9 +218,12 @@ static void describe_isa(const device *d, braid_row_function row, void *user) {
     const char *word = getenv("BRAID_ISA");
     feature_text(d->features, allowed, sizeof allowed);
     feature_text(hidden, masked, sizeof masked);
-    if (!hidden) snprintf(value, sizeof value, "%s", allowed);
-    else if (word && *word) snprintf(value, sizeof value, "%s (BRAID_ISA masks %s)", allowed, masked);
-    else snprintf(value, sizeof value, "%s (the system refuses %s)", allowed, masked);
+    if (!hidden)
+        snprintf(value, sizeof value, "%s", allowed);
+    else if (word && *word)
+        snprintf(value, sizeof value, "%s (BRAID_ISA masks %s)", allowed, masked);
+    else
+        snprintf(value, sizeof value, "%s (the system refuses %s)", allowed, masked);
     row(user, "cpu", "isa", value, hidden && word && *word ? "unset BRAID_ISA" : NULL);
 }
 

@@ -28,18 +28,18 @@ void cpu_signature(char *text, size_t bytes);
 
 /* A vendor library found at run time. `reason` is NULL where it can be used. */
 typedef struct vendor_library {
-    const char *name;    /* "onednn" */
-    const char *file;    /* the file that was opened, as the loader resolved it; NULL: none */
+    const char *name; /* "onednn" */
+    const char *file; /* the file that was opened, as the loader resolved it; NULL: none */
     char version[32];
-    char isa[48];        /* the core type or instruction set it runs with */
-    const char *reason;  /* why it cannot be used, in words, and what to install */
-    int handicapped;     /* 1: it does not run at the CPU's best working instruction set, so its times prove nothing */
+    char isa[48];       /* the core type or instruction set it runs with */
+    const char *reason; /* why it cannot be used, in words, and what to install */
+    int handicapped;    /* 1: it does not run at the CPU's best working instruction set, so its times prove nothing */
 } vendor_library;
 
 const vendor_library *onednn_library(void);
 const vendor_library *openblas_library(void);
 
-/* Row-major C[m][n] = A * B (+ C where accumulate), leading dims in elements. Needs openblas_library()->reason == NULL. */
+/* Row-major C[m][n] = A * B (+ C where accumulate), leading dims in elements. Needs a library without a reason. */
 typedef struct gemm_shape {
     int64_t m, n, k;
     int transpose_a, transpose_b;

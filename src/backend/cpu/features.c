@@ -30,9 +30,7 @@ static cpuid_words cpuid_leaf(unsigned leaf, unsigned subleaf) {
     return w;
 }
 
-static int has_bits(unsigned word, unsigned bits) {
-    return (word & bits) == bits;
-}
+static int has_bits(unsigned word, unsigned bits) { return (word & bits) == bits; }
 
 /* XCR0: the register files that the system saves on a switch. Needs OSXSAVE. */
 static unsigned saved_registers(void) {
@@ -103,33 +101,21 @@ int cpu_full_avx512(void) {
 
 #else
 
-static unsigned detect(void) {
-    return 0;
-}
+static unsigned detect(void) { return 0; }
 
-static int amx_permitted(void) {
-    return 0;
-}
+static int amx_permitted(void) { return 0; }
 
-void cpu_model(char *name, size_t bytes) {
-    snprintf(name, bytes, "CPU");
-}
+void cpu_model(char *name, size_t bytes) { snprintf(name, bytes, "CPU"); }
 
-void cpu_signature(char *text, size_t bytes) {
-    snprintf(text, bytes, "not x86-64");
-}
+void cpu_signature(char *text, size_t bytes) { snprintf(text, bytes, "not x86-64"); }
 
-int cpu_full_avx512(void) {
-    return 0;
-}
+int cpu_full_avx512(void) { return 0; }
 
 #endif
 
 static unsigned hardware;
 
-static void detect_once(void) {
-    hardware = detect();
-}
+static void detect_once(void) { hardware = detect(); }
 
 unsigned cpu_hardware(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -73,12 +73,12 @@ static void describe_isa(void) {
 static void open_library(void) {
     static const char *const names[] = {"libdnnl.so.2", NULL};
     if (strcmp(threads_runtime(), "libgomp") != 0) {
-        library.reason = "braid was built with libomp, and oneDNN uses libgomp: the two must not share a process; build with gcc";
+        library.reason = "braid runs on libomp and oneDNN on libgomp, which must not share a process: build with gcc";
         return;
     }
     void *handle = library_open(names);
     if (!handle) {
-        library.reason = "libdnnl.so.2 was not found: apt-get install libdnnl2, or name its folder in BRAID_LIBRARY_PATH";
+        library.reason = "no libdnnl.so.2: apt-get install libdnnl2, or set BRAID_LIBRARY_PATH to its folder";
         return;
     }
     library.file = library_file(handle, file, sizeof file) ? file : names[0];
@@ -92,17 +92,15 @@ static void open_library(void) {
     snprintf(library.version, sizeof library.version, "%d.%d.%d", version->major, version->minor, version->patch);
     cap_isa();
     describe_isa();
-    if (version->major != 2) library.reason = "braid needs oneDNN 2.x";
-    else if (functions.engine_create(&engine, dnnl_cpu, 0) != dnnl_success) library.reason = "oneDNN has no CPU engine";
+    if (version->major != 2)
+        library.reason = "braid needs oneDNN 2.x";
+    else if (functions.engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
+        library.reason = "oneDNN has no CPU engine";
 }
 
-const onednn_functions *onednn(void) {
-    return &functions;
-}
+const onednn_functions *onednn(void) { return &functions; }
 
-dnnl_engine_t onednn_engine(void) {
-    return engine;
-}
+dnnl_engine_t onednn_engine(void) { return engine; }
 
 #else
 

@@ -23,31 +23,31 @@
 #error "braid knows oneDNN 2.x: build with -DBRAID_HAVE_DNNL_H=0"
 #endif
 
-#define ONEDNN_FUNCTIONS(X)                      \
-    X(version)                                   \
-    X(set_max_cpu_isa)                           \
-    X(get_effective_cpu_isa)                     \
-    X(engine_create)                             \
-    X(stream_create)                             \
-    X(stream_wait)                               \
-    X(stream_destroy)                            \
-    X(memory_desc_init_by_strides)               \
-    X(memory_desc_init_by_tag)                   \
-    X(memory_desc_equal)                         \
-    X(memory_desc_get_size)                      \
-    X(memory_create)                             \
-    X(memory_destroy)                            \
-    X(memory_set_data_handle)                    \
-    X(primitive_attr_create)                     \
-    X(primitive_attr_destroy)                    \
-    X(primitive_attr_set_scratchpad_mode)        \
-    X(primitive_desc_create)                     \
-    X(primitive_desc_destroy)                    \
-    X(primitive_desc_query_md)                   \
-    X(primitive_create)                          \
-    X(primitive_destroy)                         \
-    X(primitive_execute)                         \
-    X(reorder_primitive_desc_create)             \
+#define ONEDNN_FUNCTIONS(X)                           \
+    X(version)                                        \
+    X(set_max_cpu_isa)                                \
+    X(get_effective_cpu_isa)                          \
+    X(engine_create)                                  \
+    X(stream_create)                                  \
+    X(stream_wait)                                    \
+    X(stream_destroy)                                 \
+    X(memory_desc_init_by_strides)                    \
+    X(memory_desc_init_by_tag)                        \
+    X(memory_desc_equal)                              \
+    X(memory_desc_get_size)                           \
+    X(memory_create)                                  \
+    X(memory_destroy)                                 \
+    X(memory_set_data_handle)                         \
+    X(primitive_attr_create)                          \
+    X(primitive_attr_destroy)                         \
+    X(primitive_attr_set_scratchpad_mode)             \
+    X(primitive_desc_create)                          \
+    X(primitive_desc_destroy)                         \
+    X(primitive_desc_query_md)                        \
+    X(primitive_create)                               \
+    X(primitive_destroy)                              \
+    X(primitive_execute)                              \
+    X(reorder_primitive_desc_create)                  \
     X(dilated_convolution_forward_desc_init)          \
     X(dilated_convolution_backward_data_desc_init)    \
     X(dilated_convolution_backward_weights_desc_init) \

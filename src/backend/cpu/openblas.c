@@ -28,8 +28,8 @@ enum { CBLAS_ROW_MAJOR = 101, CBLAS_NO_TRANS = 111, CBLAS_TRANS = 112 };
 enum { OPENBLAS_OPENMP = 2 }; /* of openblas_get_parallel */
 
 static struct {
-    void (*sgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a, int lda,
-                  const float *b, int ldb, float beta, float *c, int ldc);
+    void (*sgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a,
+                  int lda, const float *b, int ldb, float beta, float *c, int ldc);
     int (*get_parallel)(void);
     char *(*get_corename)(void);
     char *(*get_config)(void);
@@ -88,17 +88,19 @@ static void describe_core(void) {
     snprintf(library.isa, sizeof library.isa, "%s", core);
     library.handicapped = core_bits(core) < best;
     const char *config = functions.get_config(); /* "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..." */
-    if (sscanf(config, "OpenBLAS %31s", library.version) != 1) snprintf(library.version, sizeof library.version, "unknown");
+    if (sscanf(config, "OpenBLAS %31s", library.version) != 1)
+        snprintf(library.version, sizeof library.version, "unknown");
 }
 
 static void open_library(void) {
     if (strcmp(threads_runtime(), "libgomp") != 0) {
-        library.reason = "braid was built with libomp, and OpenBLAS uses libgomp: the two must not share a process; build with gcc";
+        library.reason = "braid runs on libomp and OpenBLAS on libgomp, which must not share a process: build with gcc";
         return;
     }
     void *handle = open_with_core_type();
     if (!handle) {
-        library.reason = "libopenblas.so.0 was not found: apt-get install libopenblas0-openmp, or name its folder in BRAID_LIBRARY_PATH";
+        library.reason =
+            "no libopenblas.so.0: apt-get install libopenblas0-openmp, or set BRAID_LIBRARY_PATH to its folder";
         return;
     }
     library.file = library_file(handle, file, sizeof file) ? file : "libopenblas.so.0";
@@ -110,7 +112,8 @@ static void open_library(void) {
     }
     describe_core();
     if (functions.get_parallel() != OPENBLAS_OPENMP) {
-        snprintf(reason, sizeof reason, "%s is not the OpenMP build: apt-get install libopenblas0-openmp", library.file);
+        snprintf(reason, sizeof reason, "%s is not the OpenMP build: apt-get install libopenblas0-openmp",
+                 library.file);
         library.reason = reason;
     } else if (strstr(functions.get_config(), "USE64BITINT")) {
         library.reason = "this OpenBLAS takes 64-bit integers: apt-get install libopenblas0-openmp";
@@ -124,12 +127,14 @@ const vendor_library *openblas_library(void) {
 }
 
 int openblas_fits(const gemm_shape *s) {
-    return s->m <= INT_MAX && s->n <= INT_MAX && s->k <= INT_MAX && s->lda <= INT_MAX && s->ldb <= INT_MAX && s->ldc <= INT_MAX;
+    return s->m <= INT_MAX && s->n <= INT_MAX && s->k <= INT_MAX && s->lda <= INT_MAX && s->ldb <= INT_MAX &&
+           s->ldc <= INT_MAX;
 }
 
 void openblas_sgemm(const gemm_shape *s, const float *a, const float *b, float *c, int threads) {
     const int before = threads_apply(threads); /* the OpenMP build asks OpenMP how many threads there are */
-    functions.sgemm(CBLAS_ROW_MAJOR, s->transpose_a ? CBLAS_TRANS : CBLAS_NO_TRANS, s->transpose_b ? CBLAS_TRANS : CBLAS_NO_TRANS,
-                    (int)s->m, (int)s->n, (int)s->k, 1.0f, a, (int)s->lda, b, (int)s->ldb, s->accumulate ? 1.0f : 0.0f, c, (int)s->ldc);
+    functions.sgemm(CBLAS_ROW_MAJOR, s->transpose_a ? CBLAS_TRANS : CBLAS_NO_TRANS,
+                    s->transpose_b ? CBLAS_TRANS : CBLAS_NO_TRANS, (int)s->m, (int)s->n, (int)s->k, 1.0f, a,
+                    (int)s->lda, b, (int)s->ldb, s->accumulate ? 1.0f : 0.0f, c, (int)s->ldc);
     threads_apply(before);
 }
