@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/kernel.h"
+
 static void succeed(braid_status status, const char *what) {
     if (status != BRAID_OK) fail_msg("%s: %s", what, braid_message());
 }
@@ -37,6 +39,16 @@ braid_op *given_op(braid_context *context, const char *text) {
     const braid_problem problem = given_problem(text);
     succeed(braid_op_create(context, &problem, &op), text);
     return op;
+}
+
+const char *given_kernel(braid_op_id op, braid_pass pass, const char *vendor) {
+    for (int j = 0; j < kernel_count(); j++) {
+        const kernel *k = kernel_at(j);
+        int same_vendor = vendor ? k->vendor && strcmp(k->vendor, vendor) == 0 : !k->vendor;
+        if (k->op == op && k->pass == pass && k->backend == KERNEL_CPU && same_vendor) return k->name;
+    }
+    fail_msg("no kernel of %s", vendor ? vendor : "our own");
+    return NULL;
 }
 
 /* ---- Operands ----------------------------------------------------------------------------- */

@@ -18,6 +18,9 @@ braid_context *given_context(const char *cache_dir, const char *disable);
 /* An op of the problem that the text names. */
 braid_op *given_op(braid_context *context, const char *text);
 
+/* The name of the first CPU kernel of an op and pass of that vendor; NULL: of ours, the reference not counted. */
+const char *given_kernel(braid_op_id op, braid_pass pass, const char *vendor);
+
 /* Every operand of an op with memory of its own, zeroed: operand j is named as braid_op_operand(op, j) says. */
 typedef struct given_memory {
     braid_context *context;
