@@ -1,0 +1,78 @@
+/*
+ * bn_stats in f32: two sums of every channel over chunks of pixels, in double and about a pixel of the
+ * chunk (so that a mean far from zero cancels before it is squared), then mean and variance of all
+ * chunks combined in their order.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/threads.h"
+#include "kernels/cpu/tile/chunks.h"
+#include "kernels/cpu/tile/isa.h"
+
+typedef struct finish {
+    const chunk_sums *sums;
+    const buffers *b;
+} finish;
+
+static const char *supports(const braid_problem *p, const device *d) {
+    (void)p;
+    (void)d;
+    return NULL;
+}
+
+static double cost(const braid_problem *p, const lanes *l) {
+    return cost_seconds(p, l->flops, 2, 2e-6);
+}
+
+static braid_status create(const braid_problem *p, const lanes *l, void **state, size_t *bytes) {
+    return chunks_create(p, l, 2, sizeof(double), 1, state, bytes);
+}
+
+/* Adds `active` pixels with the given sums about center to count, mean and the sum of squares about it. */
+static void combine(double count, double *mean, double *squares, double active, const double sums[2], double center) {
+    double chunk_mean = center + sums[0] / active, away = chunk_mean - *mean, total = count + active;
+    *squares += sums[1] - sums[0] * sums[0] / active + away * away * (count * active / total);
+    *mean += away * (active / total);
+}
+
+static void finish_part(void *context, int64_t index) {
+    const finish *f = context;
+    const chunks *k = f->sums->k;
+    double mean[CHUNK_CHANNELS] = {0}, squares[CHUNK_CHANNELS] = {0}, count = 0;
+    int64_t begin, end, first = 0;
+    int i;
+    chunks_find_channels(k, index, &i, &begin, &end);
+    for (int64_t chunk = 0; chunk < k->count; chunk++) {
+        int64_t active = chunks_active(k, f->sums->mask[i], chunk, &first);
+        if (active == 0) continue;
+        const double *sums = chunks_sums_of(f->sums, i, chunk);
+        const float *center = f->sums->x[i] + first * k->pitch[i];
+        for (int64_t c = begin; c < end; c++) {
+            const double both[2] = {sums[c], sums[k->channels[i] + c]};
+            combine(count, &mean[c - begin], &squares[c - begin], (double)active, both, (double)center[c]);
+        }
+        count += (double)active;
+    }
+    for (int64_t c = begin; c < end; c++) {
+        double var = count > 0 ? squares[c - begin] / count : 0;
+        ((float *)f->b->plane[BN_STATS_MEAN][i])[c] = (float)mean[c - begin];
+        ((float *)f->b->plane[BN_STATS_VAR][i])[c] = var < 0 ? 0 : (float)var;
+    }
+}
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    chunk_sums sums = {.k = state, .workspace = b->workspace};
+    finish f = {&sums, b};
+    (void)d;
+    for (int i = 0; i < p->streams; i++) {
+        sums.x[i] = b->plane[BN_STATS_X][i];
+        sums.mask[i] = b->plane[BN_STATS_MASK][i];
+    }
+    chunks_sum(&sums);
+    threads_for(sums.k->channel_parts, finish_part, &f);
+    return BRAID_OK;
+}
+
+TILE_KERNEL(bn_stats_f32__cpu_lanes_avx512, lanes_avx512, launch, chunks_destroy)
+TILE_KERNEL(bn_stats_f32__cpu_lanes_avx2, lanes_avx2, launch, chunks_destroy)
+TILE_KERNEL(bn_stats_f32__cpu_lanes_portable, lanes_portable, launch, chunks_destroy)

@@ -1,0 +1,134 @@
+/*
+ * The chunks of chunks.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/tile/chunks.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/sizes.h"
+#include "core/threads.h"
+
+#define CHUNK_FLOATS 32768 /* of the widest stream: 128 KiB, at most */
+#define CHUNK_PIXELS 16    /* at least */
+
+static int64_t ceil_div(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
+static braid_status fill(chunks *k, const braid_problem *p, int64_t values, int per_chunk, int64_t *total) {
+    const int64_t dims[3] = {p->batch, p->size[0], p->size[1]};
+    int64_t widest = 1;
+    TRY(size_elements(dims, 3, "pixels", &k->pixels));
+    k->sample_pixels = p->size[0] * p->size[1];
+    for (int i = 0; i < k->streams; i++) {
+        k->channels[i] = p->in_channels[i];
+        k->pitch[i] = p->in_pitch[i];
+        if (k->channels[i] > widest) widest = k->channels[i];
+        k->channel_parts += ceil_div(k->channels[i], CHUNK_CHANNELS);
+    }
+    k->chunk_pixels = CHUNK_FLOATS / widest > CHUNK_PIXELS ? CHUNK_FLOATS / widest : CHUNK_PIXELS;
+    k->count = ceil_div(k->pixels, k->chunk_pixels);
+    for (int i = 0; i < k->streams; i++) {
+        const int64_t stream_dims[3] = {per_chunk ? k->count : 1, k->channels[i], values};
+        int64_t stream_values = 0;
+        TRY(size_elements(stream_dims, 3, "sums of every channel", &stream_values));
+        k->first_value[i] = *total;
+        *total += stream_values;
+    }
+    return BRAID_OK;
+}
+
+braid_status chunks_create(const braid_problem *p, const lanes *l, int64_t values, size_t element_bytes, int per_chunk,
+                           void **state, size_t *workspace_bytes) {
+    chunks *k = NULL;
+    int64_t total = 0;
+    TRY(memory_calloc(1, sizeof *k, "state of a normalisation", (void **)&k));
+    k->lanes = l;
+    k->streams = p->streams;
+    braid_status status = fill(k, p, values, per_chunk, &total);
+    if (!status) status = size_array((size_t)total, element_bytes, "sums of every channel", workspace_bytes);
+    if (status) {
+        memory_free(k);
+        return status;
+    }
+    *state = k;
+    return BRAID_OK;
+}
+
+void chunks_destroy(device *d, void *state) {
+    (void)d;
+    memory_free(state);
+}
+
+void chunks_find(const chunks *k, int64_t index, int *stream, int64_t *chunk) {
+    *stream = (int)(index / k->count);
+    *chunk = index % k->count;
+}
+
+int chunks_next_span(const chunks *k, const uint32_t *mask, int64_t chunk, chunk_span *span) {
+    int64_t begin = chunk * k->chunk_pixels, end = begin + k->chunk_pixels < k->pixels ? begin + k->chunk_pixels : k->pixels;
+    if (span->end > begin) begin = span->end;
+    if (begin >= end) return 0;
+    int64_t sample = begin / k->sample_pixels, sample_end = (sample + 1) * k->sample_pixels;
+    *span = (chunk_span){begin, sample_end < end ? sample_end : end, mask_blanks(mask, sample)};
+    return 1;
+}
+
+void chunks_find_channels(const chunks *k, int64_t index, int *stream, int64_t *begin, int64_t *end) {
+    *stream = 0;
+    while (index >= ceil_div(k->channels[*stream], CHUNK_CHANNELS)) index -= ceil_div(k->channels[(*stream)++], CHUNK_CHANNELS);
+    *begin = index * CHUNK_CHANNELS;
+    *end = *begin + CHUNK_CHANNELS < k->channels[*stream] ? *begin + CHUNK_CHANNELS : k->channels[*stream];
+}
+
+lanes_pixels chunks_pixels(const chunks *k, int stream, const chunk_span *span, const float *x, const float *dy) {
+    int64_t at = span->begin * k->pitch[stream];
+    return (lanes_pixels){k->channels[stream], k->pitch[stream], span->end - span->begin, x + at, dy ? dy + at : NULL};
+}
+
+void chunks_clear(const chunks *k, int stream, const chunk_span *span, float *out) {
+    int64_t from = span->blank ? 0 : k->channels[stream];
+    size_t bytes = (size_t)(k->pitch[stream] - from) * sizeof *out;
+    if (bytes == 0) return;
+    for (int64_t i = span->begin; i < span->end; i++) memset(out + i * k->pitch[stream] + from, 0, bytes);
+}
+
+int64_t chunks_active(const chunks *k, const uint32_t *mask, int64_t chunk, int64_t *first) {
+    chunk_span span = {0};
+    int64_t active = 0;
+    while (chunks_next_span(k, mask, chunk, &span)) {
+        if (span.blank) continue;
+        if (active == 0) *first = span.begin;
+        active += span.end - span.begin;
+    }
+    return active;
+}
+
+double *chunks_sums_of(const chunk_sums *s, int stream, int64_t chunk) {
+    return s->workspace + s->k->first_value[stream] + chunk * 2 * s->k->channels[stream];
+}
+
+static void sum_part(void *context, int64_t index) {
+    const chunk_sums *s = context;
+    chunk_span span = {0};
+    int i;
+    int64_t chunk, first;
+    chunks_find(s->k, index, &i, &chunk);
+    double *sums = chunks_sums_of(s, i, chunk);
+    const float *center = s->center[i];
+    for (int64_t j = 0; j < 2 * s->k->channels[i]; j++) sums[j] = 0;
+    if (chunks_active(s->k, s->mask[i], chunk, &first) == 0) return;
+    if (!center) center = s->x[i] + first * s->k->pitch[i];
+    while (chunks_next_span(s->k, s->mask[i], chunk, &span)) {
+        if (span.blank) continue;
+        lanes_pixels pixels = chunks_pixels(s->k, i, &span, s->x[i], s->dy[i]);
+        s->k->lanes->sums(sums, sums + s->k->channels[i], center, &pixels);
+    }
+}
+
+void chunks_sum(chunk_sums *s) {
+    threads_for(s->k->streams * s->k->count, sum_part, s);
+}

@@ -1,0 +1,68 @@
+/*
+ * The pixels of all streams, cut into chunks that one thread works on: for kernels that pass over the
+ * pixels of [B][H][W][C] planes channel by channel. The chunks depend on the problem alone.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CPU_TILE_CHUNKS_H
+#define BRAID_KERNELS_CPU_TILE_CHUNKS_H
+
+#include "kernels/cpu/tile/lanes.h"
+#include "kernels/kernel.h"
+
+#define CHUNK_CHANNELS 64 /* channels of a part that finishes per-channel results */
+
+typedef struct chunks {
+    const lanes *lanes;
+    int streams;
+    int64_t sample_pixels, pixels; /* of one stream, blanked samples included */
+    int64_t chunk_pixels, count;   /* of one stream */
+    int64_t channels[BRAID_MAX_PLANES], pitch[BRAID_MAX_PLANES];
+    int64_t first_value[BRAID_MAX_PLANES]; /* where a stream's values start in the workspace */
+    int64_t channel_parts;                 /* of CHUNK_CHANNELS at most, over all streams */
+} chunks;
+
+/* A stretch of pixels of one sample. */
+typedef struct chunk_span {
+    int64_t begin, end;
+    int blank;
+} chunk_span;
+
+/* Readies the chunks, and a workspace of `values` elements per channel and, where per_chunk, per chunk. Returns a
+ * state for chunks_destroy. */
+braid_status chunks_create(const braid_problem *p, const lanes *l, int64_t values, size_t element_bytes, int per_chunk,
+                           void **state, size_t *workspace_bytes);
+void chunks_destroy(device *d, void *state);
+
+/* Stream and chunk of part `index` of streams * count. */
+void chunks_find(const chunks *k, int64_t index, int *stream, int64_t *chunk);
+
+/* The spans of a chunk: start with span->end = 0; false when there is none left. */
+int chunks_next_span(const chunks *k, const uint32_t *mask, int64_t chunk, chunk_span *span);
+
+/* Stream and channels of part `index` of channel_parts. */
+void chunks_find_channels(const chunks *k, int64_t index, int *stream, int64_t *begin, int64_t *end);
+
+/* The pixels of a span of one stream; dy may be NULL. */
+lanes_pixels chunks_pixels(const chunks *k, int stream, const chunk_span *span, const float *x, const float *dy);
+
+/* Writes the zeros of a span: everything where it is blanked, else the lanes behind the channels. */
+void chunks_clear(const chunks *k, int stream, const chunk_span *span, float *out);
+
+/* Two sums of every channel over the active pixels of every chunk (lanes.h: sums), in the workspace. A NULL center
+ * stands for the first active pixel of the chunk. */
+typedef struct chunk_sums {
+    const chunks *k;
+    const float *x[BRAID_MAX_PLANES], *dy[BRAID_MAX_PLANES], *center[BRAID_MAX_PLANES];
+    const uint32_t *mask[BRAID_MAX_PLANES];
+    double *workspace;
+} chunk_sums;
+void chunks_sum(chunk_sums *s);
+
+/* The result for one chunk: [channels] of the first sum, then [channels] of the second. */
+double *chunks_sums_of(const chunk_sums *s, int stream, int64_t chunk);
+
+/* Active pixels of a chunk; *first is the first of them where there is one. */
+int64_t chunks_active(const chunks *k, const uint32_t *mask, int64_t chunk, int64_t *first);
+
+#endif
