@@ -104,8 +104,7 @@ template <class number> static __device__ __forceinline__ void conv2d_bwd_data(c
             shared->values.b[row][column] = inside ? load(weights + from) : 0;
         }
         __syncthreads();
-        gemm_add(&sums, &shared->values);
-        __syncthreads();
+        gemm_add(&sums, &shared->values); /* the values are overwritten behind the next slice's first barrier */
     }
 
     const int32_t columns = group + 1 == args.groups ? channels + unused : channels;

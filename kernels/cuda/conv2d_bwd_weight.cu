@@ -80,8 +80,7 @@ template <class number> static __device__ __forceinline__ void conv2d_bwd_weight
             shared->values.b[k][lane] = value;
         }
         __syncthreads();
-        gemm_add(&sums, &shared->values);
-        __syncthreads();
+        gemm_add(&sums, &shared->values); /* the values are overwritten behind the next slice's first barrier */
     }
 
     float *partial = args.workspace + part * args.part_elements + plane.partial;

@@ -72,6 +72,7 @@ size_t scheduler_stack_bytes;
 fibre *current;
 const kernel_entry *running;
 const void *running_args;
+unsigned long launches;
 
 void leave_stack(void **save, const void *to, size_t bytes) {
 #ifdef EMU_ASAN
@@ -180,10 +181,11 @@ bool all_ended(unsigned threads) {
     return true;
 }
 
-/* Empty, or what went wrong. Threads run forwards to one barrier and backwards to the next. */
-std::string run_block(unsigned threads) {
+/* Empty, or what went wrong. Threads run forwards to one barrier and backwards to the next, and the other way round in
+ * the next launch: a race that one order hides shows in the other. */
+std::string run_block(unsigned threads, bool forwards) {
     poison_shared();
-    for (bool forwards = true;; forwards = !forwards) {
+    for (;; forwards = !forwards) {
         for (unsigned t = 0; t < threads; t++) {
             const unsigned index = forwards ? t : threads - 1 - t;
             resume(&fibres[index], index);
@@ -206,6 +208,7 @@ std::string run(const emu_launch *launch) {
     if (running->args_bytes != launch->args_bytes) return std::string(launch->function) + ": the argument has another size";
     if (launch->threads < 1 || launch->threads > EMU_MAX_THREADS) return std::string(launch->function) + ": bad number of threads";
     running_args = launch->args;
+    launches++;
     gridDim = {launch->blocks, 1, 1};
     blockDim = {launch->threads, 1, 1};
     for (unsigned t = 0; t < launch->threads; t++) {
@@ -214,7 +217,7 @@ std::string run(const emu_launch *launch) {
     }
     for (unsigned block = 0; block < launch->blocks; block++) {
         blockIdx = {block, 0, 0};
-        const std::string problem = run_block(launch->threads);
+        const std::string problem = run_block(launch->threads, launches % 2 == 0);
         if (problem.empty()) continue;
         for (fibre &f : fibres) { /* abandoned in the middle: start afresh */
             if (f.stack) make_stack(&f);
@@ -226,8 +229,8 @@ std::string run(const emu_launch *launch) {
 
 } // namespace
 
-emu_registration::emu_registration(const char *stem, const char *name, void (*function)(), caller call, size_t args_bytes) {
-    kernel_table().push_back({stem, name, function, call, args_bytes});
+emu_registration::emu_registration(const char *stem, const char *name, void (*function)(), caller by, size_t args_bytes) {
+    kernel_table().push_back({stem, name, function, by, args_bytes});
 }
 
 void emu_barrier(const char *file, int line) {

@@ -45,7 +45,7 @@ public:
 
 private:
     typedef void (*caller)(void (*function)(), const void *args);
-    emu_registration(const char *stem, const char *name, void (*function)(), caller call, size_t args_bytes);
+    emu_registration(const char *stem, const char *name, void (*function)(), caller by, size_t args_bytes);
 
     template <class args> static void call(void (*function)(), const void *from) {
         reinterpret_cast<void (*)(args)>(function)(*static_cast<const args *>(from));

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/threads.h"
 #include "kernels/kernel.h"
 #include "plan/verify.h"
 #include "tests/emu/emu.h"
@@ -127,6 +128,7 @@ int main(int count, char **words) {
     }
     crash_is_caught = o.caught;
     catch_crashes();
+    threads_set(1); /* the problems are small: starting threads for their reference costs more than it gives */
     if (backend_cuda.open(0, &d) != BRAID_OK) return 2;
     for (int i = 0; i < kernel_count(); i++) {
         const kernel *k = kernel_at(i);
