@@ -1,0 +1,113 @@
+/*
+ * Adjoint and linearity.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/product_properties.h"
+
+#include "tests/support/rig.h"
+
+_Static_assert((int)CONV2D_X == (int)LINEAR_X && (int)CONV2D_W == (int)LINEAR_W && (int)CONV2D_BIAS == (int)LINEAR_BIAS &&
+                   (int)CONV2D_Y == (int)LINEAR_Y,
+               "conv2d and linear number their operands alike");
+enum { X = CONV2D_X, W = CONV2D_W, Y = CONV2D_Y };
+
+/* Sums of halves are rounded, so nothing would be exact. */
+static int is_wide(const trial *t) {
+    return t->problem->dtype == BRAID_DTYPE_F32 || t->problem->dtype == BRAID_DTYPE_F64;
+}
+
+static outcome trouble(trial *t) { return broken(t, "could not run: %s", braid_message()); }
+
+/* ---- Adjoint ------------------------------------------------------------------------------- */
+
+/* Runs a kernel of any pass on the x, w, y and mask of the seed, and gives the inner product of its output with the
+ * operand that it was not given. */
+static braid_status inner_product(const braid_problem *p, device *d, const kernel *k, uint64_t seed, double *inner) {
+    static const braid_pass others[] = {BRAID_PASS_BWD_DATA, BRAID_PASS_FWD, BRAID_PASS_FWD};
+    static const int out_slot[] = {Y, X, W};
+    rig mine = {0}, other = {0};
+    braid_problem q = *p;
+    q.pass = others[p->pass]; /* a pass in which the output is an input, for its values */
+    braid_status status = rig_create(&mine, p, d, k, IMAGE_EXACT, seed);
+    if (!status) status = rig_run(&mine);
+    if (!status) status = rig_create(&other, &q, d, able_kernel(&q, d, 0), IMAGE_EXACT, seed);
+    if (!status) *inner = rig_inner(&mine, out_slot[p->pass], &other, out_slot[p->pass]);
+    rig_destroy(&mine);
+    rig_destroy(&other);
+    return status;
+}
+
+/* Operands are filled by slot and plane, so x, w, y and mask are the same in all passes; but the density of the integers
+ * follows the longest sum of a pass and must be 1 in all. */
+static int same_density(const braid_problem *p) {
+    for (int pass = 0; pass < BRAID_PASS_COUNT; pass++) {
+        braid_problem q = *p;
+        q.pass = (braid_pass)pass;
+        if (op_of(p)->terms(&q) > 65536) return 0;
+    }
+    return 1;
+}
+
+outcome passes_are_adjoint(trial *t) {
+    braid_problem p = *t->problem, forward;
+    double mine, expected;
+    p.bias = 0;
+    forward = p;
+    forward.pass = BRAID_PASS_FWD;
+    if (!is_wide(t) || !same_density(&p) || kernel_refuses(t->kernel, &p, t->device)) return NOT_HERE;
+    if (inner_product(&p, t->device, t->kernel, t->seed, &mine)) return trouble(t);
+    if (inner_product(&forward, t->device, able_kernel(&forward, t->device, 0), t->seed, &expected)) return trouble(t);
+    return mine == expected ? HELD : broken(t, "the inner product is %.17g, that of the forward pass %.17g", mine, expected);
+}
+
+/* ---- Linearity ----------------------------------------------------------------------------- */
+
+enum { SUM, ZERO, FIRST, SECOND, RUNS };
+
+static void set_operand(rig runs[RUNS], int slot) {
+    for (int i = 0; i < runs[0].problem.streams; i++) {
+        for (int64_t j = 0; j < rig_elements(&runs[0], slot, i); j++) {
+            double u = rig_get(&runs[FIRST], slot, i, j), v = (double)(j % 5) - 2;
+            rig_set(&runs[SUM], slot, i, j, u + v);
+            rig_set(&runs[ZERO], slot, i, j, 0);
+            rig_set(&runs[SECOND], slot, i, j, v);
+        }
+    }
+}
+
+static outcome compare_linear(trial *t, const rig runs[RUNS], int slot) {
+    for (int i = 0; i < runs[0].problem.streams; i++) {
+        for (int64_t j = 0; j < rig_elements(&runs[0], slot, i); j++) {
+            double left = rig_get(&runs[SUM], slot, i, j) + rig_get(&runs[ZERO], slot, i, j);
+            double right = rig_get(&runs[FIRST], slot, i, j) + rig_get(&runs[SECOND], slot, i, j);
+            if (left != right) {
+                return broken(t, "%s of stream %d at %lld: f(u + v) + f(0) = %g, f(u) + f(v) = %g",
+                              op_operand_name(t->problem, slot), i, (long long)j, left, right);
+            }
+        }
+    }
+    return HELD;
+}
+
+static outcome linear_in(trial *t, int in_slot, int out_slot) {
+    rig runs[RUNS] = {0};
+    outcome found = HELD;
+    for (int j = 0; j < RUNS && found == HELD; j++) {
+        if (rig_create(&runs[j], t->problem, t->device, t->kernel, IMAGE_EXACT, t->seed)) found = trouble(t);
+    }
+    if (found == HELD) set_operand(runs, in_slot);
+    for (int j = 0; j < RUNS && found == HELD; j++) {
+        if (rig_run(&runs[j])) found = trouble(t);
+    }
+    if (found == HELD) found = compare_linear(t, runs, out_slot);
+    for (int j = 0; j < RUNS; j++) rig_destroy(&runs[j]);
+    return found;
+}
+
+outcome outputs_are_linear(trial *t) {
+    static const int inputs[BRAID_PASS_COUNT][2] = {{X, W}, {Y, W}, {X, Y}}, output[] = {Y, X, W};
+    if (!is_wide(t) || !same_density(t->problem)) return NOT_HERE;
+    outcome found = linear_in(t, inputs[t->problem->pass][0], output[t->problem->pass]);
+    return found == HELD ? linear_in(t, inputs[t->problem->pass][1], output[t->problem->pass]) : found;
+}

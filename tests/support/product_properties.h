@@ -1,0 +1,18 @@
+/*
+ * Properties of the ops that multiply data by weights, conv2d and linear, whose slots have the same
+ * numbers. All are equalities: the inputs are small integers, or the sums have one term.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_TESTS_PRODUCT_PROPERTIES_H
+#define BRAID_TESTS_PRODUCT_PROPERTIES_H
+
+#include "tests/support/cases.h"
+
+/* <forward(x, w), y> = <x, bwd_data(y, w)> = <w, bwd_weight(x, y)>. */
+outcome passes_are_adjoint(trial *t);
+
+/* f(u + v) + f(0) = f(u) + f(v), in the data and in the weights. */
+outcome outputs_are_linear(trial *t);
+
+#endif
