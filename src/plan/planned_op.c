@@ -35,6 +35,7 @@ braid_status braid_op_create(braid_context *context, const braid_problem *proble
     made->context = context;
     made->problem = checked;
     made->race.winner = -1;
+    made->seen = (braid_race){.candidates = made->candidates, .winner = -1, .why = "not planned yet"};
     *op = made;
     return BRAID_OK;
 }

@@ -102,6 +102,7 @@ static braid_status read_candidate(const json_t *from, race *r) {
     TRY(json_get_integer(from, "workspace_bytes", &workspace));
     racer *to = find_racer(r, name);
     if (!to) return fail(BRAID_ERROR_DATA, "wisdom: expected a candidate of this problem, got \"%.64s\"", name);
+    if (to->median > 0) return fail(BRAID_ERROR_DATA, "wisdom: expected %.64s once, got it twice", name);
     if (!(median > 0) || !(low > 0) || low > median || median > high || max_err > 1 || compared < 0 || workspace < 0) {
         return fail(BRAID_ERROR_DATA, "wisdom: expected times in order and no error for %.64s", name);
     }
@@ -170,10 +171,15 @@ static braid_status make_family(const braid_context *context, const braid_proble
     return BRAID_OK;
 }
 
+/* The name of an entry. */
+static void make_name(const char *family, int64_t batch, char name[2 * NAME_TEXT]) {
+    snprintf(name, 2 * NAME_TEXT, "%s%" PRId64 ".wisdom", family, batch);
+}
+
 static braid_status make_path(const braid_context *context, const braid_problem *p, char **path) {
     char family[NAME_TEXT], name[2 * NAME_TEXT];
     TRY(make_family(context, p, family));
-    snprintf(name, sizeof name, "%s%" PRId64 ".wisdom", family, p->batch);
+    make_name(family, p->batch, name);
     return files_join(context->cache_dir, name, path);
 }
 
@@ -198,11 +204,18 @@ int wisdom_recall(const braid_context *context, const braid_problem *p, race *r)
 
 /* The batch in a name of the family; -1: another name. */
 static int64_t batch_of(const char *name, const char *family) {
+    char again[2 * NAME_TEXT];
     size_t length = strlen(family);
-    char *end;
     if (strncmp(name, family, length) != 0) return -1;
-    long long batch = strtoll(name + length, &end, 10);
-    return strcmp(end, ".wisdom") == 0 && batch >= 0 ? batch : -1;
+    int64_t batch = strtoll(name + length, NULL, 10);
+    make_name(family, batch, again);
+    return strcmp(name, again) == 0 ? batch : -1;
+}
+
+/* Whether batch a is nearer to `wanted` than b; of two as near, the smaller one, in whatever order they come. */
+static int is_nearer(int64_t wanted, int64_t a, int64_t b) {
+    long long to_a = llabs(a - wanted), to_b = llabs(b - wanted);
+    return to_a < to_b || (to_a == to_b && a < b);
 }
 
 int wisdom_recall_nearest(const braid_context *context, const braid_problem *p, race *r) {
@@ -213,7 +226,7 @@ int wisdom_recall_nearest(const braid_context *context, const braid_problem *p, 
     DIR *folder = opendir(context->cache_dir);
     for (const struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
         int64_t batch = batch_of(entry->d_name, family);
-        if (batch < 0 || (found && llabs(batch - p->batch) >= llabs(nearest.batch - p->batch))) continue;
+        if (batch < 0 || (found && !is_nearer(p->batch, batch, nearest.batch))) continue;
         nearest.batch = batch;
         found = 1;
     }

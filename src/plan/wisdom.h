@@ -13,10 +13,10 @@
 
 #include "plan/race.h"
 
-/* Fills in the times of a listed race. False: nothing is known. Never fails otherwise. */
+/* Fills in the times of a race that was just listed. False: nothing is known. Never fails otherwise. */
 int wisdom_recall(const braid_context *context, const braid_problem *p, race *r);
 
-/* The same from the entry with the nearest batch, another one's times. */
+/* The same from the entry with the nearest batch (the smaller of two as near), another one's times. */
 int wisdom_recall_nearest(const braid_context *context, const braid_problem *p, race *r);
 
 /* Stores the times of a race. A folder that cannot be written is reported in the log only. */

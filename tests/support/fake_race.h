@@ -1,0 +1,23 @@
+/*
+ * Races without running anything: times that a test makes up, on real candidates or on kernels that the
+ * test makes up as well.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_TESTS_FAKE_RACE_H
+#define BRAID_TESTS_FAKE_RACE_H
+
+#include "plan/race.h"
+
+/* Lists the candidates of a problem and gives those that can take part times of `seconds` and up; `mark` is stored as
+ * the number of compared outputs, to know the writer again. */
+void fake_race(const braid_context *context, const braid_problem *p, double seconds, int64_t mark, race *out);
+
+/* The same times, candidate by candidate. */
+int fake_race_equal(const race *a, const race *b);
+
+/* Adds a made-up kernel of a kind (own, vendor or ref) with an interval to a race; `cost` is its predicted time.
+ * Returns its index. At most 8 a race. */
+int fake_racer(race *r, braid_kind kind, const double low_median_high[3], double cost);
+
+#endif
