@@ -1,0 +1,281 @@
+/*
+ * The CUDA device where there is no GPU: what is missing is said, and with a fake driver (tests/backend/fake_cuda)
+ * every error of the driver becomes a status once and stays. Each case has its own process, because a
+ * process opens the driver once.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/images.h"
+#include "core/memory.h"
+#include "tests/backend/fake_cuda/libcuda.h"
+
+#ifndef BRAID_FAKE_CUDA_FOLDER
+#define BRAID_FAKE_CUDA_FOLDER "" /* set by tests/emu/CMakeLists.txt, which builds it */
+#endif
+
+static fake_cuda_fail_function *fake_fail;
+static fake_cuda_calls_function *fake_calls;
+
+/* Inside a case: leaves it with the line of the first expectation that does not hold. */
+#define EXPECT(condition)                                                                \
+    do {                                                                                 \
+        if (!(condition)) {                                                              \
+            printf("line %d: expected %s; message: %s\n", __LINE__, #condition, braid_message()); \
+            return 1;                                                                    \
+        }                                                                                \
+    } while (0)
+
+static int says(const char *text) {
+    return strstr(braid_message(), text) != NULL;
+}
+
+/* Puts the fake driver in front of the system's and finds its controls. */
+static int with_fake(void) {
+    EXPECT(setenv("BRAID_LIBRARY_PATH", BRAID_FAKE_CUDA_FOLDER, 1) == 0);
+    void *library = dlopen(BRAID_FAKE_CUDA_FOLDER "/libcuda.so.1", RTLD_NOW);
+    EXPECT(library != NULL);
+    void *fail_address = dlsym(library, "fake_cuda_fail"), *calls_address = dlsym(library, "fake_cuda_calls");
+    EXPECT(fail_address && calls_address);
+    memcpy(&fake_fail, &fail_address, sizeof fail_address);
+    memcpy(&fake_calls, &calls_address, sizeof calls_address);
+    return 0;
+}
+
+static void run_in_child(int (*run)(void)) {
+    int result = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int failed = run();
+        fflush(stdout);
+        _exit(failed ? 1 : 0);
+    }
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result));
+    assert_int_equal(WEXITSTATUS(result), 0);
+}
+
+static void skip_without_images(void) {
+    if (cuda_image_count > 0) return;
+    print_message("skip: this build has no CUDA kernels (no nvcc)\n");
+    skip();
+}
+
+/* ---- Without a driver ------------------------------------------------------------------------- */
+
+static int missing(void) {
+    device *d = NULL;
+    EXPECT(backend_cuda.count() == 0);
+    EXPECT(says(cuda_image_count ? "libcuda.so.1" : "nvcc"));
+    EXPECT(backend_cuda.open(0, &d) == BRAID_ERROR_DEVICE && d == NULL);
+    EXPECT(says(cuda_image_count ? "libcuda.so.1" : "nvcc"));
+    return 0;
+}
+
+static void test_missing_driver(void **state) {
+    (void)state;
+    void *real = dlopen("libcuda.so.1", RTLD_NOW);
+    if (real) {
+        print_message("skip: this machine has an NVIDIA driver\n");
+        skip();
+    }
+    run_in_child(missing);
+}
+
+/* ---- With the fake driver ----------------------------------------------------------------------- */
+
+static int init_fails(void) {
+    device *d = NULL;
+    EXPECT(with_fake() == 0);
+    fake_fail("cuInit", 1, 999, 0);
+    EXPECT(backend_cuda.count() == 0);
+    EXPECT(says("does not start") && says("fake error 999"));
+    EXPECT(backend_cuda.open(0, &d) == BRAID_ERROR_DEVICE && d == NULL);
+    EXPECT(fake_calls() == 1);
+    return 0;
+}
+
+static int no_device(void) {
+    EXPECT(with_fake() == 0);
+    fake_fail("cuInit", 1, 100, 0);
+    EXPECT(backend_cuda.count() == 0 && says("sees no GPU"));
+    return 0;
+}
+
+static void row(void *user, const char *section, const char *name, const char *value, const char *hint) {
+    (void)hint;
+    *(int *)user += strcmp(section, "cuda") == 0 && name[0] && value[0];
+}
+
+static braid_status launch_once(void *context, int i) {
+    int args[2] = {1, 2};
+    (void)i;
+    return cuda_launch(context, &(cuda_call){.stem = cuda_images[0].stem,
+                                             .function = "any",
+                                             .blocks = 3,
+                                             .threads = 256,
+                                             .shared_bytes = 100000,
+                                             .args = args,
+                                             .args_bytes = sizeof args});
+}
+
+/* Everything the device does, stopping at the first failure. */
+static braid_status use(device *d) {
+    char text[] = "0123456789", back[sizeof text] = {0};
+    void *memory = NULL;
+    double seconds = 0;
+    braid_status status = d->backend->alloc(d, 2 * sizeof text, &memory);
+    if (!status) status = d->backend->upload(d, memory, text, sizeof text);
+    if (!status) status = d->backend->copy(d, (char *)memory + sizeof text, memory, sizeof text);
+    if (!status) status = d->backend->download(d, back, (char *)memory + sizeof text, sizeof text);
+    if (!status) status = launch_once(d, 0);
+    if (!status) status = d->backend->time(d, launch_once, d, 3, &seconds);
+    if (!status) status = d->backend->synchronize(d);
+    d->backend->free(d, memory);
+    if (!status && (strcmp(text, back) != 0 || seconds != 0.002)) status = BRAID_ERROR_CHECK;
+    return status;
+}
+
+static int works(void) {
+    device *d = NULL;
+    int rows = 0;
+    EXPECT(with_fake() == 0);
+    EXPECT(backend_cuda.count() == 2);
+    EXPECT(backend_cuda.open(2, &d) == BRAID_ERROR_DEVICE && says("cuda:2"));
+    EXPECT(backend_cuda.open(1, &d) == BRAID_OK);
+    EXPECT(strcmp(d->name, "cuda:1") == 0 && strcmp(d->model, "Fake GPU 1") == 0);
+    EXPECT(d->features == (FEATURE_SM80 | FEATURE_SM90A));
+    EXPECT(strstr(d->identity, "capability 9.0") && strstr(d->identity, "driver 13.0"));
+    EXPECT(use(d) == BRAID_OK);
+    EXPECT(d->backend->cache_bytes(d) == 132 && d->backend->free_bytes(d) == (size_t)1 << 29);
+    d->backend->describe(d, row, &rows);
+    EXPECT(rows >= 6);
+    EXPECT(cuda_launch(d, &(cuda_call){.stem = "no_such_stem", .function = "f", .blocks = 1, .threads = 32}) == BRAID_ERROR_DEVICE);
+    EXPECT(says("no_such_stem") && use(d) == BRAID_OK);
+    EXPECT(cuda_launch(d, &(cuda_call){.stem = "no_such_stem", .function = "f", .blocks = 0}) == BRAID_OK);
+    backend_cuda.close(d);
+    backend_cuda.close(NULL);
+    EXPECT(memory_live() == 0);
+    return 0;
+}
+
+/* Out of memory is no fault: it is said, and the device goes on. */
+static int out_of_memory(void) {
+    device *d = NULL;
+    void *memory = NULL;
+    EXPECT(with_fake() == 0);
+    EXPECT(backend_cuda.open(0, &d) == BRAID_OK);
+    fake_fail("cuMemAlloc_v2", 1, 2, 1);
+    EXPECT(d->backend->alloc(d, 4096, &memory) == BRAID_ERROR_MEMORY && memory == NULL);
+    EXPECT(says("4096 bytes") && says("536870912"));
+    EXPECT(use(d) == BRAID_OK);
+    backend_cuda.close(d);
+    return 0;
+}
+
+/* The function that the next case makes fail, and at which call. */
+static const char *victim;
+static int victim_call;
+
+/* The first error is the answer to everything from then on, and the driver is not called any more. */
+static int fault_stays(void) {
+    device *d = NULL;
+    EXPECT(with_fake() == 0);
+    EXPECT(backend_cuda.open(0, &d) == BRAID_OK);
+    fake_fail(victim, victim_call, 700, 0);
+    EXPECT(use(d) == BRAID_ERROR_DEVICE);
+    EXPECT(says("fake error 700"));
+    char first[512];
+    (void)snprintf(first, sizeof first, "%s", braid_message());
+    int calls = fake_calls();
+    void *memory = NULL;
+    EXPECT(d->backend->alloc(d, 16, &memory) == BRAID_ERROR_DEVICE && says(first));
+    EXPECT(d->backend->synchronize(d) == BRAID_ERROR_DEVICE && says(first));
+    EXPECT(launch_once(d, 0) == BRAID_ERROR_DEVICE && says(first));
+    EXPECT(use(d) == BRAID_ERROR_DEVICE && says(first));
+    EXPECT(d->backend->free_bytes(d) == 0);
+    backend_cuda.close(d);
+    EXPECT(fake_calls() == calls);
+    EXPECT(memory_live() == 0);
+    return 0;
+}
+
+static int open_fails(void) {
+    device *d = NULL;
+    EXPECT(with_fake() == 0);
+    EXPECT(backend_cuda.count() == 2);
+    fake_fail(victim, victim_call, 700, 0);
+    EXPECT(backend_cuda.open(0, &d) == BRAID_ERROR_DEVICE && d == NULL);
+    EXPECT(says("fake error 700"));
+    EXPECT(memory_live() == 0);
+    return 0;
+}
+
+static void test_driver_does_not_start(void **state) {
+    (void)state;
+    skip_without_images();
+    run_in_child(init_fails);
+    run_in_child(no_device);
+}
+
+static void test_works(void **state) {
+    (void)state;
+    skip_without_images();
+    run_in_child(works);
+}
+
+static void test_out_of_memory(void **state) {
+    (void)state;
+    skip_without_images();
+    run_in_child(out_of_memory);
+}
+
+static void test_faults_stay(void **state) {
+    static const char *const used[] = {"cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuMemAlloc_v2",      "cuMemcpyHtoDAsync_v2",
+                                       "cuStreamSynchronize", "cuMemcpyDtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuModuleLoadData",
+                                       "cuModuleGetFunction", "cuFuncSetAttribute", "cuLaunchKernel",     "cuEventRecord",
+                                       "cuEventSynchronize",  "cuEventElapsedTime"};
+    (void)state;
+    skip_without_images();
+    for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
+        victim = used[i];
+        victim_call = 1;
+        run_in_child(fault_stays);
+    }
+    victim = "cuLaunchKernel";
+    for (victim_call = 2; victim_call <= 4; victim_call++) run_in_child(fault_stays);
+    victim = "cuCtxPushCurrent_v2";
+    for (victim_call = 2; victim_call <= 10; victim_call++) run_in_child(fault_stays);
+}
+
+static void test_opening_fails(void **state) {
+    static const char *const used[] = {"cuDeviceGetCount",    "cuDeviceGet",     "cuDeviceGetName",     "cuDeviceGetAttribute",
+                                       "cuDeviceTotalMem_v2", "cuStreamCreate",  "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRetain",
+                                       "cuEventCreate",       "cuCtxPopCurrent_v2"};
+    (void)state;
+    skip_without_images();
+    victim_call = 1;
+    for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
+        victim = used[i];
+        run_in_child(open_fails);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_missing_driver), cmocka_unit_test(test_driver_does_not_start), cmocka_unit_test(test_works),
+        cmocka_unit_test(test_out_of_memory),  cmocka_unit_test(test_faults_stay),           cmocka_unit_test(test_opening_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
