@@ -13,6 +13,7 @@
 
 #include "core/dtype.h"
 #include "core/files.h"
+#include "core/log.h"
 #include "core/memory.h"
 #include "core/threads.h"
 #include "plan/measure.h"
@@ -51,10 +52,12 @@ const char *context_excludes(const braid_context *context, const kernel *k) {
 
 /* ---- Creation ----------------------------------------------------------------------------- */
 
+/* Where there is no home for wisdom, none is kept. */
 static braid_status set_cache_dir(braid_context *c, const char *wanted) {
-    if (wanted && !*wanted) return BRAID_OK;
-    if (wanted) return memory_copy_text(wanted, &c->cache_dir);
-    return files_cache_folder(&c->cache_dir);
+    if (wanted) return *wanted ? memory_copy_text(wanted, &c->cache_dir) : BRAID_OK;
+    braid_status status = files_cache_folder(&c->cache_dir);
+    if (status != BRAID_OK) log_write(LOG_WISDOM, "kept nowhere: %s", braid_message());
+    return status == BRAID_ERROR_MEMORY ? status : BRAID_OK;
 }
 
 static braid_status check_options(const braid_context_options *o) {
