@@ -12,20 +12,6 @@ typedef struct apply {
     const buffers *b;
 } apply;
 
-static const char *supports(const braid_problem *p, const device *d) {
-    (void)p;
-    (void)d;
-    return NULL;
-}
-
-static double cost(const braid_problem *p, const lanes *l) {
-    return cost_seconds(p, l->flops, 1, 2e-6);
-}
-
-static braid_status create(const braid_problem *p, const lanes *l, void **state, size_t *bytes) {
-    return chunks_create(p, l, 0, sizeof(float), 0, state, bytes);
-}
-
 static void apply_part(void *context, int64_t index) {
     const apply *a = context;
     chunk_span span = {0};
@@ -50,6 +36,8 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return BRAID_OK;
 }
 
-TILE_KERNEL(bn_apply_f32__cpu_lanes_avx512, lanes_avx512, launch, chunks_destroy)
-TILE_KERNEL(bn_apply_f32__cpu_lanes_avx2, lanes_avx2, launch, chunks_destroy)
-TILE_KERNEL(bn_apply_f32__cpu_lanes_portable, lanes_portable, launch, chunks_destroy)
+TILE_KERNEL(bn_apply_f32__cpu_lanes_avx512, lanes_avx512, supports_all, chunks_cost, chunks_create, launch,
+            chunks_destroy)
+TILE_KERNEL(bn_apply_f32__cpu_lanes_avx2, lanes_avx2, supports_all, chunks_cost, chunks_create, launch, chunks_destroy)
+TILE_KERNEL(bn_apply_f32__cpu_lanes_portable, lanes_portable, supports_all, chunks_cost, chunks_create, launch,
+            chunks_destroy)

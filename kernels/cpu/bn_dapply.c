@@ -8,31 +8,14 @@
 #include "kernels/cpu/tile/chunks.h"
 #include "kernels/cpu/tile/isa.h"
 
-#define COEFFICIENTS 3 /* per channel, in the workspace: slope, bend, offset */
-
 typedef struct dapply {
     const chunks *k;
     const buffers *b;
     int train;
 } dapply;
 
-static const char *supports(const braid_problem *p, const device *d) {
-    (void)p;
-    (void)d;
-    return NULL;
-}
-
-static double cost(const braid_problem *p, const lanes *l) {
-    return cost_seconds(p, l->flops, 1, 2e-6);
-}
-
-static braid_status create(const braid_problem *p, const lanes *l, void **state, size_t *bytes) {
-    return chunks_create(p, l, COEFFICIENTS, sizeof(float), 0, state, bytes);
-}
-
-static float *coefficients(const dapply *a, int stream) {
-    return (float *)a->b->workspace + a->k->first_value[stream];
-}
+/* Slope, bend and offset of every channel of a stream. */
+static float *coefficients(const dapply *a, int stream) { return (float *)a->b->workspace + a->k->first_value[stream]; }
 
 static void make_coefficients(const dapply *a, int i, double values) {
     int64_t channels = a->k->channels[i];
@@ -62,8 +45,10 @@ static void dapply_part(void *context, int64_t index) {
         if (span.blank) continue;
         lanes_pixels pixels = chunks_pixels(a->k, i, &span, a->train ? x : dy, dy);
         float *out = dx + span.begin * a->k->pitch[i];
-        if (a->train) a->k->lanes->gradient(out, &g, &pixels);
-        else a->k->lanes->scale_shift(out, slope, offset, &pixels);
+        if (a->train)
+            a->k->lanes->gradient(out, &g, &pixels);
+        else
+            a->k->lanes->scale_shift(out, slope, offset, &pixels);
     }
 }
 
@@ -78,6 +63,8 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return BRAID_OK;
 }
 
-TILE_KERNEL(bn_dapply_f32__cpu_lanes_avx512, lanes_avx512, launch, chunks_destroy)
-TILE_KERNEL(bn_dapply_f32__cpu_lanes_avx2, lanes_avx2, launch, chunks_destroy)
-TILE_KERNEL(bn_dapply_f32__cpu_lanes_portable, lanes_portable, launch, chunks_destroy)
+TILE_KERNEL(bn_dapply_f32__cpu_lanes_avx512, lanes_avx512, supports_all, chunks_cost, chunks_create, launch,
+            chunks_destroy)
+TILE_KERNEL(bn_dapply_f32__cpu_lanes_avx2, lanes_avx2, supports_all, chunks_cost, chunks_create, launch, chunks_destroy)
+TILE_KERNEL(bn_dapply_f32__cpu_lanes_portable, lanes_portable, supports_all, chunks_cost, chunks_create, launch,
+            chunks_destroy)

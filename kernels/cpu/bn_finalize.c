@@ -14,9 +14,7 @@ static const char *supports(const braid_problem *p, const device *d) {
     return NULL;
 }
 
-static double cost(const braid_problem *p) {
-    return cost_seconds(p, 1e9, 1, 1e-7);
-}
+static double cost(const braid_problem *p) { return cost_seconds(p, 1e9, 1, 1e-7); }
 
 static int64_t active_values(const braid_problem *p, const buffers *b, int i) {
     return mask_active(b->plane[BN_FINALIZE_MASK][i], p->batch) * p->size[0] * p->size[1];
@@ -57,8 +55,10 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     (void)state;
     for (int i = 0; i < p->streams && train; i++) {
         if (active_values(p, b, i) == 1)
-            return fail(BRAID_ERROR_ARGUMENT, "bn_finalize: expected more than 1 value per channel when training, got 1 (stream %d); "
-                        "use a larger batch, blank fewer samples, or phase=eval", i);
+            return fail(BRAID_ERROR_ARGUMENT,
+                        "bn_finalize: expected more than 1 value per channel when training, got 1 (stream %d); "
+                        "use a larger batch, blank fewer samples, or phase=eval",
+                        i);
     }
     for (int i = 0; i < p->streams; i++) {
         double values = (double)active_values(p, b, i);

@@ -5,28 +5,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/threads.h"
 #include "kernels/cpu/tile/chunks.h"
 #include "kernels/cpu/tile/isa.h"
-
-typedef struct finish {
-    const chunk_sums *sums;
-    const buffers *b;
-} finish;
-
-static const char *supports(const braid_problem *p, const device *d) {
-    (void)p;
-    (void)d;
-    return NULL;
-}
-
-static double cost(const braid_problem *p, const lanes *l) {
-    return cost_seconds(p, l->flops, 2, 2e-6);
-}
-
-static braid_status create(const braid_problem *p, const lanes *l, void **state, size_t *bytes) {
-    return chunks_create(p, l, 2, sizeof(double), 1, state, bytes);
-}
 
 /* Adds `active` pixels with the given sums about center to count, mean and the sum of squares about it. */
 static void combine(double count, double *mean, double *squares, double active, const double sums[2], double center) {
@@ -36,17 +16,17 @@ static void combine(double count, double *mean, double *squares, double active, 
 }
 
 static void finish_part(void *context, int64_t index) {
-    const finish *f = context;
-    const chunks *k = f->sums->k;
+    const chunk_sums *s = context;
+    const chunks *k = s->k;
     double mean[CHUNK_CHANNELS] = {0}, squares[CHUNK_CHANNELS] = {0}, count = 0;
     int64_t begin, end, first = 0;
     int i;
     chunks_find_channels(k, index, &i, &begin, &end);
     for (int64_t chunk = 0; chunk < k->count; chunk++) {
-        int64_t active = chunks_active(k, f->sums->mask[i], chunk, &first);
+        int64_t active = chunks_active(k, s->mask[i], chunk, &first);
         if (active == 0) continue;
-        const double *sums = chunks_sums_of(f->sums, i, chunk);
-        const float *center = f->sums->x[i] + first * k->pitch[i];
+        const double *sums = chunks_sums_of(s, i, chunk);
+        const float *center = s->x[i] + first * k->pitch[i];
         for (int64_t c = begin; c < end; c++) {
             const double both[2] = {sums[c], sums[k->channels[i] + c]};
             combine(count, &mean[c - begin], &squares[c - begin], (double)active, both, (double)center[c]);
@@ -55,24 +35,25 @@ static void finish_part(void *context, int64_t index) {
     }
     for (int64_t c = begin; c < end; c++) {
         double var = count > 0 ? squares[c - begin] / count : 0;
-        ((float *)f->b->plane[BN_STATS_MEAN][i])[c] = (float)mean[c - begin];
-        ((float *)f->b->plane[BN_STATS_VAR][i])[c] = var < 0 ? 0 : (float)var;
+        ((float *)s->b->plane[BN_STATS_MEAN][i])[c] = (float)mean[c - begin];
+        ((float *)s->b->plane[BN_STATS_VAR][i])[c] = var < 0 ? 0 : (float)var;
     }
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    chunk_sums sums = {.k = state, .workspace = b->workspace};
-    finish f = {&sums, b};
+    chunk_sums sums = {.k = state, .b = b};
     (void)d;
     for (int i = 0; i < p->streams; i++) {
         sums.x[i] = b->plane[BN_STATS_X][i];
         sums.mask[i] = b->plane[BN_STATS_MASK][i];
     }
-    chunks_sum(&sums);
-    threads_for(sums.k->channel_parts, finish_part, &f);
+    chunks_sum(&sums, finish_part);
     return BRAID_OK;
 }
 
-TILE_KERNEL(bn_stats_f32__cpu_lanes_avx512, lanes_avx512, launch, chunks_destroy)
-TILE_KERNEL(bn_stats_f32__cpu_lanes_avx2, lanes_avx2, launch, chunks_destroy)
-TILE_KERNEL(bn_stats_f32__cpu_lanes_portable, lanes_portable, launch, chunks_destroy)
+TILE_KERNEL(bn_stats_f32__cpu_lanes_avx512, lanes_avx512, supports_all, chunks_cost, chunks_create_sums, launch,
+            chunks_destroy)
+TILE_KERNEL(bn_stats_f32__cpu_lanes_avx2, lanes_avx2, supports_all, chunks_cost, chunks_create_sums, launch,
+            chunks_destroy)
+TILE_KERNEL(bn_stats_f32__cpu_lanes_portable, lanes_portable, supports_all, chunks_cost, chunks_create_sums, launch,
+            chunks_destroy)

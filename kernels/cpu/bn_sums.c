@@ -4,53 +4,32 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/threads.h"
 #include "kernels/cpu/tile/chunks.h"
 #include "kernels/cpu/tile/isa.h"
 
-typedef struct finish {
-    const chunk_sums *sums;
-    const buffers *b;
-} finish;
-
-static const char *supports(const braid_problem *p, const device *d) {
-    (void)p;
-    (void)d;
-    return NULL;
-}
-
-static double cost(const braid_problem *p, const lanes *l) {
-    return cost_seconds(p, l->flops, 2, 2e-6);
-}
-
-static braid_status create(const braid_problem *p, const lanes *l, void **state, size_t *bytes) {
-    return chunks_create(p, l, 2, sizeof(double), 1, state, bytes);
-}
-
 static void finish_part(void *context, int64_t index) {
-    const finish *f = context;
-    const chunks *k = f->sums->k;
+    const chunk_sums *s = context;
+    const chunks *k = s->k;
     double first[CHUNK_CHANNELS] = {0}, second[CHUNK_CHANNELS] = {0};
     int64_t begin, end;
     int i;
     chunks_find_channels(k, index, &i, &begin, &end);
     for (int64_t chunk = 0; chunk < k->count; chunk++) {
-        const double *sums = chunks_sums_of(f->sums, i, chunk);
+        const double *sums = chunks_sums_of(s, i, chunk);
         for (int64_t c = begin; c < end; c++) {
             first[c - begin] += sums[c];
             second[c - begin] += sums[k->channels[i] + c];
         }
     }
-    const float *rstd = f->b->plane[BN_SUMS_RSTD][i];
+    const float *rstd = s->b->plane[BN_SUMS_RSTD][i];
     for (int64_t c = begin; c < end; c++) {
-        ((float *)f->b->plane[BN_SUMS_DBETA][i])[c] = (float)first[c - begin];
-        ((float *)f->b->plane[BN_SUMS_DGAMMA][i])[c] = (float)(second[c - begin] * (double)rstd[c]);
+        ((float *)s->b->plane[BN_SUMS_DBETA][i])[c] = (float)first[c - begin];
+        ((float *)s->b->plane[BN_SUMS_DGAMMA][i])[c] = (float)(second[c - begin] * (double)rstd[c]);
     }
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    chunk_sums sums = {.k = state, .workspace = b->workspace};
-    finish f = {&sums, b};
+    chunk_sums sums = {.k = state, .b = b};
     (void)d;
     for (int i = 0; i < p->streams; i++) {
         sums.x[i] = b->plane[BN_SUMS_X][i];
@@ -58,11 +37,13 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         sums.center[i] = b->plane[BN_SUMS_CENTER][i];
         sums.mask[i] = b->plane[BN_SUMS_MASK][i];
     }
-    chunks_sum(&sums);
-    threads_for(sums.k->channel_parts, finish_part, &f);
+    chunks_sum(&sums, finish_part);
     return BRAID_OK;
 }
 
-TILE_KERNEL(bn_sums_f32__cpu_lanes_avx512, lanes_avx512, launch, chunks_destroy)
-TILE_KERNEL(bn_sums_f32__cpu_lanes_avx2, lanes_avx2, launch, chunks_destroy)
-TILE_KERNEL(bn_sums_f32__cpu_lanes_portable, lanes_portable, launch, chunks_destroy)
+TILE_KERNEL(bn_sums_f32__cpu_lanes_avx512, lanes_avx512, supports_all, chunks_cost, chunks_create_sums, launch,
+            chunks_destroy)
+TILE_KERNEL(bn_sums_f32__cpu_lanes_avx2, lanes_avx2, supports_all, chunks_cost, chunks_create_sums, launch,
+            chunks_destroy)
+TILE_KERNEL(bn_sums_f32__cpu_lanes_portable, lanes_portable, supports_all, chunks_cost, chunks_create_sums, launch,
+            chunks_destroy)

@@ -12,14 +12,9 @@ static const char *supports(const braid_problem *p, const device *d) {
     return p->padding_mode == BRAID_PADDING_ZEROS ? NULL : "gathers gradients from zero padding only";
 }
 
-static double cost(const braid_problem *p, const gemm_tile *tile) {
-    return igemm_cost(p, tile);
-}
-
-static braid_status create(const braid_problem *p, const gemm_tile *tile, void **state, size_t *bytes) {
-    return igemm_create(p, IGEMM_BACKWARD, tile, state, bytes);
-}
-
-TILE_KERNEL(conv2d_bwd_data_f32__cpu_igemm_avx512, gemm_avx512, igemm_launch, igemm_destroy)
-TILE_KERNEL(conv2d_bwd_data_f32__cpu_igemm_avx2, gemm_avx2, igemm_launch, igemm_destroy)
-TILE_KERNEL(conv2d_bwd_data_f32__cpu_igemm_portable, gemm_portable, igemm_launch, igemm_destroy)
+TILE_KERNEL(conv2d_bwd_data_f32__cpu_igemm_avx512, gemm_avx512, supports, igemm_cost, igemm_create_backward,
+            igemm_launch, igemm_destroy)
+TILE_KERNEL(conv2d_bwd_data_f32__cpu_igemm_avx2, gemm_avx2, supports, igemm_cost, igemm_create_backward, igemm_launch,
+            igemm_destroy)
+TILE_KERNEL(conv2d_bwd_data_f32__cpu_igemm_portable, gemm_portable, supports, igemm_cost, igemm_create_backward,
+            igemm_launch, igemm_destroy)

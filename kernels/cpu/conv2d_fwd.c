@@ -7,20 +7,9 @@
 #include "kernels/cpu/tile/igemm.h"
 #include "kernels/cpu/tile/isa.h"
 
-static const char *supports(const braid_problem *p, const device *d) {
-    (void)p;
-    (void)d;
-    return NULL;
-}
-
-static double cost(const braid_problem *p, const gemm_tile *tile) {
-    return igemm_cost(p, tile);
-}
-
-static braid_status create(const braid_problem *p, const gemm_tile *tile, void **state, size_t *bytes) {
-    return igemm_create(p, IGEMM_FORWARD, tile, state, bytes);
-}
-
-TILE_KERNEL(conv2d_fwd_f32__cpu_igemm_avx512, gemm_avx512, igemm_launch, igemm_destroy)
-TILE_KERNEL(conv2d_fwd_f32__cpu_igemm_avx2, gemm_avx2, igemm_launch, igemm_destroy)
-TILE_KERNEL(conv2d_fwd_f32__cpu_igemm_portable, gemm_portable, igemm_launch, igemm_destroy)
+TILE_KERNEL(conv2d_fwd_f32__cpu_igemm_avx512, gemm_avx512, supports_all, igemm_cost, igemm_create_forward, igemm_launch,
+            igemm_destroy)
+TILE_KERNEL(conv2d_fwd_f32__cpu_igemm_avx2, gemm_avx2, supports_all, igemm_cost, igemm_create_forward, igemm_launch,
+            igemm_destroy)
+TILE_KERNEL(conv2d_fwd_f32__cpu_igemm_portable, gemm_portable, supports_all, igemm_cost, igemm_create_forward,
+            igemm_launch, igemm_destroy)

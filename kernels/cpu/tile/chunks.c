@@ -1,22 +1,19 @@
 /*
- * The chunks of chunks.h.
+ * The chunks of chunks.h: as many pixels as the second-level cache holds of the widest stream. A chunk
+ * may span samples, of which each is active or blanked as a whole, so it is walked span by span.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cpu/tile/chunks.h"
 
-#include <string.h>
-
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "core/threads.h"
+#include "kernels/cpu/cost.h"
+#include "kernels/cpu/tile/parts.h"
 
 #define CHUNK_FLOATS 32768 /* of the widest stream: 128 KiB, at most */
 #define CHUNK_PIXELS 16    /* at least */
-
-static int64_t ceil_div(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
 
 static braid_status fill(chunks *k, const braid_problem *p, int64_t values, int per_chunk, int64_t *total) {
     const int64_t dims[3] = {p->batch, p->size[0], p->size[1]};
@@ -41,7 +38,7 @@ static braid_status fill(chunks *k, const braid_problem *p, int64_t values, int 
     return BRAID_OK;
 }
 
-braid_status chunks_create(const braid_problem *p, const lanes *l, int64_t values, size_t element_bytes, int per_chunk,
+static braid_status create(const braid_problem *p, const lanes *l, int64_t values, size_t element_bytes, int per_chunk,
                            void **state, size_t *workspace_bytes) {
     chunks *k = NULL;
     int64_t total = 0;
@@ -49,13 +46,21 @@ braid_status chunks_create(const braid_problem *p, const lanes *l, int64_t value
     k->lanes = l;
     k->streams = p->streams;
     braid_status status = fill(k, p, values, per_chunk, &total);
-    if (!status) status = size_array((size_t)total, element_bytes, "sums of every channel", workspace_bytes);
+    if (!status) status = size_array((size_t)total, element_bytes, "workspace of a normalisation", workspace_bytes);
     if (status) {
         memory_free(k);
         return status;
     }
     *state = k;
     return BRAID_OK;
+}
+
+braid_status chunks_create(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes) {
+    return create(p, l, CHUNK_COEFFICIENTS, sizeof(float), 0, state, workspace_bytes);
+}
+
+braid_status chunks_create_sums(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes) {
+    return create(p, l, 2, sizeof(double), 1, state, workspace_bytes);
 }
 
 void chunks_destroy(device *d, void *state) {
@@ -69,7 +74,7 @@ void chunks_find(const chunks *k, int64_t index, int *stream, int64_t *chunk) {
 }
 
 int chunks_next_span(const chunks *k, const uint32_t *mask, int64_t chunk, chunk_span *span) {
-    int64_t begin = chunk * k->chunk_pixels, end = begin + k->chunk_pixels < k->pixels ? begin + k->chunk_pixels : k->pixels;
+    int64_t begin = chunk * k->chunk_pixels, end = at_most(begin + k->chunk_pixels, k->pixels);
     if (span->end > begin) begin = span->end;
     if (begin >= end) return 0;
     int64_t sample = begin / k->sample_pixels, sample_end = (sample + 1) * k->sample_pixels;
@@ -79,9 +84,11 @@ int chunks_next_span(const chunks *k, const uint32_t *mask, int64_t chunk, chunk
 
 void chunks_find_channels(const chunks *k, int64_t index, int *stream, int64_t *begin, int64_t *end) {
     *stream = 0;
-    while (index >= ceil_div(k->channels[*stream], CHUNK_CHANNELS)) index -= ceil_div(k->channels[(*stream)++], CHUNK_CHANNELS);
+    while (index >= ceil_div(k->channels[*stream], CHUNK_CHANNELS)) {
+        index -= ceil_div(k->channels[(*stream)++], CHUNK_CHANNELS);
+    }
     *begin = index * CHUNK_CHANNELS;
-    *end = *begin + CHUNK_CHANNELS < k->channels[*stream] ? *begin + CHUNK_CHANNELS : k->channels[*stream];
+    *end = at_most(*begin + CHUNK_CHANNELS, k->channels[*stream]);
 }
 
 lanes_pixels chunks_pixels(const chunks *k, int stream, const chunk_span *span, const float *x, const float *dy) {
@@ -91,9 +98,10 @@ lanes_pixels chunks_pixels(const chunks *k, int stream, const chunk_span *span, 
 
 void chunks_clear(const chunks *k, int stream, const chunk_span *span, float *out) {
     int64_t from = span->blank ? 0 : k->channels[stream];
-    size_t bytes = (size_t)(k->pitch[stream] - from) * sizeof *out;
-    if (bytes == 0) return;
-    for (int64_t i = span->begin; i < span->end; i++) memset(out + i * k->pitch[stream] + from, 0, bytes);
+    if (from == k->pitch[stream]) return;
+    for (int64_t i = span->begin; i < span->end; i++) {
+        zero_floats(out + i * k->pitch[stream] + from, k->pitch[stream] - from);
+    }
 }
 
 int64_t chunks_active(const chunks *k, const uint32_t *mask, int64_t chunk, int64_t *first) {
@@ -108,7 +116,7 @@ int64_t chunks_active(const chunks *k, const uint32_t *mask, int64_t chunk, int6
 }
 
 double *chunks_sums_of(const chunk_sums *s, int stream, int64_t chunk) {
-    return s->workspace + s->k->first_value[stream] + chunk * 2 * s->k->channels[stream];
+    return (double *)s->b->workspace + s->k->first_value[stream] + chunk * 2 * s->k->channels[stream];
 }
 
 static void sum_part(void *context, int64_t index) {
@@ -129,6 +137,9 @@ static void sum_part(void *context, int64_t index) {
     }
 }
 
-void chunks_sum(chunk_sums *s) {
+void chunks_sum(chunk_sums *s, void (*finish)(void *sums, int64_t channel_part)) {
     threads_for(s->k->streams * s->k->count, sum_part, s);
+    threads_for(s->k->channel_parts, finish, s);
 }
+
+double chunks_cost(const braid_problem *p, const lanes *l) { return cost_seconds(p, l->flops, 2, 2e-6); }

@@ -10,7 +10,8 @@
 #include "kernels/cpu/tile/lanes.h"
 #include "kernels/kernel.h"
 
-#define CHUNK_CHANNELS 64 /* channels of a part that finishes per-channel results */
+#define CHUNK_CHANNELS 64    /* channels of a part that finishes per-channel results */
+#define CHUNK_COEFFICIENTS 3 /* floats per channel in the workspace of chunks_create */
 
 typedef struct chunks {
     const lanes *lanes;
@@ -28,11 +29,14 @@ typedef struct chunk_span {
     int blank;
 } chunk_span;
 
-/* Readies the chunks, and a workspace of `values` elements per channel and, where per_chunk, per chunk. Returns a
- * state for chunks_destroy. */
-braid_status chunks_create(const braid_problem *p, const lanes *l, int64_t values, size_t element_bytes, int per_chunk,
-                           void **state, size_t *workspace_bytes);
+/* Ready the chunks with a workspace for CHUNK_COEFFICIENTS floats per channel, or for the sums of chunks_sum. Return
+ * a state for chunks_destroy. */
+braid_status chunks_create(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes);
+braid_status chunks_create_sums(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes);
 void chunks_destroy(device *d, void *state);
+
+/* Predicted seconds, at the rate of the lanes. */
+double chunks_cost(const braid_problem *p, const lanes *l);
 
 /* Stream and chunk of part `index` of streams * count. */
 void chunks_find(const chunks *k, int64_t index, int *stream, int64_t *chunk);
@@ -49,15 +53,16 @@ lanes_pixels chunks_pixels(const chunks *k, int stream, const chunk_span *span, 
 /* Writes the zeros of a span: everything where it is blanked, else the lanes behind the channels. */
 void chunks_clear(const chunks *k, int stream, const chunk_span *span, float *out);
 
-/* Two sums of every channel over the active pixels of every chunk (lanes.h: sums), in the workspace. A NULL center
- * stands for the first active pixel of the chunk. */
+/* Two sums of every channel over the active pixels of every chunk (lanes.h: sums), in the workspace; then
+ * finish(sums, part) makes the results of channel part `part`. A NULL center stands for the first active pixel of
+ * the chunk. */
 typedef struct chunk_sums {
     const chunks *k;
+    const buffers *b;
     const float *x[BRAID_MAX_PLANES], *dy[BRAID_MAX_PLANES], *center[BRAID_MAX_PLANES];
     const uint32_t *mask[BRAID_MAX_PLANES];
-    double *workspace;
 } chunk_sums;
-void chunks_sum(chunk_sums *s);
+void chunks_sum(chunk_sums *s, void (*finish)(void *sums, int64_t channel_part));
 
 /* The result for one chunk: [channels] of the first sum, then [channels] of the second. */
 double *chunks_sums_of(const chunk_sums *s, int stream, int64_t chunk);

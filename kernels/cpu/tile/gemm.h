@@ -14,7 +14,8 @@
 #define GEMM_MAX_COLUMNS 32 /* the largest `columns` of any tile */
 
 /*
- * out[i][j] = start + sum over t < taps, d < depth of row[t * tile->rows + i][d] * panel[(t * depth + d) * tile->columns + j]
+ * out[i][j] = start + sum over t < taps, d < depth of
+ *             row[t * tile->rows + i][d] * panel[(t * depth + d) * tile->columns + j]
  * for i < m, j < n, where start is out[i][j] if accumulate, else init[j], else 0 where init is NULL.
  * The terms are added in the order of t, then d, whatever m and n are.
  */

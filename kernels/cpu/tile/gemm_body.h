@@ -6,19 +6,18 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
-
 #include "kernels/cpu/tile/gemm.h"
+#include "kernels/cpu/tile/parts.h"
 
 #define TILE_COLUMNS (2 * VEC_LANES)
 
 /* sum[i] and, where there are two vectors, high[i] gain value * panel, for every row i of one step. */
-#define TILE_STEP(value)                                                         \
+#define TILE_STEP(value)                                                          \
     vec low_ = vec_load(panel), high_ = two ? vec_load(panel + VEC_LANES) : low_; \
-    _Pragma("GCC unroll 16") for (int i = 0; i < m; i++) {                       \
-        vec factor_ = vec_spread(value);                                         \
-        sum[i] = vec_mul_add(factor_, low_, sum[i]);                             \
-        if (two) high[i] = vec_mul_add(factor_, high_, high[i]);                 \
+    _Pragma("GCC unroll 16") for (int i = 0; i < m; i++) {                        \
+        vec factor_ = vec_spread(value);                                          \
+        sum[i] = vec_mul_add(factor_, low_, sum[i]);                              \
+        if (two) high[i] = vec_mul_add(factor_, high_, high[i]);                  \
     }
 
 /* m and two are constants where this is inlined. out and init are readable and writable over whole vectors. */
@@ -64,6 +63,7 @@ VEC_INLINE void outer_tile(const gemm_outer *g, const int m, const int two) {
 }
 
 /* The code of one number of rows. */
+/* clang-format off */
 #define TILE_CASE(tile, m)                   \
     case m:                                  \
         if (g->n > VEC_LANES) tile(g, m, 1); \
@@ -81,6 +81,7 @@ VEC_INLINE void outer_tile(const gemm_outer *g, const int m, const int two) {
 #else
 #define TILE_CASES(tile) TILE_CASE(tile, 4) TILE_CASE(tile, 3) TILE_CASE(tile, 2) TILE_CASE(tile, 1)
 #endif
+/* clang-format on */
 
 VEC_TARGET static void whole_rows(const gemm_rows *g) {
     switch (g->m) { TILE_CASES(rows_tile) }
@@ -90,17 +91,14 @@ VEC_TARGET static void whole_outer(const gemm_outer *g) {
     switch (g->m) { TILE_CASES(outer_tile) }
 }
 
-static int is_whole(int n) {
-    return n == VEC_LANES || n == TILE_COLUMNS;
-}
+static int is_whole(int n) { return n == VEC_LANES || n == TILE_COLUMNS; }
 
 static void run_rows(const gemm_rows *g) {
     gemm_rows whole = *g;
     float init[TILE_COLUMNS] = {0}, edge[TILE_ROWS][TILE_COLUMNS];
     float *out[TILE_ROWS];
-    size_t bytes = (size_t)g->n * sizeof(float);
     if (!g->init || !is_whole(g->n)) {
-        if (g->init) memcpy(init, g->init, bytes);
+        if (g->init) copy_floats(init, g->init, g->n);
         whole.init = init;
     }
     if (is_whole(g->n)) {
@@ -109,11 +107,11 @@ static void run_rows(const gemm_rows *g) {
     }
     for (int i = 0; i < g->m; i++) {
         out[i] = edge[i];
-        if (g->accumulate) memcpy(edge[i], g->out[i], bytes);
+        if (g->accumulate) copy_floats(edge[i], g->out[i], g->n);
     }
     whole.out = out;
     whole_rows(&whole);
-    for (int i = 0; i < g->m; i++) memcpy(g->out[i], edge[i], bytes);
+    for (int i = 0; i < g->m; i++) copy_floats(g->out[i], edge[i], g->n);
 }
 
 static void run_outer(const gemm_outer *g) {
@@ -123,10 +121,9 @@ static void run_outer(const gemm_outer *g) {
     }
     gemm_outer whole = *g;
     float edge[TILE_ROWS][TILE_COLUMNS];
-    size_t bytes = (size_t)g->n * sizeof(float);
-    for (int i = 0; i < g->m && g->accumulate; i++) memcpy(edge[i], g->out + i * g->pitch, bytes);
+    for (int i = 0; i < g->m && g->accumulate; i++) copy_floats(edge[i], g->out + i * g->pitch, g->n);
     whole.out = edge[0];
     whole.pitch = TILE_COLUMNS;
     whole_outer(&whole);
-    for (int i = 0; i < g->m; i++) memcpy(g->out + i * g->pitch, edge[i], bytes);
+    for (int i = 0; i < g->m; i++) copy_floats(g->out + i * g->pitch, edge[i], g->n);
 }

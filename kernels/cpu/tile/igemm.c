@@ -7,30 +7,31 @@
  */
 #include "kernels/cpu/tile/igemm.h"
 
-#include <string.h>
-
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "core/threads.h"
 #include "kernels/cpu/cost.h"
+#include "kernels/cpu/tile/parts.h"
 #include "kernels/cpu/tile/taps.h"
 
-#define TAPS_AT_ONCE 64        /* pointers of so many taps are on the stack */
-#define TILES_IN_PART 16       /* of pixels */
-#define PANEL_FLOATS 65536     /* of the panels of a part: 256 KiB of the second-level cache */
-#define MERGED_DEPTH 64        /* longest filter row that is read as one tap, where the channels are few */
-#define MERGED_CHANNELS 16     /* fewer are few */
-#define MERGED_FLOATS 8192     /* on the stack, for copies of filter rows that touch the padding */
+#define TAPS_AT_ONCE 64    /* pointers of so many taps are on the stack */
+#define TILES_IN_PART 16   /* of pixels */
+#define PANEL_FLOATS 65536 /* of the panels of a part: 256 KiB of the second-level cache */
+#define MERGED_DEPTH 64    /* longest filter row that is read as one tap, where the channels are few */
+#define MERGED_CHANNELS 16 /* fewer are few */
+#define MERGED_FLOATS 8192 /* on the stack, for copies of filter rows that touch the padding */
 #define PACK_PARTS 256
 
 /* The pixels that one set of taps reaches: origin, origin + step, ... along each axis. */
+typedef enum igemm_direction { IGEMM_FORWARD, IGEMM_BACKWARD } igemm_direction;
+
 typedef struct pixel_class {
     int64_t origin[2], extent[2];
     int64_t first_tap, tap_count; /* in igemm.tap */
 } pixel_class;
 
 typedef struct stream_shape {
-    int64_t depth, columns;         /* of one group: channels summed over, channels made */
+    int64_t depth, columns; /* of one group: channels summed over, channels made */
     int64_t in_pitch, out_pitch, out_channels;
     int64_t panels, panels_in_part; /* of one group */
     int64_t packed;                 /* where the panels start in the workspace, in floats */
@@ -58,13 +59,7 @@ typedef struct launch {
     float *packed;
 } launch;
 
-static int64_t ceil_div(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
-static int64_t class_pixels(const igemm *g, const pixel_class *c) {
-    return g->batch * c->extent[0] * c->extent[1];
-}
+static int64_t class_pixels(const igemm *g, const pixel_class *c) { return g->batch * c->extent[0] * c->extent[1]; }
 
 static int64_t class_chunks(const igemm *g, const pixel_class *c) {
     return ceil_div(class_pixels(g, c), (int64_t)g->tile->rows * TILES_IN_PART);
@@ -156,8 +151,8 @@ static braid_status fill(igemm *g, const braid_problem *p) {
     return BRAID_OK;
 }
 
-braid_status igemm_create(const braid_problem *p, igemm_direction direction, const gemm_tile *tile, void **state,
-                          size_t *workspace_bytes) {
+static braid_status create(const braid_problem *p, igemm_direction direction, const gemm_tile *tile, void **state,
+                           size_t *workspace_bytes) {
     igemm *g = NULL;
     braid_problem conv = taps_problem(p);
     TRY(memory_calloc(1, sizeof *g, "state of a convolution", (void **)&g));
@@ -174,6 +169,16 @@ braid_status igemm_create(const braid_problem *p, igemm_direction direction, con
     }
     *state = g;
     return BRAID_OK;
+}
+
+braid_status igemm_create_forward(const braid_problem *p, const gemm_tile *tile, void **state,
+                                  size_t *workspace_bytes) {
+    return create(p, IGEMM_FORWARD, tile, state, workspace_bytes);
+}
+
+braid_status igemm_create_backward(const braid_problem *p, const gemm_tile *tile, void **state,
+                                   size_t *workspace_bytes) {
+    return create(p, IGEMM_BACKWARD, tile, state, workspace_bytes);
 }
 
 void igemm_destroy(device *d, void *state) {
@@ -196,7 +201,7 @@ static void pack_transposed(float *to, const float *from, int64_t pitch, int64_t
             for (int64_t d = first; d < end; d++) to[d * width + j] = from[j * pitch + d];
         }
         for (int64_t d = first; d < end && n < width; d++) {
-            memset(to + d * width + n, 0, (size_t)(width - n) * sizeof *to);
+            zero_floats(to + d * width + n, width - n);
         }
     }
 }
@@ -204,8 +209,8 @@ static void pack_transposed(float *to, const float *from, int64_t pitch, int64_t
 /* to[d][j] = from[d][j]. */
 static void pack_straight(float *to, const float *from, int64_t pitch, int64_t depth, int n, int width) {
     for (int64_t d = 0; d < depth; d++) {
-        memcpy(to + d * width, from + d * pitch, (size_t)n * sizeof *to);
-        memset(to + d * width + n, 0, (size_t)(width - n) * sizeof *to);
+        copy_floats(to + d * width, from + d * pitch, n);
+        zero_floats(to + d * width + n, width - n);
     }
 }
 
@@ -333,7 +338,6 @@ static void point_at_taps(const part *a, const float **row, int64_t first, int64
 static void point_at_filter_rows(const part *a, const float **row, int64_t first, int64_t count, float *copies) {
     const igemm *g = a->l->g;
     const taps *map = &g->map;
-    size_t bytes = (size_t)a->s->depth * sizeof *copies;
     for (int i = 0; i < a->m; i++) {
         const int32_t *columns = map->source[1] + a->x[i] * map->filter[1];
         const float *base = a->source + a->sample[i] * map->in_size[0] * map->in_size[1] * a->s->in_pitch;
@@ -347,7 +351,7 @@ static void point_at_filter_rows(const part *a, const float **row, int64_t first
             *to = one_piece ? line + columns[0] * a->s->in_pitch : copies;
             if (one_piece) continue;
             for (int64_t s = 0; s < map->filter[1]; s++, copies += a->s->depth) {
-                memcpy(copies, columns[s] < 0 ? a->l->zeros : line + columns[s] * a->s->in_pitch, bytes);
+                copy_floats(copies, columns[s] < 0 ? a->l->zeros : line + columns[s] * a->s->in_pitch, a->s->depth);
             }
         }
     }
@@ -404,8 +408,8 @@ static void clear_rest(const part *a) {
     if (end > a->s->columns) end = a->s->columns;
     int last = a->group == g->groups - 1 && a->panel_end == a->s->panels;
     for (int i = 0; i < a->m; i++) {
-        if (a->blank[i]) memset(a->out[i] + begin, 0, (size_t)(end - begin) * sizeof(float));
-        if (last) memset(a->out[i] + end, 0, (size_t)(a->s->out_pitch - a->s->out_channels) * sizeof(float));
+        if (a->blank[i]) zero_floats(a->out[i] + begin, end - begin);
+        if (last) zero_floats(a->out[i] + end, a->s->out_pitch - a->s->out_channels);
     }
 }
 
@@ -419,8 +423,10 @@ static void run_part(void *context, int64_t index) {
     for (int64_t first = a.pixel_begin; first < a.pixel_end; first += g->tile->rows) {
         a.m = a.pixel_end - first < g->tile->rows ? (int)(a.pixel_end - first) : g->tile->rows;
         if (find_pixels(&a, first)) {
-            if (g->merged) run_filter_rows(&a);
-            else run_taps(&a);
+            if (g->merged)
+                run_filter_rows(&a);
+            else
+                run_taps(&a);
         }
         clear_rest(&a);
     }
@@ -432,7 +438,7 @@ braid_status igemm_launch(const braid_problem *p, device *d, void *state, const 
     (void)p;
     (void)d;
     if (g->parts == 0) return BRAID_OK;
-    memset(b->workspace, 0, (size_t)g->zero_floats * sizeof(float));
+    zero_floats(b->workspace, g->zero_floats);
     threads_for(PACK_PARTS, pack_part, &l);
     threads_for(g->parts, run_part, &l);
     return BRAID_OK;
@@ -440,6 +446,7 @@ braid_status igemm_launch(const braid_problem *p, device *d, void *state, const 
 
 double igemm_cost(const braid_problem *p, const gemm_tile *tile) {
     double weights = 0, taps_in_filter = p->op == BRAID_OP_LINEAR ? 1 : (double)p->filter[0] * (double)p->filter[1];
-    for (int i = 0; i < p->streams; i++) weights += (double)p->in_channels[i] * (double)p->out_channels[i] * taps_in_filter;
+    for (int i = 0; i < p->streams; i++)
+        weights += (double)p->in_channels[i] * (double)p->out_channels[i] * taps_in_filter;
     return cost_seconds(p, tile->flops, 2, 2e-6) + weights * 3 * sizeof(float) / COST_COPY_BYTES;
 }

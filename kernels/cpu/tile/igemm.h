@@ -17,11 +17,10 @@
 #include "kernels/cpu/tile/gemm.h"
 #include "kernels/kernel.h"
 
-typedef enum igemm_direction { IGEMM_FORWARD, IGEMM_BACKWARD } igemm_direction;
-
-/* Readies the product of a conv2d or linear problem. Returns a state for igemm_destroy. */
-braid_status igemm_create(const braid_problem *p, igemm_direction direction, const gemm_tile *tile, void **state,
-                          size_t *workspace_bytes);
+/* Ready the product of a conv2d or linear problem, or that of its data gradient. Return a state for igemm_destroy. */
+braid_status igemm_create_forward(const braid_problem *p, const gemm_tile *tile, void **state, size_t *workspace_bytes);
+braid_status igemm_create_backward(const braid_problem *p, const gemm_tile *tile, void **state,
+                                   size_t *workspace_bytes);
 
 /* Runs it on the buffers of conv2d or linear (their slots are the same). */
 braid_status igemm_launch(const braid_problem *p, device *d, void *state, const buffers *b);

@@ -1,7 +1,6 @@
 /*
- * One kernel, three instruction sets: the same functions, readied with another tile. A kernel file
- * defines supports(problem, device), create(problem, tile, state, bytes) and cost(problem, tile), and
- * names its variants with TILE_KERNEL as kernels.def lists them.
+ * One kernel, three instruction sets: the same functions, readied with another tile. A tile is what a
+ * family of kernels is built on, gemm.h or lanes.h, and comes in one version per instruction set.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,13 +10,20 @@
 #include "kernels/cpu/cost.h"
 #include "kernels/kernel.h"
 
-/* `const kernel_functions name` for one tile. */
-#define TILE_KERNEL(name, tile, launch, destroy)                                                        \
+/* `const kernel_functions name` for one tile, from cost(problem, tile) and create(problem, tile, state, bytes). */
+#define TILE_KERNEL(name, tile, supports, cost, create, launch, destroy)                                \
     static double name##_cost(const braid_problem *p) { return cost(p, &(tile)); }                      \
     static braid_status name##_create(const braid_problem *p, device *d, void **state, size_t *bytes) { \
         (void)d;                                                                                        \
         return create(p, &(tile), state, bytes);                                                        \
     }                                                                                                   \
     const kernel_functions name = {supports, name##_cost, name##_create, launch, destroy};
+
+/* For kernels that can do every problem of their op, pass and dtype. */
+static inline const char *supports_all(const braid_problem *p, const device *d) {
+    (void)p;
+    (void)d;
+    return NULL;
+}
 
 #endif

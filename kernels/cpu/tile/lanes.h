@@ -24,7 +24,7 @@ typedef struct lanes_gradient {
 typedef struct lanes {
     const char *name; /* "avx512" */
     double flops;     /* a second, of one core: what a cost model may expect */
-    /* first[c] += sum of e, second[c] += sum of e * (x - center[c]), where e is dy, or x - center[c] where dy is NULL. */
+    /* first[c] += sum of e, second[c] += sum of e * (x - center[c]); e is dy, or x - center[c] where dy is NULL. */
     void (*sums)(double *first, double *second, const float *center, const lanes_pixels *p);
     /* y = x * scale + shift. */
     void (*scale_shift)(float *y, const float *scale, const float *shift, const lanes_pixels *p);

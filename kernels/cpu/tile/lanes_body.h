@@ -35,7 +35,8 @@ VEC_INLINE void sum_block(double *first, double *second, const float *center, co
     }
 }
 
-VEC_INLINE void sum_channels(double *first, double *second, const float *center, const lanes_pixels *p, const int squares) {
+VEC_INLINE void sum_channels(double *first, double *second, const float *center, const lanes_pixels *p,
+                             const int squares) {
     int64_t c = 0;
     for (; c + SUM_VECS * VEC_DOUBLES <= p->channels; c += SUM_VECS * VEC_DOUBLES) {
         sum_block(first, second, center, p, c, SUM_VECS, squares);
@@ -52,8 +53,10 @@ VEC_INLINE void sum_channels(double *first, double *second, const float *center,
 }
 
 VEC_TARGET static void sums(double *first, double *second, const float *center, const lanes_pixels *p) {
-    if (p->dy) sum_channels(first, second, center, p, 0);
-    else sum_channels(first, second, center, p, 1);
+    if (p->dy)
+        sum_channels(first, second, center, p, 0);
+    else
+        sum_channels(first, second, center, p, 1);
 }
 
 VEC_TARGET static void scale_shift(float *y, const float *scale, const float *shift, const lanes_pixels *p) {
@@ -72,7 +75,8 @@ VEC_TARGET static void gradient(float *dx, const lanes_gradient *g, const lanes_
         const float *x = p->x + i * p->pitch, *dy = p->dy + i * p->pitch;
         int64_t c = 0;
         for (; c + VEC_LANES <= p->channels; c += VEC_LANES) {
-            vec bent = vec_mul_add(vec_sub(vec_load(x + c), vec_load(g->center + c)), vec_load(g->bend + c), vec_load(g->offset + c));
+            vec bent = vec_mul_add(vec_sub(vec_load(x + c), vec_load(g->center + c)), vec_load(g->bend + c),
+                                   vec_load(g->offset + c));
             vec_store(dx + c, vec_mul_add(vec_load(dy + c), vec_load(g->slope + c), bent));
         }
         for (; c < p->channels; c++) {

@@ -1,5 +1,6 @@
 /*
- * The tables of taps.h.
+ * The tables of taps.h, filled once when a kernel is readied: height times filter height entries, and
+ * width times filter width.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -52,7 +53,8 @@ static braid_status fill_axis(taps *t, const braid_problem *p, int axis, int bac
     for (int64_t i = 0; i < entries; i++) {
         int64_t out = i / dims[1], tap = i % dims[1];
         int64_t padded = out * p->stride[axis] - p->padding[axis] + tap * p->dilation[axis];
-        t->source[axis][i] = (int32_t)(backward ? output_coordinate(p, axis, out, tap) : input_coordinate(p, axis, padded));
+        t->source[axis][i] =
+            (int32_t)(backward ? output_coordinate(p, axis, out, tap) : input_coordinate(p, axis, padded));
     }
     return BRAID_OK;
 }
@@ -76,13 +78,9 @@ static braid_status create(taps *t, const braid_problem *p, int backward) {
     return status;
 }
 
-braid_status taps_create_forward(taps *t, const braid_problem *p) {
-    return create(t, p, 0);
-}
+braid_status taps_create_forward(taps *t, const braid_problem *p) { return create(t, p, 0); }
 
-braid_status taps_create_backward(taps *t, const braid_problem *p) {
-    return create(t, p, 1);
-}
+braid_status taps_create_backward(taps *t, const braid_problem *p) { return create(t, p, 1); }
 
 void taps_destroy(taps *t) {
     memory_free(t->source[0]);

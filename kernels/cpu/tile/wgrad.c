@@ -6,26 +6,26 @@
  */
 #include "kernels/cpu/tile/wgrad.h"
 
-#include <string.h>
-
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "core/threads.h"
+#include "kernels/cpu/cost.h"
+#include "kernels/cpu/tile/parts.h"
 #include "kernels/cpu/tile/taps.h"
 
 #define PIXELS_AT_ONCE 128 /* gathered into a panel of 16 KiB */
 #define ENOUGH_PARTS 32    /* fewer panels than this and the pixels are split */
 #define PIXELS_IN_SPLIT 512
-#define DIRECT_ROWS 128    /* with more rows than this, gathering pays: the panel is read many times */
+#define DIRECT_ROWS 128 /* with more rows than this, gathering pays: the panel is read many times */
 #define BIAS_LANES 16
 #define REDUCE_FLOATS 4096
 
 typedef struct stream_shape {
     int64_t rows, depth, columns; /* of one group: K, C, and taps * C */
     int64_t in_pitch, out_pitch, out_channels;
-    int64_t panels;               /* of one group */
-    int64_t partial;              /* where the partial sums start in the workspace, in floats */
-    int64_t weights;              /* floats of dw: the distance of two splits */
+    int64_t panels;  /* of one group */
+    int64_t partial; /* where the partial sums start in the workspace, in floats */
+    int64_t weights; /* floats of dw: the distance of two splits */
 } stream_shape;
 
 typedef struct wgrad {
@@ -41,14 +41,6 @@ typedef struct launch {
     const wgrad *g;
     const buffers *b;
 } launch;
-
-static int64_t ceil_div(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
-static int64_t at_most(int64_t value, int64_t most) {
-    return value < most ? value : most;
-}
 
 /* ---- Create -------------------------------------------------------------------------------- */
 
@@ -178,11 +170,6 @@ static void find_columns(part *a) {
     a->direct = a->taps == 1 && (a->n == tile->columns || a->n == tile->columns / 2) && a->s->rows <= DIRECT_ROWS;
 }
 
-static void copy_floats(float *to, const float *from, int64_t count) {
-    for (; count >= 8; count -= 8, to += 8, from += 8) memcpy(to, from, 8 * sizeof *to);
-    for (int64_t i = 0; i < count; i++) to[i] = from[i];
-}
-
 /* Where a segment starts for an output pixel of a sample; NULL: in the padding. */
 static inline const float *find_source(const part *a, const segment *t, const float *sample, int64_t y, int64_t x) {
     const taps *map = &a->l->g->map;
@@ -197,8 +184,10 @@ static void gather(const part *a, float *to, const float *sample, int64_t y, int
     int count = dense ? a->rows : a->taps;
     for (int i = 0; i < count; i++) {
         const float *from = find_source(a, &segments[i], sample, y, x);
-        if (from) copy_floats(to, from, segments[i].count);
-        else memset(to, 0, (size_t)segments[i].count * sizeof *to);
+        if (from)
+            copy_floats(to, from, segments[i].count);
+        else
+            zero_floats(to, segments[i].count);
         to += segments[i].count;
     }
 }
@@ -300,8 +289,10 @@ static void run_bias(const launch *l, int64_t index) {
 
 static void run_part(void *context, int64_t index) {
     const launch *l = context;
-    if (index < l->g->panel_parts) run_panel(l, index);
-    else run_bias(l, index - l->g->panel_parts);
+    if (index < l->g->panel_parts)
+        run_panel(l, index);
+    else
+        run_bias(l, index - l->g->panel_parts);
 }
 
 /* dw = the partial sums of the splits, added in their order. */
@@ -309,7 +300,8 @@ static void reduce_part(void *context, int64_t index) {
     const launch *l = context;
     const wgrad *g = l->g;
     int i = 0;
-    while (index >= ceil_div(g->stream[i].weights, REDUCE_FLOATS)) index -= ceil_div(g->stream[i++].weights, REDUCE_FLOATS);
+    while (index >= ceil_div(g->stream[i].weights, REDUCE_FLOATS))
+        index -= ceil_div(g->stream[i++].weights, REDUCE_FLOATS);
     const stream_shape *s = &g->stream[i];
     int64_t begin = index * REDUCE_FLOATS, end = at_most(begin + REDUCE_FLOATS, s->weights);
     const float *partial = (const float *)l->b->workspace + s->partial;
@@ -329,3 +321,5 @@ braid_status wgrad_launch(const braid_problem *p, device *d, void *state, const 
     threads_for(g->reduce_parts, reduce_part, &l);
     return BRAID_OK;
 }
+
+double wgrad_cost(const braid_problem *p, const gemm_tile *tile) { return cost_seconds(p, tile->flops, 2, 2e-6); }

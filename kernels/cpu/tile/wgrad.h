@@ -23,4 +23,7 @@ braid_status wgrad_launch(const braid_problem *p, device *d, void *state, const 
 
 void wgrad_destroy(device *d, void *state);
 
+/* Predicted seconds, at the tile's rate. */
+double wgrad_cost(const braid_problem *p, const gemm_tile *tile);
+
 #endif

@@ -1,0 +1,26 @@
+/*
+ * Small arithmetic and copying that every CPU kernel repeats: cutting work into parts, moving floats.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CPU_TILE_PARTS_H
+#define BRAID_KERNELS_CPU_TILE_PARTS_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static inline int64_t at_most(int64_t value, int64_t most) { return value < most ? value : most; }
+
+static inline void zero_floats(float *to, int64_t count) {
+    if (count > 0) memset(to, 0, (size_t)count * sizeof *to);
+}
+
+/* For short pieces, where a call of memcpy would cost more than the copy. */
+static inline void copy_floats(float *to, const float *from, int64_t count) {
+    for (; count >= 8; count -= 8, to += 8, from += 8) memcpy(to, from, 8 * sizeof *to);
+    for (int64_t i = 0; i < count; i++) to[i] = from[i];
+}
+
+#endif
