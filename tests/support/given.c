@@ -29,7 +29,7 @@ braid_problem given_problem(const char *text) {
 braid_context *given_context(const char *cache_dir, const char *disable) {
     braid_context *context = NULL;
     const braid_context_options options = {
-        .device = "cpu", .threads = 2, .cache_dir = cache_dir, .disable = disable ? disable : ""};
+        .device = "cpu", .threads = 1, .cache_dir = cache_dir, .disable = disable ? disable : ""};
     succeed(braid_context_create(&options, &context), "context");
     return context;
 }
