@@ -36,13 +36,15 @@ demo: all ## A tour in under a minute: check, race and explain the layers of a n
 test: all ## Build and run all tests (10 minutes at most)
 	@tests/run $(BUILD) --jobs $(JOBS)
 
-test-full: all setup-lint ## test, then sanitizers (address, undefined, thread) and mutated kernels
+test-full: all setup-lint ## test, then sanitizers, fuzzing, mutated kernels and the walk through docs/add_a_kernel.md
 	@tests/run $(BUILD) --jobs $(JOBS)
 	$(call braid_build,asan,build-asan)
 	@tests/run build-asan --jobs $(JOBS)
 	$(call braid_build,tsan,build-tsan)
 	@tests/run build-tsan --jobs 1
-	@if [ -x tests/mutants/run ]; then tests/mutants/run $(BUILD); fi
+	@for part in docs fuzz mutants; do \
+	    if [ -x tests/$$part/run ]; then echo "tests/$$part/run" && tests/$$part/run $(BUILD) || exit 1; fi; \
+	done
 
 test-cuda: all ## Check every CUDA kernel on the GPU of this machine
 	@$(BUILD)/braid check --device cuda:0

@@ -8,8 +8,8 @@ if(NOT cmocka_FOUND)
     message(FATAL_ERROR "cmocka (the test library) is missing. Install libcmocka-dev: tools/setup build")
 endif()
 
-# Each test run has its own wisdom, emptied by tests/run.
-set(test_environment "BRAID_CACHE_DIR=${PROJECT_BINARY_DIR}/test-cache")
+# Each test run has its own wisdom, emptied by tests/run. Idle threads sleep: several tests share the cores.
+set(test_environment "BRAID_CACHE_DIR=${PROJECT_BINARY_DIR}/test-cache" "OMP_WAIT_POLICY=passive")
 if(BRAID_SANITIZE MATCHES "address")
     list(APPEND test_environment "ASAN_OPTIONS=allocator_may_return_null=1" "UBSAN_OPTIONS=print_stacktrace=1")
 elseif(BRAID_SANITIZE MATCHES "thread")
