@@ -11,7 +11,7 @@ endif()
 # Each test run has its own wisdom, emptied by tests/run. Idle threads sleep: several tests share the cores.
 set(test_environment "BRAID_CACHE_DIR=${PROJECT_BINARY_DIR}/test-cache" "OMP_WAIT_POLICY=passive")
 if(BRAID_SANITIZE MATCHES "address")
-    list(APPEND test_environment "ASAN_OPTIONS=allocator_may_return_null=1" "UBSAN_OPTIONS=print_stacktrace=1")
+    list(APPEND test_environment "ASAN_OPTIONS=allocator_may_return_null=1:intercept_tls_get_addr=0" "UBSAN_OPTIONS=print_stacktrace=1")
 elseif(BRAID_SANITIZE MATCHES "thread")
     # libomp tells ThreadSanitizer about its barriers through archer; without it every parallel region is a race.
     find_library(ARCHER_LIBRARY archer PATHS /usr/lib/llvm-14/lib /usr/lib/llvm-15/lib /usr/lib/llvm-16/lib
