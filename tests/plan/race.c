@@ -1,0 +1,339 @@
+/*
+ * Tests of the race: who is listed and why not, who wins made-up times, and what a plan tells. Nothing
+ * here depends on how fast this machine is.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include "plan/race.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+#include "plan/measure.h"
+#include "tests/support/fake_race.h"
+#include "tests/support/given.h"
+
+#define FLOAT "linear_fwd:b2:c3:k4"
+#define RANDOM_RACES 20000
+
+static const double untimed[3] = {0, 0, 0};
+
+static void decide(race *r) {
+    const braid_problem p = given_problem(FLOAT);
+    race_decide(&p, r);
+}
+
+static race nobody(void) { return (race){.winner = 7}; }
+
+/* ---- Deciding ----------------------------------------------------------------------------- */
+
+/* Ours with this interval against a vendor of {10, 11, 12}. Returns whether ours won. */
+static int ours_wins(double low, double median, double high, const char *why) {
+    race r = nobody();
+    int vendor = fake_racer(&r, BRAID_KIND_VENDOR, (const double[]){10, 11, 12}, 1);
+    int own = fake_racer(&r, BRAID_KIND_OWN, (const double[]){low, median, high}, 1);
+    decide(&r);
+    assert_true(r.winner == own || r.winner == vendor);
+    if (!strstr(r.why, why)) fail_msg("expected \"%s\", got: %s", why, r.why);
+    return r.winner == own;
+}
+
+static void ours_wins_beyond_the_noise_only(void **state) {
+    (void)state;
+    assert_true(ours_wins(7, 8, 9, "do not touch"));
+    assert_true(ours_wins(7, 8, 9.999, "1.38x as fast"));
+    assert_false(ours_wins(7, 8, 10, "a tie goes to the vendor")); /* they touch */
+    assert_false(ours_wins(7, 8, 10.5, "a tie goes to the vendor"));
+    assert_false(ours_wins(10, 11, 12, "a tie goes to the vendor"));
+    assert_false(ours_wins(1, 9, 30, "a tie goes to the vendor"));
+    assert_false(ours_wins(12, 13, 14, "a tie goes to the vendor")); /* they touch at the other end */
+    assert_false(ours_wins(13, 22, 23, "the vendor's is 2.00x as fast"));
+}
+
+static void the_fastest_of_each_side_meet(void **state) {
+    race r = nobody();
+    (void)state;
+    fake_racer(&r, BRAID_KIND_REF, (const double[]){1, 1, 1}, 1); /* a reference never wins beside others */
+    fake_racer(&r, BRAID_KIND_VENDOR, (const double[]){20, 21, 22}, 1);
+    fake_racer(&r, BRAID_KIND_OWN, (const double[]){30, 31, 32}, 1);
+    int own = fake_racer(&r, BRAID_KIND_OWN, (const double[]){7, 8, 9}, 1);
+    int vendor = fake_racer(&r, BRAID_KIND_VENDOR, (const double[]){10, 11, 12}, 1);
+    decide(&r);
+    assert_int_equal(r.winner, own);
+    assert_non_null(strstr(r.why, r.racers[vendor].kernel->name));
+    snprintf(r.racers[own].reason, RACE_TEXT, "wrong"); /* and out */
+    decide(&r);
+    assert_int_equal(r.winner, vendor);
+}
+
+static void one_side_alone(void **state) {
+    race r = nobody();
+    (void)state;
+    fake_racer(&r, BRAID_KIND_REF, (const double[]){1, 1, 1}, 1);
+    int own = fake_racer(&r, BRAID_KIND_OWN, (const double[]){3, 4, 5}, 1);
+    decide(&r);
+    assert_int_equal(r.winner, own);
+    assert_non_null(strstr(r.why, "no vendor kernel took part"));
+    r = nobody();
+    int vendor = fake_racer(&r, BRAID_KIND_VENDOR, (const double[]){3, 4, 5}, 1);
+    fake_racer(&r, BRAID_KIND_REF, (const double[]){1, 1, 1}, 1);
+    decide(&r);
+    assert_int_equal(r.winner, vendor);
+    assert_non_null(strstr(r.why, "none of ours took part"));
+}
+
+static void the_reference_last(void **state) {
+    race r = nobody();
+    (void)state;
+    int ref = fake_racer(&r, BRAID_KIND_REF, (const double[]){3, 4, 5}, 1);
+    int own = fake_racer(&r, BRAID_KIND_OWN, (const double[]){1, 1, 1}, 1);
+    snprintf(r.racers[own].reason, RACE_TEXT, "wrong");
+    decide(&r);
+    assert_int_equal(r.winner, ref);
+    assert_non_null(strstr(r.why, "only the reference"));
+}
+
+static void by_cost_where_nothing_was_timed(void **state) {
+    race r = nobody();
+    (void)state;
+    fake_racer(&r, BRAID_KIND_REF, untimed, 9);
+    int own = fake_racer(&r, BRAID_KIND_OWN, untimed, 2);
+    int vendor = fake_racer(&r, BRAID_KIND_VENDOR, untimed, 3);
+    int cheapest = fake_racer(&r, BRAID_KIND_OWN, untimed, 1);
+    snprintf(r.racers[cheapest].reason, RACE_TEXT, "cannot");
+    decide(&r);
+    assert_int_equal(r.winner, own);
+    assert_non_null(strstr(r.why, "cost model"));
+    assert_non_null(strstr(r.why, "nothing was measured"));
+    r.racers[vendor].low = r.racers[vendor].median = r.racers[vendor].high = 100; /* a measured time beats any forecast */
+    decide(&r);
+    assert_int_equal(r.winner, vendor);
+}
+
+static void nobody_can(void **state) {
+    race r = nobody();
+    (void)state;
+    decide(&r);
+    assert_int_equal(r.winner, -1);
+    int own = fake_racer(&r, BRAID_KIND_OWN, (const double[]){1, 2, 3}, 1);
+    snprintf(r.racers[own].reason, RACE_TEXT, "cannot");
+    decide(&r);
+    assert_int_equal(r.winner, -1);
+    assert_non_null(strstr(r.why, "no candidate can do this problem"));
+}
+
+static int timed_of(const race *r, int j, braid_kind kind) {
+    return !r->racers[j].reason[0] && r->racers[j].median > 0 && kernel_kind(r->racers[j].kernel) == kind;
+}
+
+/* What must hold of any decision. */
+static void assert_fair(const race *r) {
+    const racer *winner = &r->racers[r->winner];
+    braid_kind kind = kernel_kind(winner->kernel);
+    assert_int_equal(winner->reason[0], 0);
+    for (int j = 0; j < r->count; j++) {
+        if (kind != BRAID_KIND_REF && timed_of(r, j, kind)) assert_true(winner->median <= r->racers[j].median);
+        if (kind == BRAID_KIND_OWN && timed_of(r, j, BRAID_KIND_VENDOR)) assert_true(winner->median < r->racers[j].median);
+        if (kind == BRAID_KIND_REF) assert_false(timed_of(r, j, BRAID_KIND_OWN) || timed_of(r, j, BRAID_KIND_VENDOR));
+    }
+}
+
+static void random_races_are_fair(void **state) {
+    rng r = {.seed = 2};
+    (void)state;
+    for (int j = 0; j < RANDOM_RACES; j++) {
+        race drawn = nobody();
+        for (int64_t count = rng_between(&r, 1, 8); count > 0; count--) {
+            double median = 1 + rng_uniform(&r), spread = rng_uniform(&r) * 0.3;
+            const double times[3] = {median - spread, median, median + spread};
+            int one = fake_racer(&drawn, (braid_kind)rng_between(&r, BRAID_KIND_OWN, BRAID_KIND_REF), times, 1);
+            if (rng_between(&r, 1, 5) == 1) snprintf(drawn.racers[one].reason, RACE_TEXT, "out");
+        }
+        decide(&drawn);
+        if (drawn.winner >= 0) assert_fair(&drawn);
+    }
+}
+
+/* A kernel against itself, as ours and as the vendor's: random rounds of one distribution. The claim of a win must
+ * stay as rare as two 95 % intervals of one thing lie apart. */
+static void a_kernel_does_not_beat_itself(void **state) {
+    rng r = {.seed = 21};
+    int claims = 0;
+    const int races = 2000, rounds = 31;
+    (void)state;
+    for (int j = 0; j < races; j++) {
+        race drawn = nobody();
+        for (int side = 0; side < 2; side++) {
+            double samples[MEASURE_MAX_ROUNDS];
+            for (int round = 0; round < rounds; round++) { /* a floor, noise, and now and then an interruption */
+                samples[round] = 1 + 0.05 * rng_uniform(&r) + (rng_between(&r, 1, 20) == 1 ? 3 * rng_uniform(&r) : 0);
+            }
+            interval i = measure_interval(samples, rounds);
+            fake_racer(&drawn, side ? BRAID_KIND_VENDOR : BRAID_KIND_OWN, (const double[]){i.low, i.median, i.high}, 1);
+        }
+        decide(&drawn);
+        claims += drawn.winner == 0;
+    }
+    assert_in_range(claims, 0, races / 100);
+}
+
+/* ---- Listing ------------------------------------------------------------------------------ */
+
+static braid_context *context_with(braid_repro repro, const char *disable) {
+    braid_context *context = NULL;
+    const braid_context_options options = {"cpu", 1, repro, "", disable};
+    assert_int_equal(braid_context_create(&options, &context), BRAID_OK);
+    return context;
+}
+
+static race list_with(braid_repro repro, const char *disable, const char *text) {
+    race r;
+    braid_context *context = context_with(repro, disable);
+    const braid_problem p = given_problem(text);
+    race_list(context, &p, &r);
+    braid_context_destroy(context);
+    return r;
+}
+
+static void every_kernel_of_the_pass_is_listed_once(void **state) {
+    const race r = list_with(BRAID_REPRO_RUN, "", FLOAT);
+    int expected = 0;
+    (void)state;
+    for (int j = 0; j < kernel_count(); j++) {
+        const kernel *k = kernel_at(j);
+        expected += k->op == BRAID_OP_LINEAR && k->pass == BRAID_PASS_FWD && k->backend != KERNEL_CUDA;
+    }
+    assert_int_equal(r.count, expected);
+    assert_int_equal(r.winner, -1);
+    for (int j = 0; j < r.count; j++) {
+        for (int other = 0; other < j; other++) assert_true(r.racers[j].kernel != r.racers[other].kernel);
+        assert_true(r.racers[j].median == 0 && r.racers[j].max_err == -1);
+    }
+}
+
+static void the_second_level_leaves_out_before_the_race(void **state) {
+    const race r = list_with(BRAID_REPRO_THREADS, "", FLOAT);
+    int left_out = 0, able = 0;
+    (void)state;
+    for (int j = 0; j < r.count; j++) {
+        const racer *one = &r.racers[j];
+        int invariant = (one->kernel->flags & KERNEL_THREAD_INVARIANT) != 0;
+        if (!invariant) assert_non_null(strstr(one->reason, "number of threads"));
+        left_out += !invariant;
+        able += !one->reason[0];
+    }
+    assert_true(left_out > 0 && able > 0);
+}
+
+static void disabling_by_vendor_and_by_name(void **state) {
+    const char *own = given_kernel(BRAID_OP_LINEAR, BRAID_PASS_FWD, NULL);
+    char disable[256];
+    (void)state;
+    snprintf(disable, sizeof disable, "openblas,%s,cudnn", own);
+    const race r = list_with(BRAID_REPRO_RUN, disable, FLOAT);
+    for (int j = 0; j < r.count; j++) {
+        const kernel *k = r.racers[j].kernel;
+        int named = (k->vendor && strcmp(k->vendor, "openblas") == 0) || strcmp(k->name, own) == 0;
+        assert_int_equal(strstr(r.racers[j].reason, "left out by BRAID_DISABLE") != NULL, named);
+    }
+    const race part = list_with(BRAID_REPRO_RUN, "open,onednnn,,linear_fwd", FLOAT); /* words must match whole */
+    for (int j = 0; j < part.count; j++) assert_null(strstr(part.racers[j].reason, "BRAID_DISABLE"));
+}
+
+/* ---- Through the public interface ----------------------------------------------------------- */
+
+static void a_plan_by_name(void **state) {
+    braid_context *context = context_with(BRAID_REPRO_RUN, "");
+    braid_op *op = given_op(context, FLOAT);
+    (void)state;
+    for (int j = 0; j < kernel_count(); j++) {
+        const kernel *k = kernel_at(j);
+        if (k->op != BRAID_OP_LINEAR || k->pass != BRAID_PASS_FWD || k->backend == KERNEL_CUDA) continue;
+        if (kernel_refuses(k, braid_op_problem(op), context->device)) continue;
+        if (braid_op_plan(op, &(braid_plan_options){.kernel = k->name}) != BRAID_OK) fail_msg("%s", braid_message());
+        const braid_race *seen = braid_op_explain(op);
+        assert_string_equal(seen->candidates[seen->winner].kernel, k->name);
+        assert_string_equal(seen->why, "asked for by name");
+    }
+    braid_op_destroy(op);
+    braid_context_destroy(context);
+    assert_int_equal(memory_live(), 0);
+}
+
+static void a_measured_plan_explains_itself(void **state) {
+    braid_context *context = context_with(BRAID_REPRO_THREADS, "openblas");
+    braid_op *op = given_op(context, FLOAT);
+    int timed = 0;
+    (void)state;
+    assert_int_equal(braid_op_explain(op)->winner, -1);
+    assert_int_equal(braid_op_explain(op)->count, 0);
+    assert_non_null(braid_op_explain(op)->why);
+    if (braid_op_plan(op, &(braid_plan_options){.seconds = 1e-3}) != BRAID_OK) fail_msg("%s", braid_message());
+    const braid_race *seen = braid_op_explain(op);
+    assert_in_range(seen->winner, 0, seen->count - 1);
+    assert_int_equal(seen->from_wisdom, 0);
+    assert_true(seen->flops == 2.0 * 2 * 3 * 4);
+    assert_true(seen->bytes == 4.0 * (2 * 3 + 3 * 4 + 2 * 4));
+    assert_true(strlen(seen->why) > 10);
+    for (int j = 0; j < seen->count; j++) {
+        const braid_candidate *c = &seen->candidates[j];
+        assert_non_null(c->kernel);
+        if (c->median_s > 0) {
+            assert_true(c->low_s > 0 && c->low_s <= c->median_s && c->median_s <= c->high_s);
+            assert_true(c->max_err >= 0 && c->max_err <= 1 && c->compared > 0);
+            timed++;
+        } else {
+            assert_non_null(c->reason);
+        }
+        if (c->kind == BRAID_KIND_VENDOR) assert_true(c->median_s == 0 && c->max_err == -1 && c->compared == 0);
+    }
+    assert_true(timed > 0 && seen->candidates[seen->winner].median_s > 0);
+    braid_op_destroy(op);
+    braid_context_destroy(context);
+    assert_int_equal(memory_live(), 0);
+}
+
+static void a_check_shows_every_error(void **state) {
+    braid_context *context = context_with(BRAID_REPRO_RUN, "");
+    braid_op *op = given_op(context, "conv2d_fwd:n2:b2:hw5x6:c3,1:k4,2:rs3:pad1:bias1:mask1");
+    int checked = 0;
+    (void)state;
+    if (braid_op_check(op, 5) != BRAID_OK) fail_msg("%s", braid_message());
+    const braid_race *seen = braid_op_explain(op);
+    for (int j = 0; j < seen->count; j++) {
+        const braid_candidate *c = &seen->candidates[j];
+        if (c->reason) assert_true(c->compared == 0 && c->max_err == -1);
+        else assert_true(c->compared >= 2 * 5 * 6 * 6 && c->max_err >= 0 && c->max_err <= 1);
+        assert_true(c->median_s == 0);
+        checked += !c->reason;
+    }
+    assert_true(checked >= 2);
+    assert_refused(braid_op_run(op, NULL, 0), BRAID_ERROR_ARGUMENT, "planned"); /* a check plans nothing */
+    braid_op_destroy(op);
+    braid_context_destroy(context);
+    assert_int_equal(memory_live(), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ours_wins_beyond_the_noise_only),
+        cmocka_unit_test(the_fastest_of_each_side_meet),
+        cmocka_unit_test(one_side_alone),
+        cmocka_unit_test(the_reference_last),
+        cmocka_unit_test(by_cost_where_nothing_was_timed),
+        cmocka_unit_test(nobody_can),
+        cmocka_unit_test(random_races_are_fair),
+        cmocka_unit_test(a_kernel_does_not_beat_itself),
+        cmocka_unit_test(every_kernel_of_the_pass_is_listed_once),
+        cmocka_unit_test(the_second_level_leaves_out_before_the_race),
+        cmocka_unit_test(disabling_by_vendor_and_by_name),
+        cmocka_unit_test(a_plan_by_name),
+        cmocka_unit_test(a_measured_plan_explains_itself),
+        cmocka_unit_test(a_check_shows_every_error),
+    };
+    return cmocka_run_group_tests_name("race", tests, NULL, NULL);
+}
