@@ -1,0 +1,244 @@
+/*
+ * Tests of the register tiles and lane loops of the CPU kernels (kernels/cpu/tile) for every instruction
+ * set that this machine has, against plain loops: every number of rows and columns, sums of no and of
+ * many terms, and nothing touched beside the result. Small integers, so that equality is exact.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+#include "core/rng.h"
+#include "kernels/cpu/tile/gemm.h"
+#include "kernels/cpu/tile/lanes.h"
+
+enum { MOST_TAPS = 3, MOST_DEPTH = 9, GUARD = 8, ROW_FLOATS = 64, MOST_CHANNELS = 70, MOST_PIXELS = 5 };
+
+static const struct {
+    unsigned feature;
+    const gemm_tile *tile;
+    const lanes *loops;
+} sets[] = {{FEATURE_AVX512, &gemm_avx512, &lanes_avx512},
+            {FEATURE_AVX2, &gemm_avx2, &lanes_avx2},
+            {0, &gemm_portable, &lanes_portable}};
+enum { SETS = sizeof sets / sizeof sets[0] };
+
+static int has(int set) {
+    if ((cpu_features() & sets[set].feature) == sets[set].feature) return 1;
+    print_message("%s is left out: not available here\n", sets[set].tile->name);
+    return 0;
+}
+
+static void fill_integers(float *to, int count, uint64_t seed) {
+    rng r = {seed, 1, 0};
+    for (int i = 0; i < count; i++) to[i] = (float)rng_between(&r, -4, 4);
+}
+
+static void fill_poison(float *to, int count) {
+    for (int i = 0; i < count; i++) to[i] = NAN;
+}
+
+static void assert_untouched(const float *from, int count) {
+    for (int i = 0; i < count; i++) assert_true(isnan(from[i]));
+}
+
+static float rows_expected(const gemm_rows *g, const gemm_tile *tile, float before, int i, int j) {
+    float sum = g->accumulate ? before : g->init ? g->init[j] : 0;
+    for (int64_t t = 0; t < g->taps; t++) {
+        for (int64_t d = 0; d < g->depth; d++) {
+            sum += g->row[t * tile->rows + i][d] * g->panel[(t * g->depth + d) * tile->columns + j];
+        }
+    }
+    return sum;
+}
+
+/* One product of rows: random integers in, the plain loop and the guards around every output row compared. */
+static void check_rows(const gemm_tile *tile, gemm_rows g, int with_init) {
+    static float source[MOST_TAPS * GEMM_MAX_ROWS][MOST_DEPTH], panel[MOST_TAPS * MOST_DEPTH * GEMM_MAX_COLUMNS];
+    static float out[GEMM_MAX_ROWS][ROW_FLOATS], before[GEMM_MAX_ROWS][ROW_FLOATS];
+    const float *row[MOST_TAPS * GEMM_MAX_ROWS] = {NULL};
+    float init[GEMM_MAX_COLUMNS], *out_row[GEMM_MAX_ROWS];
+    fill_integers(source[0], (int)(sizeof source / sizeof source[0][0]), 1);
+    fill_integers(panel, (int)(sizeof panel / sizeof panel[0]), 2);
+    fill_integers(init, GEMM_MAX_COLUMNS, 3);
+    for (int64_t t = 0; t < g.taps; t++) {
+        for (int i = 0; i < g.m; i++) row[t * tile->rows + i] = source[t * GEMM_MAX_ROWS + i];
+    }
+    fill_poison(out[0], GEMM_MAX_ROWS * ROW_FLOATS);
+    for (int i = 0; i < g.m; i++) {
+        out_row[i] = out[i] + GUARD;
+        if (g.accumulate) fill_integers(out_row[i], g.n, (uint64_t)(10 + i));
+    }
+    memcpy(before, out, sizeof out);
+    g.row = row;
+    g.panel = panel;
+    g.init = with_init ? init : NULL;
+    g.out = out_row;
+    tile->run_rows(&g);
+    for (int i = 0; i < GEMM_MAX_ROWS; i++) {
+        int written = i < g.m ? g.n : 0;
+        for (int j = 0; j < written; j++) {
+            assert_float_equal(out[i][GUARD + j], rows_expected(&g, tile, before[i][GUARD + j], i, j), 0);
+        }
+        assert_untouched(out[i], GUARD);
+        assert_untouched(out[i] + GUARD + written, ROW_FLOATS - GUARD - written);
+    }
+}
+
+static void rows_equal_plain_loop(void **state) {
+    (void)state;
+    for (int set = 0; set < SETS; set++) {
+        const gemm_tile *tile = sets[set].tile;
+        if (!has(set)) continue;
+        assert_true(tile->rows <= GEMM_MAX_ROWS && tile->columns <= GEMM_MAX_COLUMNS);
+        for (int m = 1; m <= tile->rows; m++) {
+            for (int n = 1; n <= tile->columns; n++) {
+                gemm_rows g = {.m = m, .n = n, .taps = 1 + n % MOST_TAPS, .depth = 1 + (m + n) % MOST_DEPTH};
+                check_rows(tile, g, 0);
+                check_rows(tile, g, 1);
+                g.accumulate = 1;
+                check_rows(tile, g, 1);
+            }
+        }
+        check_rows(tile, (gemm_rows){.m = 1, .n = 1, .taps = 0, .depth = 5}, 1);
+        check_rows(tile, (gemm_rows){.m = tile->rows, .n = tile->columns, .taps = 2, .depth = 0}, 0);
+    }
+}
+
+/* One sum of outer products. The columns behind n hold NaN: they are read and must not matter. */
+static void check_outer(const gemm_tile *tile, gemm_outer g) {
+    static float rows[MOST_DEPTH][ROW_FLOATS], columns[MOST_DEPTH][GEMM_MAX_COLUMNS];
+    static float out[GEMM_MAX_ROWS][ROW_FLOATS], before[GEMM_MAX_ROWS][ROW_FLOATS];
+    const float *row[MOST_DEPTH], *column[MOST_DEPTH];
+    for (int t = 0; t < MOST_DEPTH; t++) {
+        fill_integers(rows[t], ROW_FLOATS, (uint64_t)(20 + t));
+        fill_integers(columns[t], g.n, (uint64_t)(40 + t));
+        fill_poison(columns[t] + g.n, GEMM_MAX_COLUMNS - g.n);
+        row[t] = rows[t];
+        column[t] = columns[t];
+    }
+    fill_poison(out[0], GEMM_MAX_ROWS * ROW_FLOATS);
+    for (int i = 0; i < g.m && g.accumulate; i++) fill_integers(out[i], g.n, (uint64_t)(60 + i));
+    memcpy(before, out, sizeof out);
+    g.pitch = ROW_FLOATS;
+    g.row = row;
+    g.column = column;
+    g.out = out[0];
+    tile->run_outer(&g);
+    for (int i = 0; i < GEMM_MAX_ROWS; i++) {
+        int written = i < g.m ? g.n : 0;
+        for (int j = 0; j < written; j++) {
+            float sum = g.accumulate ? before[i][j] : 0;
+            for (int64_t t = 0; t < g.depth; t++) sum += rows[t][g.first + i] * columns[t][j];
+            assert_float_equal(out[i][j], sum, 0);
+        }
+        assert_untouched(out[i] + written, ROW_FLOATS - written);
+    }
+}
+
+static void outer_equals_plain_loop(void **state) {
+    (void)state;
+    for (int set = 0; set < SETS; set++) {
+        const gemm_tile *tile = sets[set].tile;
+        if (!has(set)) continue;
+        for (int m = 1; m <= tile->rows; m++) {
+            for (int n = 1; n <= tile->columns; n++) {
+                gemm_outer g = {.m = m, .n = n, .depth = (m + n) % (MOST_DEPTH + 1), .first = n % 7};
+                check_outer(tile, g);
+                g.accumulate = 1;
+                check_outer(tile, g);
+            }
+        }
+    }
+}
+
+/* Pixels of integers whose lanes behind the channels hold NaN. */
+static lanes_pixels make_pixels(float *x, float *dy, int channels, int count) {
+    lanes_pixels p = {channels, channels + channels % 3, count, x, dy};
+    for (int i = 0; i < count; i++) {
+        float *x_pixel = x + i * p.pitch, *dy_pixel = dy + i * p.pitch;
+        fill_poison(x_pixel, (int)p.pitch);
+        fill_poison(dy_pixel, (int)p.pitch);
+        fill_integers(x_pixel, channels, (uint64_t)(70 + i));
+        fill_integers(dy_pixel, channels, (uint64_t)(80 + i));
+    }
+    return p;
+}
+
+static void check_sums(const lanes *loops, lanes_pixels p, const float *center) {
+    double first[MOST_CHANNELS + 1], second[MOST_CHANNELS + 1];
+    for (int64_t c = 0; c < p.channels; c++) {
+        first[c] = (double)c;
+        second[c] = (double)-c;
+    }
+    first[p.channels] = second[p.channels] = 12345;
+    loops->sums(first, second, center, &p);
+    for (int64_t c = 0; c < p.channels; c++) {
+        double sum = (double)c, product = (double)-c;
+        for (int64_t i = 0; i < p.count; i++) {
+            double away = (double)(p.x[i * p.pitch + c] - center[c]);
+            double e = p.dy ? (double)p.dy[i * p.pitch + c] : away;
+            sum += e;
+            product += e * away;
+        }
+        assert_true(first[c] == sum && second[c] == product);
+    }
+    assert_true(first[p.channels] == 12345 && second[p.channels] == 12345);
+}
+
+static void check_pixel_results(const float *out, const float *expected, const lanes_pixels *p) {
+    for (int64_t i = 0; i < p->count; i++) {
+        for (int64_t c = 0; c < p->channels; c++) {
+            assert_float_equal(out[i * p->pitch + c], expected[i * p->pitch + c], 0);
+        }
+        assert_untouched(out + i * p->pitch + p->channels, (int)(p->pitch - p->channels));
+    }
+}
+
+static void check_lanes(const lanes *loops, int channels, int count) {
+    static float x[MOST_PIXELS * (MOST_CHANNELS + 3)], dy[MOST_PIXELS * (MOST_CHANNELS + 3)];
+    static float out[MOST_PIXELS * (MOST_CHANNELS + 3)], expected[MOST_PIXELS * (MOST_CHANNELS + 3)];
+    float vectors[4][MOST_CHANNELS];
+    const lanes_gradient g = {vectors[0], vectors[1], vectors[2], vectors[3]};
+    lanes_pixels p = make_pixels(x, dy, channels, count), squares = p;
+    for (int i = 0; i < 4; i++) fill_integers(vectors[i], channels, (uint64_t)(90 + i));
+    squares.dy = NULL;
+    check_sums(loops, p, g.center);
+    check_sums(loops, squares, g.center);
+    fill_poison(out, (int)(sizeof out / sizeof out[0]));
+    loops->scale_shift(out, g.slope, g.offset, &p);
+    for (int64_t i = 0; i < count * p.pitch; i++) {
+        int64_t c = i % p.pitch;
+        if (c < channels) expected[i] = x[i] * g.slope[c] + g.offset[c];
+    }
+    check_pixel_results(out, expected, &p);
+    fill_poison(out, (int)(sizeof out / sizeof out[0]));
+    loops->gradient(out, &g, &p);
+    for (int64_t i = 0; i < count * p.pitch; i++) {
+        int64_t c = i % p.pitch;
+        if (c < channels) expected[i] = g.slope[c] * dy[i] + g.bend[c] * (x[i] - g.center[c]) + g.offset[c];
+    }
+    check_pixel_results(out, expected, &p);
+}
+
+static void lanes_equal_plain_loop(void **state) {
+    (void)state;
+    for (int set = 0; set < SETS; set++) {
+        if (!has(set)) continue;
+        for (int channels = 1; channels <= MOST_CHANNELS; channels++) {
+            for (int count = 0; count <= MOST_PIXELS; count++) check_lanes(sets[set].loops, channels, count);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_equal_plain_loop),
+        cmocka_unit_test(outer_equals_plain_loop),
+        cmocka_unit_test(lanes_equal_plain_loop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
