@@ -22,7 +22,7 @@ static const option check_option_list[] = {
     {0}};
 
 static const braid_column kernel_columns[] = {
-    {.key = "kernel", .title = "kernel"},
+    {.key = "kernel", .title = "kernel", .keep_end = 1},
     {.key = "kind", .title = "kind"},
     {.key = "problems", .title = "problems", .cell = BRAID_CELL_COUNT},
     {.key = "skipped", .title = "skipped", .cell = BRAID_CELL_COUNT},

@@ -119,8 +119,9 @@ static int check_layer(const layer *l, braid_context *context, uint64_t seed, in
     check_counts n = count_race(braid_op_explain(op));
     int failed = n.failed || status != BRAID_OK;
     *failures += failed;
-    printf("   %-28s %d kernels, %8lld outputs, worst error %3.0f%% of the tolerance   %s%s%s\n", l->name, n.kernels,
-           (long long)n.compared, 100 * n.worst, failed ? red : green, failed ? "WRONG" : "right", plain);
+    printf("   %-28s %2d kernel%s, %8lld outputs, worst error %3.0f%% of the tolerance   %s%s%s\n", l->name, n.kernels,
+           n.kernels == 1 ? " " : "s", (long long)n.compared, 100 * n.worst, failed ? red : green,
+           failed ? "WRONG" : "right", plain);
     fflush(stdout);
     braid_op_destroy(op);
     return 0;
@@ -192,12 +193,12 @@ static void show_why(const layer *l, const braid_bench_result *r) {
     if (*r->why) printf("   %s\n", r->why);
 }
 
-static void show_next(const braid_bench_result *r) {
+static void show_next(const layer *l) {
     printf("\n%sTry next%s\n", bold, plain);
     puts("   braid doctor                  what is missing here, and how to get it");
     puts("   braid check                   hundreds of random problems against the reference");
     puts("   braid bench linet3 --gate     every layer of LINet, every pass (some minutes)");
-    if (r) printf("   braid explain %s\n", r->problem);
+    printf("   braid explain %s\n", l->problem);
 }
 
 /* ---- the tour ----------------------------------------------------------------------------- */
@@ -213,7 +214,7 @@ static int tour(const demo_options *options, braid_context *context, braid_bench
     if (code) return code;
     if (interrupted()) return EXIT_INTERRUPTED;
     show_why(&raced_layers[1], braid_bench_result_at(bench, 1));
-    show_next(braid_bench_result_at(bench, 1));
+    show_next(&raced_layers[1]);
     printf("\n%.0f seconds, %d checks, %d races%s\n", clock_s() - started_s, CHECKED, RACED,
            failures ? ": some kernels are WRONG, see above" : "");
     return failures ? BRAID_ERROR_CHECK : 0;

@@ -42,7 +42,20 @@ static void add_ceilings(tables *t, braid_dtype dtype, const braid_ceilings *c) 
     if (!t->status) t->status = braid_table_add_number(t->ceilings, 1e-9 * c->gemm_flops_per_s);
 }
 
-/* Dtypes that have no fast candidate here are left out; f32 always has one. */
+/* Does anything but the reference multiply matrices of this dtype here? */
+static int has_fast_kernel(braid_context *context, braid_dtype dtype) {
+    braid_problem problem = {.op = BRAID_OP_LINEAR, .dtype = dtype, .streams = 1, .batch = 256};
+    braid_op *op = NULL;
+    problem.in_channels[0] = problem.out_channels[0] = 256;
+    braid_status status = braid_op_create(context, &problem, &op);
+    if (!status) status = braid_op_plan(op, &(braid_plan_options){.effort = BRAID_EFFORT_ESTIMATE});
+    const braid_race *race = status ? NULL : braid_op_explain(op);
+    int fast = race && race->winner >= 0 && race->candidates[race->winner].kind != BRAID_KIND_REF;
+    braid_op_destroy(op);
+    return fast;
+}
+
+/* Dtypes that only the reference computes are left out: its speed is no ceiling. */
 static int measure(const doctor_options *options, braid_context *context, tables *t) {
     static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_F16, BRAID_DTYPE_BF16};
     char what[48];
@@ -50,6 +63,7 @@ static int measure(const doctor_options *options, braid_context *context, tables
     progress_begin(&p, 3, options->common.quiet);
     for (int i = 0; i < 3 && !interrupted(); i++) {
         braid_ceilings c = {0};
+        if (i > 0 && !has_fast_kernel(context, dtypes[i])) continue;
         snprintf(what, sizeof what, "measuring the ceilings of %s", braid_dtype_name(dtypes[i]));
         progress_step(&p, i, what);
         braid_status status = braid_context_ceilings(context, dtypes[i], &c);

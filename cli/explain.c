@@ -23,7 +23,7 @@ static const option explain_option_list[] = {
     {0}};
 
 static const braid_column candidate_columns[] = {
-    {.key = "kernel", .title = "kernel"},
+    {.key = "kernel", .title = "kernel", .keep_end = 1},
     {.key = "kind", .title = "kind"},
     {.key = "median_ms", .title = "ms", .cell = BRAID_CELL_NUMBER},
     {.key = "low_ms", .title = "low", .cell = BRAID_CELL_NUMBER, .optional = 2},
@@ -43,7 +43,7 @@ static const braid_column candidate_columns[] = {
 
 static const char *note_of(const braid_bench_row *row) {
     if (row->reason) return row->reason;
-    return row->handicapped ? "handicapped: below this CPU's best instruction set" : row->chosen ? "chosen" : "";
+    return row->handicapped ? "handicapped: below this CPU's best instruction set" : row->chosen ? "chosen" : NULL;
 }
 
 static braid_status add_candidate(braid_table *table, const braid_bench_row *row) {
@@ -111,7 +111,6 @@ static braid_status fill_report(const explain_options *options, const braid_benc
     if (!status && *r->baseline_name) status = braid_report_add_text(report, "baseline", "baseline", r->baseline_name);
     if (!status) status = make_candidates(r, &candidates);
     if (!status) status = braid_report_add_table(report, "candidates", NULL, candidates);
-    if (!status) status = braid_report_add_words(report, "");
     if (!status) status = braid_report_add_text(report, "chosen", "chosen", chosen_text(r));
     return status ? status : braid_report_add_text(report, "why", "why", r->why);
 }

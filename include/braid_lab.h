@@ -62,6 +62,7 @@ typedef struct braid_column {
     int width;    /* least width in the table */
     int group;    /* 1: in the table, a line of its own above the rows that share the value */
     int optional; /* 0: always shown; else left out on a narrow terminal, higher numbers first */
+    int keep_end; /* 1: text that does not fit is cut at its front */
 } braid_column;
 
 typedef struct braid_table braid_table;

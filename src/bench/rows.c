@@ -10,13 +10,13 @@
 
 static const braid_column bench_columns[] = {
     {.key = "problem", .title = "problem", .group = 1},
-    {.key = "kernel", .title = "kernel", .width = 36},
+    {.key = "kernel", .title = "kernel", .width = 42, .keep_end = 1},
     {.key = "kind", .title = "kind", .width = 6},
     {.key = "device"},
     {.key = "dtype"},
-    {.key = "median_ms", .title = "ms", .cell = BRAID_CELL_NUMBER, .width = 7},
-    {.key = "low_ms", .title = "low", .cell = BRAID_CELL_NUMBER, .width = 7, .optional = 3},
-    {.key = "high_ms", .title = "high", .cell = BRAID_CELL_NUMBER, .width = 7, .optional = 3},
+    {.key = "median_ms", .title = "ms", .cell = BRAID_CELL_NUMBER, .width = 9},
+    {.key = "low_ms", .title = "low", .cell = BRAID_CELL_NUMBER, .width = 9, .optional = 3},
+    {.key = "high_ms", .title = "high", .cell = BRAID_CELL_NUMBER, .width = 9, .optional = 3},
     {.key = "gflops", .title = "GFLOP/s", .cell = BRAID_CELL_NUMBER, .width = 7, .optional = 1},
     {.key = "gbs", .title = "GB/s", .cell = BRAID_CELL_NUMBER, .width = 7, .optional = 2},
     {.key = "roofline", .title = "roof", .cell = BRAID_CELL_PERCENT, .width = 4},

@@ -97,6 +97,13 @@ static braid_status copy_rows(const braid_race *race, braid_bench_result *r) {
     return BRAID_OK;
 }
 
+/* f32 always has fast kernels; elsewhere the reference may be alone, and its speed is no ceiling. */
+static int has_ceilings(const braid_bench_result *r) {
+    int fast = r->dtype == BRAID_DTYPE_F32;
+    for (int i = 0; i < r->count; i++) fast |= r->rows[i].kind != BRAID_KIND_REF && !isnan(r->rows[i].median_s);
+    return fast;
+}
+
 /* The ceilings of a dtype are measured once; where they cannot be, the roofline is not known. */
 static const braid_ceilings *ceilings_of(braid_bench *bench, braid_dtype dtype) {
     if (!bench->have_ceilings[dtype]) {
@@ -107,7 +114,7 @@ static const braid_ceilings *ceilings_of(braid_bench *bench, braid_dtype dtype) 
 }
 
 static void set_roofline(braid_bench *bench, braid_bench_result *r, braid_bench_row *rows) {
-    const braid_ceilings *c = ceilings_of(bench, r->dtype);
+    const braid_ceilings *c = has_ceilings(r) ? ceilings_of(bench, r->dtype) : NULL;
     double compute_s = c && c->gemm_flops_per_s > 0 ? r->flops / c->gemm_flops_per_s : NAN;
     double memory_s = c && c->copy_bytes_per_s > 0 ? r->bytes / c->copy_bytes_per_s : NAN;
     r->memory_bound = memory_s >= compute_s;

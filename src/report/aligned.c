@@ -1,7 +1,7 @@
 /*
  * Tables for people: aligned columns, a heading, a line of its own for the value that a group of rows
  * shares. On a terminal that is too narrow the optional columns go first, then the widest text
- * column is cut with an ellipsis; no line is ever wrapped.
+ * column is cut with an ellipsis. Text in the last column is never cut: it runs over.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,10 +35,25 @@ static void natural_widths(layout *l) {
     }
 }
 
+static int last_shown(const layout *l) {
+    int last = 0;
+    for (int c = 0; c < l->table->count; c++)
+        if (l->width[c]) last = c;
+    return last;
+}
+
+/* Text in the last column may run over, but some of it should be seen. */
+static int runs_over(const layout *l, int column) {
+    return l->table->columns[column].cell == BRAID_CELL_TEXT && column == last_shown(l);
+}
+
 static int total_width(const layout *l) {
     int total = l->indent - GAP;
-    for (int c = 0; c < l->table->count; c++)
-        if (l->width[c]) total += l->width[c] + GAP;
+    for (int c = 0; c < l->table->count; c++) {
+        int width = l->width[c];
+        if (width > LEAST_TEXT && runs_over(l, c)) width = LEAST_TEXT;
+        if (width) total += width + GAP;
+    }
     return total;
 }
 
@@ -55,7 +70,7 @@ static int most_optional(const layout *l) {
 static int widest_text(const layout *l) {
     int found = -1;
     for (int c = 0; c < l->table->count; c++) {
-        if (l->table->columns[c].cell != BRAID_CELL_TEXT || l->width[c] <= LEAST_TEXT) continue;
+        if (l->table->columns[c].cell != BRAID_CELL_TEXT || l->width[c] <= LEAST_TEXT || runs_over(l, c)) continue;
         if (found < 0 || l->width[c] > l->width[found]) found = c;
     }
     return found;
@@ -76,25 +91,17 @@ static const char *verdict_colour(const char *text) {
 
 static void print_spaces(int count, FILE *out) { fprintf(out, "%*s", count > 0 ? count : 0, ""); }
 
-/* Prints at most `width` columns of the text, and returns how many. */
-static int print_cut(const char *text, int width, FILE *out) {
+/* Prints at most `width` columns of the text, of its end or of its beginning. */
+static void print_cut(const char *text, int width, int keep_end, FILE *out) {
     int wanted = text_width(text);
     if (wanted <= width) {
         fputs(text, out);
-        return wanted;
+    } else if (keep_end) {
+        const char *rest = text + text_fit(text, wanted - width + 1);
+        fprintf(out, "\u2026%s", rest);
+    } else {
+        fprintf(out, "%.*s\u2026", (int)text_fit(text, width - 1), text);
     }
-    size_t bytes = text_fit(text, width - 1);
-    fwrite(text, 1, bytes, out);
-    fputs("\u2026", out);
-    return width; /* a wide character may leave one column unused: the gap covers it */
-}
-
-/* The last shown column is not padded, so that no line ends in spaces. */
-static int last_shown(const layout *l) {
-    int last = 0;
-    for (int c = 0; c < l->table->count; c++)
-        if (l->width[c]) last = c;
-    return last;
 }
 
 static void print_cell(const layout *l, int column, const char *text, FILE *out) {
@@ -103,9 +110,9 @@ static void print_cell(const layout *l, int column, const char *text, FILE *out)
     const char *colour = l->options->colour ? verdict_colour(text) : NULL;
     if (right) print_spaces(pad, out);
     if (colour) fputs(colour, out);
-    print_cut(text, width, out);
+    print_cut(text, width, l->table->columns[column].keep_end, out);
     if (colour) fputs("\033[0m", out);
-    if (!right && column != last_shown(l)) print_spaces(pad, out);
+    if (!right && column != last_shown(l)) print_spaces(pad, out); /* no line ends in spaces */
 }
 
 static void print_line(const layout *l, int row, FILE *out) {
@@ -126,8 +133,7 @@ static void print_groups(const layout *l, int row, FILE *out) {
         if (!l->table->columns[c].group) continue;
         const json_t *cell = table_cell(l->table, row, c);
         if (row > l->options->first_row && json_equal(cell, table_cell(l->table, row - 1, c))) continue;
-        print_cut(json_is_string(cell) ? json_string_value(cell) : "-",
-                  l->options->width > 0 ? l->options->width : 1 << 20, out);
+        fputs(json_is_string(cell) ? json_string_value(cell) : "-", out);
         fputc('\n', out);
     }
 }

@@ -95,10 +95,20 @@ static void narrow_terminals(void **state) {
     expect_print(t, (braid_print_options){.width = 20},
                  "name           ms\na,\"b\"|c     1.250\ncaf\u00e9            -\n");
     braid_table_destroy(t);
-    assert_int_equal(braid_table_create(columns, 1, &t), BRAID_OK);
-    assert_int_equal(braid_table_add_text(t, "abcdefghijklmnopqrstuvwxyz"), BRAID_OK);
-    expect_print(t, (braid_print_options){.width = 14}, "name\nabcdefghijklm\u2026\n");
-    expect_print(t, (braid_print_options){.width = 3}, "name\nabcdefghijk\u2026\n");
+}
+
+static void text_is_cut(void **state) {
+    static const braid_column two[] = {
+        {.key = "a", .title = "a"}, {.key = "b", .title = "b", .keep_end = 1}, {.key = "c", .title = "c"}};
+    static const char *const cells[] = {"abcdefghijklmnop", "ABCDEFGHIJKLMNOP", "the last runs over"};
+    (void)state;
+    braid_table *t = NULL;
+    assert_int_equal(braid_table_create(two, 3, &t), BRAID_OK);
+    for (int i = 0; i < 3; i++) assert_int_equal(braid_table_add_text(t, cells[i]), BRAID_OK);
+    expect_print(t, (braid_print_options){.width = 42, .no_heading = 1},
+                 "abcdefghijkl\u2026  \u2026EFGHIJKLMNOP  the last runs over\n");
+    expect_print(t, (braid_print_options){.width = 3, .no_heading = 1},
+                 "abcdefghijk\u2026  \u2026FGHIJKLMNOP  the last runs over\n");
     braid_table_destroy(t);
 }
 
@@ -198,11 +208,17 @@ static void reports_in_every_format(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_quotes),         cmocka_unit_test(markdown_escapes),
-        cmocka_unit_test(json_has_every_key), cmocka_unit_test(columns_line_up),
-        cmocka_unit_test(narrow_terminals),   cmocka_unit_test(groups_and_colour),
-        cmocka_unit_test(widths_of_text),     cmocka_unit_test(text_that_is_not_utf8),
-        cmocka_unit_test(bad_arguments),      cmocka_unit_test(reports_in_every_format),
+        cmocka_unit_test(csv_quotes),
+        cmocka_unit_test(markdown_escapes),
+        cmocka_unit_test(json_has_every_key),
+        cmocka_unit_test(columns_line_up),
+        cmocka_unit_test(narrow_terminals),
+        cmocka_unit_test(text_is_cut),
+        cmocka_unit_test(groups_and_colour),
+        cmocka_unit_test(widths_of_text),
+        cmocka_unit_test(text_that_is_not_utf8),
+        cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(reports_in_every_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

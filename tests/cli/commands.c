@@ -1,0 +1,333 @@
+/*
+ * The command line from outside: every case is a shell line with the exit code it must have and
+ * words that must stand on standard output and standard error. $B is the program; each case runs in
+ * an empty folder; they share one folder of wisdom.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SMALL "linear_fwd:f32:b8:c32:k15:bias1"
+#define QUICK " --device cpu --seconds 0.02 -q "
+#define KEYS                                                                                                \
+    "problem,kernel,kind,device,dtype,median_ms,low_ms,high_ms,gflops,gbs,roofline,ratio,baseline,verdict," \
+    "max_err,layout_copy_bytes"
+
+typedef struct command {
+    const char *line;
+    int code;
+    const char *out; /* words of standard output, separated by |; NULL: it must be empty; "": anything */
+    const char *err; /* the same for standard error; words with ! in front must be absent */
+} command;
+
+static const command commands[] = {
+    /* the front door */
+    {"$B", 2, NULL, "expected a verb|braid help"},
+    {"$B help", 0, "doctor|demo|bench|explain|check|help|version|Exit: 0 ok", NULL},
+    {"$B --help", 0, "braid VERB", NULL},
+    {"$B -h", 0, "braid VERB", NULL},
+    {"$B version", 0, "braid 0.|ABI", NULL},
+    {"$B --version", 0, "braid 0.", NULL},
+    {"$B help bench", 0, "PROBLEM|SUITE|--gate|Examples:", NULL},
+    {"$B help nosuch", 2, NULL, "unknown verb \"nosuch\""},
+    {"$B help bench check", 2, NULL, "at most 1 argument|check"},
+    /* verbs that do not exist, also those that are planned */
+    {"$B bnech", 2, NULL, "unknown verb \"bnech\"|did you mean \"bench\""},
+    {"$B exp", 2, NULL, "did you mean \"explain\""},
+    {"$B train linet18", 2, NULL, "unknown verb \"train\"|expected one of: doctor"},
+    {"$B profile", 2, NULL, "unknown verb"},
+    {"$B tune", 2, NULL, "unknown verb"},
+    {"$B ''", 2, NULL, "unknown verb \"\""},
+    {"$B --device cpu bench", 2, NULL, "expected a verb first|--device"},
+    {"$B \"$(printf 'a\\033[31m')\"", 2, NULL, "a?[31m"},
+    /* help of every verb */
+    {"$B doctor --help", 0, "--quick|--device|--threads|-o, --output|table|csv|json|md", NULL},
+    {"$B demo --help", 0, "--seed|--device|--quiet", NULL},
+    {"$B bench --help", 0, "--filter|--list|--seconds|--gate|--out|--repro|--cache-dir|--disable|layout_copy_bytes",
+     NULL},
+    {"$B explain --help", 0, "--effort|--again|measure|estimate|exhaustive", NULL},
+    {"$B check --help", 0, "--count|--seed|--verbose", NULL},
+    {"$B help --help", 0, "[VERB]", NULL},
+    {"$B version --help", 0, "ABI", NULL},
+    {"$B bench -h nosuch --gate", 0, "--gate", NULL},
+    /* options */
+    {"$B bench " SMALL " --gaet", 2, NULL, "unknown option --gaet|did you mean --gate"},
+    {"$B bench " SMALL " --zzzzzz", 2, NULL, "unknown option --zzzzzz|--seconds"},
+    {"$B bench " SMALL " -z", 2, NULL, "unknown option -z"},
+    {"$B bench " SMALL " --seconds", 2, NULL, "--seconds: expected S behind it, got nothing"},
+    {"$B bench " SMALL " --seconds fast", 2, NULL, "--seconds: expected a number above 0|got \"fast\""},
+    {"$B bench " SMALL " --seconds -1", 2, NULL, "--seconds|got \"-1\""},
+    {"$B bench " SMALL " --seconds nan", 2, NULL, "got \"nan\""},
+    {"$B bench " SMALL " --threads two", 2, NULL, "--threads: expected a whole number|got \"two\""},
+    {"$B bench " SMALL " --threads=-3", 2, NULL, "got \"-3\""},
+    {"$B bench " SMALL " --threads 99999999999999999999", 2, NULL, "--threads"},
+    {"$B bench " SMALL " -o xml", 2, NULL, "--output: expected table|csv|json|md, got \"xml\""},
+    {"$B bench " SMALL " -o jsn", 2, NULL, "did you mean json"},
+    {"$B bench " SMALL " --gate=yes", 2, NULL, "takes no value|got \"yes\""},
+    {"$B bench " SMALL " --repro always", 2, NULL, "--repro: expected run|got \"always\""},
+    {"$B check --seed -1", 2, NULL, "--seed: expected a whole number|got \"-1\""},
+    {"$B check --seed 18446744073709551616", 2, NULL, "--seed"},
+    {"$B check --count 1.5", 2, NULL, "--count|got \"1.5\""},
+    {"$B demo -o json", 2, NULL, "unknown option -o"},
+    {"$B explain " SMALL " --effort mesure", 2, NULL, "did you mean measure"},
+    /* arguments */
+    {"$B bench", 2, NULL, "expected PROBLEM|--list"},
+    {"$B explain", 2, NULL, "expected PROBLEM, got nothing"},
+    {"$B explain " SMALL " " SMALL, 2, NULL, "at most 1 argument"},
+    {"$B doctor now", 2, NULL, "expected no argument, got \"now\""},
+    {"$B demo now", 2, NULL, "expected no argument"},
+    {"$B version now", 2, NULL, "expected no argument"},
+    {"$B bench nosuite", 2, NULL, "no suite \"nosuite\"|linet3|smoke|path of a suite file"},
+    {"$B bench ./nosuch.txt", 3, NULL, "cannot open the suite ./nosuch.txt"},
+    {"$B bench nosuch.txt", 3, NULL, "cannot open"},
+    {"echo linear_fwd:f32:b2 > bad.txt; $B bench ./bad.txt", 2, NULL, "./bad.txt, line 1: "},
+    {"echo '# none' > none.txt; $B bench ./none.txt", 3, NULL, "found none"},
+    {"$B bench smoke --filter nosuch --list", 2, NULL, "no problem contains \"nosuch\""},
+    {"$B check conv2", 2, NULL, "unknown op \"conv2\"|did you mean conv2d_fwd"},
+    {"$B check convolution", 2, NULL, "unknown op \"convolution\"|bn_stats"},
+    /* problems that cannot be meant: the library's message, the same for three verbs */
+    {"$B bench conv2d_fwd:f33:b1:hw8x8:c4:k4:rs3x3", 2, NULL, "f33"},
+    {"$B bench conv2d_sideways:f32:b1:hw8x8:c4:k4:rs3x3", 2, NULL, "conv2d_sideways"},
+    {"$B bench " SMALL ":n99", 2, NULL, "braid bench: "},
+    {"$B explain conv2d_fwd:f32:b1:hw8x8:c4:k4:rs3x3:st-1", 2, NULL, "st"},
+    {"$B explain conv2d_fwd:f32:b1:hw2x2:c4:k4:rs9x9", 2, NULL, "braid explain: "},
+    {"$B check linear_fwd:f32:b-2:c3:k4", 2, NULL, "b"},
+    {"$B check linear_fwd:", 2, NULL, "braid check: "},
+    {"$B explain 'linear_fwd:f32:b8:c32:k15:nosuch3'", 2, NULL, "nosuch"},
+    /* devices and folders */
+    {"$B bench " SMALL " --device toaster", 2, NULL, "toaster"},
+    {"$B doctor --device cuda:99", 6, NULL, "cuda"},
+    {"$B doctor --quick --device cpu --cache-dir /proc/nowhere/x; test $? -le 7", 0, "", ""},
+    /* lists */
+    {"$B bench --list", 0, "linear|linet3|smoke", NULL},
+    {"$B bench smoke --list", 0, "conv2d_fwd:f32:n3:b2:hw13x17:c3,1,1|bn_dapply", NULL},
+    {"$B bench linet3 --list | wc -l", 0, "61", NULL},
+    {"$B bench linet3 --list --filter bn_stats,linear_fwd | wc -l", 0, "6", NULL},
+    {"cp \"$S/smoke.txt\" mine.txt; $B bench ./mine.txt --list", 0, "linear_fwd", NULL},
+    {"mkdir s; cp \"$S/smoke.txt\" s/mine.txt; BRAID_SUITE_PATH=s $B bench mine --list", 0, "linear_fwd", NULL},
+    /* measuring */
+    {"$B bench " SMALL QUICK, 0, "linear_fwd:f32:n1:b8:c32:k15:bias1:mask0|ms|verdict|chosen|1 problem", NULL},
+    {"$B bench " SMALL " --device cpu --seconds 0.02", 0, "chosen", "[1/1] linear_fwd|!\033"},
+    {"$B bench " SMALL " " SMALL QUICK " | grep -c verdict", 0, "1", NULL},
+    {"$B bench " SMALL QUICK "-o csv", 0, KEYS "\n", NULL},
+    {"$B bench " SMALL " " SMALL QUICK "-o csv | grep -c ^problem,", 0, "1", NULL},
+    {"$B bench " SMALL QUICK "-o md", 0, "| kernel ||---|chosen", NULL},
+    {"$B bench " SMALL QUICK "-o csv --disable onednn,openblas", 0, ",ref,|!vendor|!onednn|!openblas", "!vendor"},
+    {"$B bench " SMALL QUICK "--disable onednn,openblas --gate", 0, "gate OK|!vendor", "!vendor"},
+    {"$B bench " SMALL QUICK "--repro threads", 0, "chosen", NULL},
+    {"$B bench " SMALL QUICK "--threads 1 --cache-dir ''", 0, "chosen", NULL},
+    {"$B bench " SMALL QUICK "--out run && ls run && head -1 run/results.csv", 0, "run.json|results.csv|" KEYS, NULL},
+    {"$B bench " SMALL " --device cpu --seconds 0.02 --out run -o csv > rows.csv", 0, NULL, "wrote run/run.json"},
+    {"$B bench " SMALL QUICK "--out /proc/nowhere", 7, "chosen", "/proc/nowhere"},
+    {"$B explain " SMALL QUICK "--cache-dir ''", 0,
+     "problem|work|FLOP per byte|roofline|measured now|kernel|chosen|why", NULL},
+    {"$B explain " SMALL QUICK, 0, "remembered from an earlier race", NULL},
+    {"$B explain " SMALL QUICK "--again", 0, "measured now", NULL},
+    {"$B explain " SMALL QUICK "--effort estimate", 0, "cost model|chosen", NULL},
+    {"$B explain " SMALL QUICK "-o csv", 0, "kernel,kind,median_ms|,reason", NULL},
+    {"$B explain " SMALL QUICK "-o md", 0, "- problem: linear_fwd||---", NULL},
+    {"$B check linear --count 2 -q --device cpu", 0, "linear_fwd__ref|linear_bwd_data__ref| passed, 0 failed, |!conv2d",
+     NULL},
+    {"$B check bn_stats --count 1 --device cpu", 0, "bn_stats__ref", "[1/1] bn_stats"},
+    {"$B check " SMALL " --seed 7 -q --device cpu", 0, "linear_fwd__ref| passed, 0 failed, ", NULL},
+    {"$B check linear_fwd --count 1 -q -o csv --device cpu", 0, "kernel,kind,problems,skipped,compared",
+     " passed, 0 failed, "},
+    {"$B doctor --quick --device cpu", 0, "cpu|model|threads", NULL},
+    {"$B doctor --quick --device cpu -o csv", 0, "section,name,value,hint", NULL},
+    /* output that cannot be written, and readers that leave */
+    {"$B help > /dev/full", 7, NULL, "cannot write to standard output: No space left"},
+    {"$B help bench > /dev/full", 7, NULL, "No space left"},
+    {"$B bench linet3 --list > /dev/full", 7, NULL, "No space left"},
+    {"$B doctor --quick --device cpu > /dev/full", 7, NULL, "No space left"},
+    {"$B bench " SMALL QUICK "-o json > /dev/full", 7, NULL, "No space left"},
+    {"$B check linear_fwd --count 1 -q --device cpu > /dev/full", 7, NULL, "No space left"},
+    {"$B version >&-", 7, NULL, "cannot write to standard output"},
+    {"$B bench " SMALL QUICK ">&-", 7, NULL, "cannot write to standard output"},
+    {"$B version 2>&- <&-", 0, "braid 0.", NULL},
+    {"$B nosuch 2>&-", 2, NULL, NULL},
+    {"$B nosuch 2> /dev/full", 2, NULL, NULL},
+    {"$B bench linet3 --list | head -1", 0, "conv2d_fwd", NULL},
+    {"(trap '' PIPE; $B help; echo code $? >&2) | true", 0, NULL, "code 0"},
+    /* Ctrl-C keeps what was measured */
+    {"$B bench smoke smoke smoke -o csv --device cpu --seconds 1 & sleep 2; kill -INT $!; wait $!", 130,
+     KEYS "\n\"conv2d_fwd:", "stopping after the current problem"},
+    {"$B check --count 100000 --device cpu -q & sleep 1; kill -INT $!; wait $!", 130, " passed, 0 failed, ",
+     "stopping"},
+    /* the terminal */
+    {"NO_COLOR=1 script -qec \"$B bench " SMALL QUICK "\" /dev/null", 0, "chosen|!\033[3", ""},
+};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static char folder[] = "/tmp/braid_cli_XXXXXX";
+
+static char *read_all(const char *name) {
+    char path[128];
+    size_t room = 1u << 20, used = 0;
+    char *text = calloc(1, room);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    if (file && text) used = fread(text, 1, room - 1, file);
+    if (file) fclose(file);
+    assert_non_null(text);
+    text[used] = 0;
+    return text;
+}
+
+/* Runs a line in the empty work folder. Returns the exit code. */
+static int run_line(const char *line) {
+    char script[4096];
+    snprintf(script, sizeof script,
+             "rm -rf %s/work && mkdir %s/work && cd %s/work && export BRAID_CACHE_DIR=%s/cache B='%s' && "
+             "unset BRAID_DEVICE BRAID_DISABLE BRAID_SUITE_PATH BRAID_LOG; { %s\n} >%s/out 2>%s/err",
+             folder, folder, folder, folder, BRAID_PROGRAM, line, folder, folder);
+    int status = system(script);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void expect_words(const command *c, const char *where, const char *text, const char *words) {
+    char word[512];
+    if (!words) {
+        if (*text) fail_msg("%s: expected nothing on %s, got:\n%s", c->line, where, text);
+        return;
+    }
+    while (*words) {
+        size_t length = strcspn(words, "|");
+        snprintf(word, sizeof word, "%.*s", (int)length, words);
+        int absent = word[0] == '!';
+        if ((strstr(text, word + absent) != NULL) == absent)
+            fail_msg("%s: expected%s \"%s\" on %s, got:\n%s", c->line, absent ? " no" : "", word + absent, where, text);
+        words += length + (words[length] == '|');
+    }
+}
+
+static void runs(void **state) {
+    const command *c = *state;
+    int code = run_line(c->line);
+    char *out = read_all("out"), *err = read_all("err");
+    if (code != c->code) fail_msg("%s: expected exit %d, got %d\n%s%s", c->line, c->code, code, out, err);
+    expect_words(c, "standard output", out, c->out);
+    expect_words(c, "standard error", err, c->err);
+    free(out);
+    free(err);
+}
+
+static json_t *json_of(const char *line) {
+    json_error_t error;
+    int code = run_line(line);
+    char *out = read_all("out");
+    if (code) fail_msg("%s: exit %d", line, code);
+    json_t *value = json_loads(out, JSON_REJECT_DUPLICATES, &error);
+    if (!value) fail_msg("%s: not JSON, %s:\n%s", line, error.text, out);
+    free(out);
+    return value;
+}
+
+static void check_row_keys(json_t *row) {
+    char keys[] = KEYS;
+    size_t count = 0;
+    for (char *key = strtok(keys, ","); key; key = strtok(NULL, ","), count++)
+        if (!json_object_get(row, key)) fail_msg("the row has no key %s", key);
+    assert_int_equal(json_object_size(row), count);
+}
+
+static void bench_json(void **state) {
+    (void)state;
+    json_t *rows = json_of("$B bench " SMALL QUICK "-o json");
+    int chosen = 0;
+    size_t index;
+    json_t *row;
+    assert_true(json_is_array(rows) && json_array_size(rows) > 0);
+    json_array_foreach(rows, index, row) {
+        check_row_keys(row);
+        assert_true(json_number_value(json_object_get(row, "median_ms")) > 0);
+        assert_string_equal(json_string_value(json_object_get(row, "dtype")), "f32");
+        chosen += strstr(json_string_value(json_object_get(row, "verdict")), "chosen") != NULL;
+    }
+    assert_int_equal(chosen, 1);
+    json_decref(rows);
+}
+
+static void run_json(void **state) {
+    static const char *const keys[] = {"rows", "schema", "date", "version", "abi", "argv", "problems", "machine"};
+    (void)state;
+    json_t *run = json_of("$B bench " SMALL QUICK "--out run >/dev/null && cat run/run.json");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) assert_non_null(json_object_get(run, keys[i]));
+    assert_true(json_array_size(json_object_get(run, "rows")) > 0);
+    check_row_keys(json_array_get(json_object_get(run, "rows"), 0));
+    assert_string_equal(json_string_value(json_array_get(json_object_get(run, "argv"), 0)), SMALL);
+    json_decref(run);
+}
+
+static void other_json(void **state) {
+    (void)state;
+    json_t *doctor = json_of("$B doctor --quick --device cpu -o json");
+    assert_true(json_array_size(json_object_get(doctor, "machine")) > 3);
+    assert_true(json_is_array(json_object_get(doctor, "missing")));
+    json_decref(doctor);
+    json_t *explain = json_of("$B explain " SMALL QUICK "-o json");
+    assert_true(json_array_size(json_object_get(explain, "candidates")) > 0);
+    assert_true(json_number_value(json_object_get(explain, "flops")) > 0);
+    assert_true(json_is_string(json_object_get(explain, "why")));
+    json_decref(explain);
+    json_t *check = json_of("$B check linear_fwd --count 1 -q -o json --device cpu");
+    assert_true(json_integer_value(json_object_get(check, "passed")) > 0);
+    assert_int_equal(json_integer_value(json_object_get(check, "failed")), 0);
+    assert_int_equal(json_array_size(json_object_get(check, "failures")), 0);
+    json_decref(check);
+}
+
+/* docs/cli.md names every verb and every option that any help text lists. */
+static void everything_is_documented(void **state) {
+    static char words[65536];
+    FILE *file = fopen("docs/cli.md", "r");
+    (void)state;
+    assert_non_null(file);
+    words[fread(words, 1, sizeof words - 1, file)] = 0;
+    fclose(file);
+    assert_int_equal(run_line("for v in $($B help | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'); do echo braid $v; "
+                              "$B help $v | grep -o -e ' --[a-z-]*'; done | sort -u"),
+                     0);
+    char *out = read_all("out");
+    int count = 0;
+    for (char *line = strtok(out, "\n"); line; line = strtok(NULL, "\n"), count++) {
+        line += strspn(line, " ");
+        if (!strstr(words, line)) fail_msg("docs/cli.md does not name \"%s\"", line);
+    }
+    assert_true(count >= 20);
+    free(out);
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    char suites[1024], *here = getcwd(NULL, 0);
+    if (!here || !mkdtemp(folder)) return -1;
+    snprintf(suites, sizeof suites, "%s/bench/suites", here);
+    free(here);
+    return setenv("S", suites, 1);
+}
+
+static int remove_folder(void **state) {
+    char line[64];
+    (void)state;
+    snprintf(line, sizeof line, "rm -rf %s", folder);
+    return system(line);
+}
+
+int main(void) {
+    static struct CMUnitTest tests[COMMANDS + 4];
+    for (size_t i = 0; i < COMMANDS; i++)
+        tests[i] =
+            (struct CMUnitTest){.name = commands[i].line, .test_func = runs, .initial_state = (void *)&commands[i]};
+    tests[COMMANDS] = (struct CMUnitTest)cmocka_unit_test(bench_json);
+    tests[COMMANDS + 1] = (struct CMUnitTest)cmocka_unit_test(run_json);
+    tests[COMMANDS + 2] = (struct CMUnitTest)cmocka_unit_test(other_json);
+    tests[COMMANDS + 3] = (struct CMUnitTest)cmocka_unit_test(everything_is_documented);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
