@@ -1,0 +1,326 @@
+/*
+ * Tests of the stopwatch, on a made-up device whose clock goes forward only when a made-up kernel runs:
+ * intervals of known samples, the order of rounds, kernels that fail or are too slow, and the memory
+ * that they are given.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include "plan/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+#include "tests/support/given.h"
+
+/* ---- Intervals ---------------------------------------------------------------------------- */
+
+static void assert_interval(const double *samples, int count, const double low_median_high[3]) {
+    interval i = measure_interval(samples, count);
+    assert_true(i.low == low_median_high[0]);
+    assert_true(i.median == low_median_high[1]);
+    assert_true(i.high == low_median_high[2]);
+}
+
+static void intervals_of_known_samples(void **state) {
+    double samples[2 * MEASURE_MAX_ROUNDS];
+    (void)state;
+    assert_interval(NULL, 0, (const double[]){0, 0, 0});
+    assert_interval((const double[]){5}, 1, (const double[]){5, 5, 5});
+    assert_interval((const double[]){5, 3}, 2, (const double[]){3, 4, 5});
+    assert_interval((const double[]){9, 2, 4}, 3, (const double[]){2, 4, 9});
+    assert_interval((const double[]){7, 1, 6, 2, 5, 3, 4}, 7, (const double[]){1, 4, 7});
+    for (int j = 0; j < 2 * MEASURE_MAX_ROUNDS; j++) samples[j] = 1 + (j * 17) % 31; /* 1 to 31 in disorder */
+    assert_interval(samples, 31, (const double[]){11, 16, 22});
+    for (int j = 0; j < 31; j++) samples[j] = j == 4 || j == 9 ? 1e6 : 3; /* outliers move nothing */
+    assert_interval(samples, 31, (const double[]){3, 3, 3});
+    for (int j = 0; j < 2 * MEASURE_MAX_ROUNDS; j++) samples[j] = j < MEASURE_MAX_ROUNDS ? 1 : 2;
+    assert_interval(samples, 2 * MEASURE_MAX_ROUNDS, (const double[]){1, 1, 1}); /* no more than its room */
+}
+
+/* How often the interval of `count` samples holds the true median: exact, by counting heads. */
+static double coverage(int count) {
+    double samples[MEASURE_MAX_ROUNDS] = {0}, held = 0, ways = 1;
+    for (int j = 0; j < count; j++) samples[j] = j + 1;
+    interval i = measure_interval(samples, count);
+    for (int below = 0; below <= count; below++) { /* `below` samples lie under the true median */
+        if (below >= i.low && below < i.high) held += ways;
+        ways = ways * (count - below) / (below + 1);
+    }
+    return held / pow(2, count);
+}
+
+static void intervals_hold_the_median_as_often_as_they_say(void **state) {
+    (void)state;
+    for (int count = 6; count <= MEASURE_MAX_ROUNDS; count++) {
+        assert_true(coverage(count) >= 0.947);
+        assert_true(coverage(count) <= 0.99);
+    }
+}
+
+/* ---- A made-up device ----------------------------------------------------------------------- */
+
+#define RUNNERS 3
+#define MOST_BATCHES 1000
+#define PROBLEM "linear_fwd:b2:c3:k4"
+
+typedef struct fake {
+    double seconds; /* of one launch */
+    size_t workspace_bytes;
+    int created, destroyed, launched;
+    int fail_create, fail_launch_after; /* 0: never */
+} fake;
+
+static fake fakes[RUNNERS];
+static double fake_clock;
+static int batches[MOST_BATCHES], batch_count; /* which kernel ran in each timed batch */
+static int launches_in_batch, last_runner;
+static const char *lowest_x, *highest_x; /* the places of x that launches saw */
+static size_t allocated_bytes;
+
+static braid_status fake_alloc(device *d, size_t bytes, void **out) {
+    (void)d;
+    if (bytes > allocated_bytes) allocated_bytes = bytes;
+    return memory_alloc_device(bytes, "fake", out);
+}
+
+static void fake_free(device *d, void *memory) { (void)d, memory_free(memory); }
+
+static braid_status fake_copy(device *d, void *to, const void *from, size_t bytes) {
+    (void)d;
+    memcpy(to, from, bytes);
+    return BRAID_OK;
+}
+
+static braid_status fake_time(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations, double *seconds) {
+    (void)d;
+    const double start = fake_clock;
+    launches_in_batch = 0;
+    for (int i = 0; i < iterations; i++) TRY(launch(context, i));
+    assert_int_equal(launches_in_batch, iterations);
+    if (batch_count < MOST_BATCHES) batches[batch_count++] = last_runner;
+    *seconds = fake_clock - start;
+    return BRAID_OK;
+}
+
+static size_t fake_cache_bytes(const device *d) { return (void)d, (size_t)1 << 20; }
+static size_t fake_free_bytes(const device *d) { return (void)d, (size_t)1 << 30; }
+
+static const backend fake_backend = {.name = "cpu", .alloc = fake_alloc, .free = fake_free, .upload = fake_copy, .download = fake_copy,
+                                     .time = fake_time, .cache_bytes = fake_cache_bytes, .free_bytes = fake_free_bytes};
+
+/* ---- Made-up kernels ------------------------------------------------------------------------ */
+
+static braid_status create_fake(int index, void **state, size_t *workspace_bytes) {
+    fake *f = &fakes[index];
+    if (f->fail_create) return fail(BRAID_ERROR_DEVICE, "fake %d: no", index);
+    f->created++;
+    *state = f;
+    *workspace_bytes = f->workspace_bytes;
+    return BRAID_OK;
+}
+
+/* Writes its whole workspace, so that too small a one is noticed. */
+static braid_status launch_fake(const braid_problem *p, device *d, void *state, const buffers *b) {
+    fake *f = state;
+    const char *x = b->plane[LINEAR_X][0];
+    (void)p;
+    (void)d;
+    last_runner = (int)(f - fakes);
+    launches_in_batch++;
+    if (f->fail_launch_after && f->launched >= f->fail_launch_after) return fail(BRAID_ERROR_DEVICE, "fake: lost");
+    f->launched++;
+    if (f->workspace_bytes) memset(b->workspace, 1, f->workspace_bytes);
+    if (!lowest_x || x < lowest_x) lowest_x = x;
+    if (!highest_x || x > highest_x) highest_x = x;
+    fake_clock += f->seconds;
+    return BRAID_OK;
+}
+
+static void destroy_fake(device *d, void *state) {
+    (void)d;
+    ((fake *)state)->destroyed++;
+}
+
+static braid_status create_0(const braid_problem *p, device *d, void **s, size_t *w) { return (void)p, (void)d, create_fake(0, s, w); }
+static braid_status create_1(const braid_problem *p, device *d, void **s, size_t *w) { return (void)p, (void)d, create_fake(1, s, w); }
+static braid_status create_2(const braid_problem *p, device *d, void **s, size_t *w) { return (void)p, (void)d, create_fake(2, s, w); }
+static const kernel_functions functions[RUNNERS] = {{NULL, NULL, create_0, launch_fake, destroy_fake},
+                                                    {NULL, NULL, create_1, launch_fake, destroy_fake},
+                                                    {NULL, NULL, create_2, launch_fake, destroy_fake}};
+static kernel kernels[RUNNERS];
+static runner runners[RUNNERS];
+
+static int set_up(void **state) {
+    (void)state;
+    memset(fakes, 0, sizeof fakes);
+    memset(runners, 0, sizeof runners);
+    fake_clock = 0;
+    batch_count = 0;
+    lowest_x = highest_x = NULL;
+    allocated_bytes = 0;
+    for (int j = 0; j < RUNNERS; j++) {
+        fakes[j].seconds = 1e-3;
+        kernels[j] = (kernel){.name = "fake", .functions = &functions[j]};
+        runners[j].kernel = &kernels[j];
+    }
+    return 0;
+}
+
+/* Every state that was made is gone again, and so is all memory. */
+static int tear_down(void **state) {
+    (void)state;
+    for (int j = 0; j < RUNNERS; j++) {
+        assert_int_equal(fakes[j].created, fakes[j].destroyed);
+        assert_null(runners[j].state);
+    }
+    assert_int_equal(memory_live(), 0);
+    return 0;
+}
+
+/* A budget of nothing gives the fewest rounds, an endless one the most. */
+static void measure(double seconds) {
+    device d = {.backend = &fake_backend};
+    const braid_problem p = given_problem(PROBLEM);
+    const measure_options options = {.seconds = seconds, .min_rounds = 7, .seed = 1};
+    if (measure_runners(&p, &d, runners, RUNNERS, &options) != BRAID_OK) fail_msg("%s", braid_message());
+}
+
+/* ---- Rounds ------------------------------------------------------------------------------- */
+
+static void the_clock_of_the_device_is_believed(void **state) {
+    (void)state;
+    fakes[1].seconds = 2e-3;
+    fakes[2].seconds = 1.5e-3;
+    measure(0);
+    for (int j = 0; j < RUNNERS; j++) {
+        assert_int_equal(runners[j].rounds, 7);
+        for (int round = 0; round < 7; round++) {
+            assert_true(fabs(runners[j].seconds[round] - fakes[j].seconds) < 1e-9 * fakes[j].seconds * runners[j].iterations);
+        }
+    }
+}
+
+static void budgets_bound_the_rounds(void **state) {
+    (void)state;
+    measure(1e9);
+    for (int j = 0; j < RUNNERS; j++) assert_int_equal(runners[j].rounds, MEASURE_MAX_ROUNDS);
+}
+
+static void rounds_are_interleaved_and_rotate(void **state) {
+    int firsts[RUNNERS] = {0};
+    (void)state;
+    measure(0);
+    const int rounds = 8, first = batch_count - rounds * RUNNERS; /* the first round warms up; before it they are calibrated */
+    assert_true(first >= RUNNERS);
+    for (int round = 0; round < rounds; round++) {
+        int seen[RUNNERS] = {0};
+        for (int j = 0; j < RUNNERS; j++) seen[batches[first + round * RUNNERS + j]]++;
+        for (int j = 0; j < RUNNERS; j++) assert_int_equal(seen[j], 1);
+        firsts[batches[first + round * RUNNERS]]++;
+    }
+    for (int j = 0; j < RUNNERS; j++) assert_true(firsts[j] >= 2);
+}
+
+static void short_launches_are_timed_in_batches(void **state) {
+    (void)state;
+    fakes[0].seconds = 1e-6;
+    fakes[1].seconds = 0; /* a clock too coarse to see it */
+    fakes[2].seconds = 1;
+    measure(0);
+    assert_in_range(runners[0].iterations, 1000, 4000); /* a batch of about two milliseconds */
+    assert_in_range(runners[1].iterations, 1001, 10000);
+    assert_int_equal(runners[2].iterations, 1);
+}
+
+static void a_slow_kernel_is_dropped(void **state) {
+    (void)state;
+    fakes[1].seconds = 2.4e-3; /* within the factor */
+    fakes[2].seconds = 2.6e-3;
+    measure(1e9);
+    assert_int_equal(runners[0].rounds, MEASURE_MAX_ROUNDS);
+    assert_int_equal(runners[1].rounds, MEASURE_MAX_ROUNDS);
+    assert_int_equal(runners[1].dropped, 0);
+    assert_int_equal(runners[2].dropped, 1);
+    assert_int_equal(runners[2].rounds, 3); /* and its times stay */
+    assert_true(measure_interval(runners[2].seconds, 3).median > 2.5e-3);
+}
+
+/* ---- Failures ----------------------------------------------------------------------------- */
+
+static void a_kernel_that_cannot_be_readied(void **state) {
+    (void)state;
+    fakes[1].fail_create = 1;
+    measure(0);
+    assert_string_equal(runners[1].failure, "could not be readied: fake 1: no");
+    assert_int_equal(runners[1].rounds, 0);
+    assert_int_equal(fakes[1].launched, 0);
+    assert_int_equal(runners[0].rounds, 7);
+    assert_int_equal(runners[2].rounds, 7);
+}
+
+static void a_kernel_that_fails_half_way(void **state) {
+    (void)state;
+    fakes[0].fail_launch_after = 5;
+    measure(0);
+    assert_string_equal(runners[0].failure, "failed when timed: fake: lost");
+    assert_int_equal(fakes[0].launched, 5);
+    assert_int_equal(runners[1].rounds, 7);
+    assert_int_equal(runners[2].rounds, 7);
+}
+
+static void everybody_fails(void **state) {
+    (void)state;
+    for (int j = 0; j < RUNNERS; j++) fakes[j].fail_create = 1;
+    measure(1e9);
+    for (int j = 0; j < RUNNERS; j++) assert_int_equal(runners[j].rounds, 0);
+}
+
+static void nobody_races(void **state) {
+    device d = {.backend = &fake_backend};
+    const braid_problem p = given_problem(PROBLEM);
+    (void)state;
+    assert_int_equal(measure_runners(&p, &d, NULL, 0, &(measure_options){.min_rounds = 7}), BRAID_OK);
+}
+
+/* ---- Memory ------------------------------------------------------------------------------- */
+
+static void operands_rotate_beyond_the_cache(void **state) {
+    (void)state;
+    measure(1e9);
+    assert_true((size_t)(highest_x - lowest_x) > fake_cache_bytes(NULL));
+}
+
+static void the_largest_workspace_serves_all(void **state) {
+    (void)state;
+    fakes[0].workspace_bytes = 100;
+    fakes[1].workspace_bytes = (size_t)64 << 20;
+    measure(0);
+    assert_int_equal(allocated_bytes, (size_t)64 << 20);
+    for (int j = 0; j < RUNNERS; j++) assert_int_equal(runners[j].workspace_bytes, fakes[j].workspace_bytes);
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(intervals_of_known_samples),
+        cmocka_unit_test(intervals_hold_the_median_as_often_as_they_say),
+        CASE(the_clock_of_the_device_is_believed),
+        CASE(budgets_bound_the_rounds),
+        CASE(rounds_are_interleaved_and_rotate),
+        CASE(short_launches_are_timed_in_batches),
+        CASE(a_slow_kernel_is_dropped),
+        CASE(a_kernel_that_cannot_be_readied),
+        CASE(a_kernel_that_fails_half_way),
+        CASE(everybody_fails),
+        CASE(nobody_races),
+        CASE(operands_rotate_beyond_the_cache),
+        CASE(the_largest_workspace_serves_all),
+    };
+    return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
+}
