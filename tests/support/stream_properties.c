@@ -250,7 +250,8 @@ outcome active_samples_alone(trial *t) {
     rig inputs, a;
     int slot = mask_slot(t->problem);
     int exact = (op_of(t->problem)->exact_passes >> t->problem->pass) & 1;
-    if (slot < 0 || t->problem->batch > MAX_SAMPLES || (!exact && t->problem->op != BRAID_OP_BN_FINALIZE)) return NOT_HERE;
+    int one_by_one = t->problem->op == BRAID_OP_BN_FINALIZE || t->problem->op == BRAID_OP_BN_DAPPLY; /* no sums */
+    if (slot < 0 || t->problem->batch > MAX_SAMPLES || (!exact && !(one_by_one && is_ours(t)))) return NOT_HERE;
     outcome found = run_first(t, exact ? IMAGE_EXACT : IMAGE_REAL, &inputs, &a);
     selection active = select_all(t->problem);
     active.by_sample = active.unmasked = 1;

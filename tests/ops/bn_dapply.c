@@ -1,0 +1,43 @@
+/*
+ * The case tests of bn_dapply: see tests/support/cases.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "tests/support/bn_chain.h"
+#include "tests/support/cases.h"
+#include "tests/support/stream_properties.h"
+
+static const property properties[] = {
+    {"streams permute", streams_permute},
+    {"streams together equal streams alone", streams_stand_alone},
+    {"NaN in one stream reaches no other", streams_do_not_leak},
+    {"NaN in blanked samples reaches nothing, they give 0", blanked_samples_do_not_leak},
+    {"active samples equal a batch of their own", active_samples_alone},
+    {"1, 2, 3 and 7 threads give the same bits", threads_leave_no_trace},
+    {NULL, NULL},
+};
+
+/* A single value has no variance: refused with more than a code. */
+static void refuses_single_value(suite *s) {
+    braid_problem p;
+    braid_status status = braid_problem_parse("bn_dapply:f32:b1:hw1x1:c4", &p);
+    suite_expect(s, status == BRAID_ERROR_ARGUMENT && strstr(braid_message(), "more than 1 value"),
+                 "one value per channel: expected a refusal in words, got status %d", (int)status);
+    status = braid_problem_parse("bn_dapply:f32:b1:hw1x1:c4:phase=eval", &p);
+    suite_expect(s, status == BRAID_OK, "one value per channel in eval: expected no refusal, got: %s", braid_message());
+}
+
+static void scenarios(suite *s) {
+    bn_scenarios(s);
+    refuses_single_value(s);
+}
+
+int main(int argc, char **argv) {
+    return cases_main(argc, argv,
+                      &(op_tests){.op = BRAID_OP_BN_DAPPLY,
+                                  .properties = properties,
+                                  .scenarios = scenarios,
+                                  .gradients = bn_gradients});
+}

@@ -1,0 +1,36 @@
+/*
+ * Batch normalisation put together from its ops: bn_stats, bn_finalize and bn_apply forward, bn_sums and bn_dapply
+ * backward. Known situations have known answers, and the gradient of the whole is checked by finite
+ * differences; one op of the chain can be served by any kernel, so that every candidate is tried.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_TESTS_BN_CHAIN_H
+#define BRAID_TESTS_BN_CHAIN_H
+
+#include "tests/support/cases.h"
+#include "tests/support/rig.h"
+
+typedef struct bn_chain {
+    rig stats, finalize, apply, sums, dapply;
+    int train;
+} bn_chain;
+
+/* `p` has the fields of all five ops (its op is ignored). x, masks, gamma, beta and dy come from the seed. `one` serves the
+ * op it is a kernel of, the first able kernel the others; NULL: all. */
+braid_status bn_chain_create(bn_chain *c, const braid_problem *p, device *d, const kernel *one, uint64_t seed);
+void bn_chain_destroy(bn_chain *c);
+
+/* x is that of the stats rig; the other rigs follow. The running statistics of the finalize rig move. */
+braid_status bn_chain_forward(bn_chain *c);
+
+/* After a forward run: dgamma, dbeta (sums rig) and dx (dapply rig) of the dy in the sums rig. */
+braid_status bn_chain_backward(bn_chain *c);
+
+/* The situations of tests/support/bn_scenarios.c, for every kernel of the suite's op. */
+void bn_scenarios(suite *s);
+
+/* dx, dgamma and dbeta of the chain by finite differences in double, train and eval, masked and not. */
+void bn_gradients(suite *s);
+
+#endif
