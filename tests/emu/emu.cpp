@@ -34,7 +34,7 @@ extern "C" unsigned char __start_emu_shared[], __stop_emu_shared[]; /* from the 
 
 namespace {
 
-const size_t stack_bytes = 256 * 1024;
+const size_t stack_bytes = 64 * 1024;
 const unsigned char poison = 0xFF; /* a NaN in every float format, -1 in every integer */
 
 struct kernel_entry {

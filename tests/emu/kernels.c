@@ -9,12 +9,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/rng.h"
 #include "core/threads.h"
 #include "kernels/kernel.h"
 #include "plan/verify.h"
@@ -66,38 +68,114 @@ static void describe_failure(const kernel *k, const braid_problem *p, unsigned l
     printf("FAILED %s seed %llu %s: %s\n", k->name, seed, text, failure);
 }
 
-/* One drawn problem. False where checking itself is impossible. */
-static int run_case(const kernel *k, device *d, unsigned long long seed, tally *t) {
-    static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_F16, BRAID_DTYPE_BF16};
-    braid_problem p;
+/* One problem. False where checking itself is impossible. */
+static int run_problem(const kernel *k, device *d, const braid_problem *p, unsigned long long seed, tally *t) {
     verdict v;
-    if (braid_problem_draw(k->op, k->pass, seed, &p) != BRAID_OK) return 0;
-    p.dtype = dtypes[seed % 3];
-    if (braid_problem_check(&p) != BRAID_OK) return 0;
-    const char *reason = kernel_refuses(k, &p, d);
+    const char *reason = kernel_refuses(k, p, d);
     if (reason) {
         printf("skip: %s: %s\n", k->name, reason);
         t->skipped++;
         return 1;
     }
-    if (verify_kernels(&p, d, &k, 1, seed, &v) != BRAID_OK) return 0;
-    if (v.failure[0]) describe_failure(k, &p, seed, v.failure);
+    if (verify_kernels(p, d, &k, 1, seed, &v) != BRAID_OK) return 0;
+    if (v.failure[0]) describe_failure(k, p, seed, v.failure);
     t->failed += v.failure[0] != '\0';
     t->passed += v.failure[0] == '\0';
     return 1;
 }
 
-/* True where the kernel was checked; stops at the first failure of a mutant. */
-static int run_kernel(const kernel *k, device *d, const options *o, tally *t) {
-    for (long i = 0; i < o->cases; i++) {
-        if (!run_case(k, d, o->seed + (unsigned long long)i, t)) {
-            printf("FAILED %s: %s\n", k->name, braid_message());
-            t->failed++;
-            return 1;
-        }
-        if (o->caught && t->failed) return 1;
+static int run_drawn(const kernel *k, device *d, unsigned long long seed, tally *t) {
+    static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_F16, BRAID_DTYPE_BF16};
+    braid_problem p;
+    if (braid_problem_draw(k->op, k->pass, seed, &p) != BRAID_OK) return 0;
+    p.dtype = dtypes[seed % 3];
+    return braid_problem_check(&p) == BRAID_OK && run_problem(k, d, &p, seed, t);
+}
+
+/* Problems that are too large, too empty or too odd to be drawn: several tiles each way, or no sample. */
+static const char *const chosen[] = {
+    "conv2d_fwd:f32:n2:b2:hw17x19:c70,3:k130,65:rs3x3:pad1:bias1",
+    "conv2d_fwd:f32:n2:b0:hw9x9:c4,2:k5,6:rs3x3:pad1",
+    "conv2d_fwd:bf16:n1:b40:hw1x1:c130:k67:rs1x1:mask1:kp72",
+    "conv2d_bwd_data:f32:n2:b2:hw17x19:c130,65:k70,3:rs3x3:pad1:st2",
+    "conv2d_bwd_data:f32:n1:b1:hw1x2:c3:k4:rs5x7:pad3x4:mode=replicate",
+    "conv2d_bwd_data:f16:n1:b2:hw3x2:c70:k5:rs5x3:pad3x2:mode=circular",
+    "conv2d_bwd_weight:f32:n2:b4:hw17x19:c70,3:k66,65:rs3x3:pad1:bias1:mask1",
+    "conv2d_bwd_weight:f32:n2:b0:hw9x9:c4,2:k5,6:rs3x3:pad1:bias1",
+    "linear_fwd:f32:n2:b70:c200,3:k130,65:bias1:mask1",
+    "linear_bwd_data:f32:n2:b70:c130,65:k200,3:mask1",
+    "linear_bwd_weight:f32:n2:b700:c70,3:k66,65:bias1:mask1",
+    "bn_stats:f32:n2:b40:hw13x9:c100,3:mask1:cp112,4",
+    "bn_stats:f16:n2:b0:hw13x9:c100,3",
+    "bn_stats:f32:n1:b3:hw200x300:c1",
+    "bn_finalize:f32:n9:b40:hw13x9:c1,300,3,4,5,6,7,8,600:mask1:phase=train:avg=cumulative",
+    "bn_apply:f32:n2:b3:hw70x90:c300,3:mask1:cp312,4",
+    "bn_apply:f16:n1:b2:hw2x2:c9000",
+    "bn_sums:f32:n2:b40:hw13x9:c100,3:mask1:cp112,4",
+    "bn_sums:bf16:n1:b3:hw100x300:c1",
+    "bn_dapply:f32:n2:b70:hw13x9:c100,3:mask1:phase=train:cp112,4",
+};
+
+static int run_chosen(const kernel *k, device *d, tally *t) {
+    for (size_t i = 0; i < sizeof chosen / sizeof chosen[0]; i++) {
+        braid_problem p;
+        if (braid_problem_parse(chosen[i], &p) != BRAID_OK) return 0;
+        if (p.op == k->op && p.pass == k->pass && !run_problem(k, d, &p, i, t)) return 0;
     }
     return 1;
+}
+
+/* True where a channel's mean and variance are those of its values, the mean to a few roundings and the variance to 1e-5. */
+static int statistics_hold(const float *x, int64_t pixels, int64_t channels, int64_t c, float mean, float var) {
+    double exact_mean = 0, exact_var = 0;
+    for (int64_t i = 0; i < pixels; i++) exact_mean += (double)x[i * channels + c] / (double)pixels;
+    for (int64_t i = 0; i < pixels; i++) {
+        double distance = (double)x[i * channels + c] - exact_mean;
+        exact_var += distance * distance / (double)pixels;
+    }
+    return fabs((double)mean - exact_mean) < 2e-7 * fabs(exact_mean) && fabs((double)var - exact_var) < 1e-5 * exact_var;
+}
+
+/* bn_stats with a mean a thousand times the deviation: a sum of squares would lose the variance. */
+static int run_large_mean(const kernel *k, device *d, tally *t) {
+    enum { CHANNELS = 5, PIXELS = 4 * 33 * 31 };
+    static float x[PIXELS * CHANNELS], mean[CHANNELS], var[CHANNELS];
+    braid_problem p;
+    buffers b = {0};
+    void *state = NULL;
+    size_t workspace_bytes = 0;
+    rng r = {.seed = 1};
+    for (int i = 0; i < PIXELS * CHANNELS; i++) x[i] = (float)(1000 + rng_normal(&r));
+    braid_status status = braid_problem_parse("bn_stats:f32:n1:b4:hw33x31:c5", &p);
+    if (!status) status = k->functions->create(&p, d, &state, &workspace_bytes);
+    if (!status) status = d->backend->alloc(d, sizeof x, &b.plane[BN_STATS_X][0]);
+    if (!status) status = d->backend->alloc(d, sizeof mean, &b.plane[BN_STATS_MEAN][0]);
+    if (!status) status = d->backend->alloc(d, sizeof var, &b.plane[BN_STATS_VAR][0]);
+    if (!status) status = d->backend->alloc(d, workspace_bytes, &b.workspace);
+    if (!status) status = d->backend->upload(d, b.plane[BN_STATS_X][0], x, sizeof x);
+    if (!status) status = k->functions->launch(&p, d, state, &b);
+    if (!status) status = d->backend->download(d, mean, b.plane[BN_STATS_MEAN][0], sizeof mean);
+    if (!status) status = d->backend->download(d, var, b.plane[BN_STATS_VAR][0], sizeof var);
+    for (int slot = BN_STATS_X; slot <= BN_STATS_VAR; slot++) d->backend->free(d, b.plane[slot][0]);
+    d->backend->free(d, b.workspace);
+    for (int c = 0; c < CHANNELS && !status; c++) {
+        int held = statistics_hold(x, PIXELS, CHANNELS, c, mean[c], var[c]);
+        if (!held) printf("FAILED %s with a large mean: got mean %.9g, var %.9g\n", k->name, (double)mean[c], (double)var[c]);
+        t->passed += held;
+        t->failed += !held;
+    }
+    return status == BRAID_OK;
+}
+
+/* Stops at the first failure of a mutant. */
+static void run_kernel(const kernel *k, device *d, const options *o, tally *t) {
+    int checked = run_chosen(k, d, t) && (k->op != BRAID_OP_BN_STATS || run_large_mean(k, d, t));
+    for (long i = 0; i < o->cases && checked && !(o->caught && t->failed); i++) {
+        checked = run_drawn(k, d, o->seed + (unsigned long long)i, t);
+    }
+    if (checked) return;
+    printf("FAILED %s: %s\n", k->name, braid_message());
+    t->failed++;
 }
 
 static int read_options(int count, char **words, options *o) {
@@ -133,7 +211,8 @@ int main(int count, char **words) {
     for (int i = 0; i < kernel_count(); i++) {
         const kernel *k = kernel_at(i);
         if (k->backend != KERNEL_CUDA || k->vendor || (o.kernel && strcmp(o.kernel, k->name) != 0)) continue;
-        kernels += run_kernel(k, d, &o, &t);
+        run_kernel(k, d, &o, &t);
+        kernels++;
     }
     if (kernels == 0) {
         printf("FAILED: there is no such kernel\n");
