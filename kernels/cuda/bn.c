@@ -10,10 +10,10 @@
 #include "kernels/cuda/bn_launch.h"
 #include "kernels/cuda/tile/shape.h"
 
-#define MOST_LANES 32      /* a warp */
-#define COLUMN_BLOCKS 1024 /* blocks of a sum that are worth a further cut of the pixels ... */
-#define COLUMN_PARTS 256   /* ... into at most so many parts ... */
-#define PART_PIXELS 128    /* ... of at least so many pixels */
+#define MOST_LANES 32       /* a warp */
+#define COLUMN_BLOCKS 1024  /* blocks of a sum that are worth a further cut of the pixels ... */
+#define COLUMN_PARTS 256    /* ... into at most so many parts ... */
+#define PART_PIXELS 128     /* ... of at least so many pixels */
 #define CHUNK_ELEMENTS 8192 /* of a block that makes every element */
 
 /* The smallest power of two that covers the channels, at most a warp. */
@@ -45,7 +45,8 @@ int bn_fill_columns(struct bn_columns *columns, const braid_problem *p) {
     columns->parts = (int32_t)parts;
     columns->part_pixels = launch_tiles(columns->pixels, parts);
     for (int i = 0; i < p->streams; i++) blocks[i] = tiles[i] * parts;
-    return launch_schedule(columns->first_tile, tiles, p->streams) && launch_schedule(columns->first_block, blocks, p->streams);
+    return launch_schedule(columns->first_tile, tiles, p->streams) &&
+           launch_schedule(columns->first_block, blocks, p->streams);
 }
 
 int bn_fill_pixels(struct bn_pixels *pixels, const braid_problem *p) {

@@ -16,7 +16,8 @@ template <class number> static __device__ __forceinline__ void bn_apply(const bn
         for (int64_t c = work.lane; c < plane.pitch; c += work.lanes) {
             const int64_t at = pixel * plane.pitch + c;
             float value = 0;
-            if (c < plane.channels && !blanked) value = load((const number *)plane.x + at) * plane.scale[c] + plane.shift[c];
+            if (c < plane.channels && !blanked)
+                value = load((const number *)plane.x + at) * plane.scale[c] + plane.shift[c];
             store((number *)plane.y + at, value);
         }
     }

@@ -10,7 +10,8 @@
 #include "kernels/cuda/tile/shape.h"
 
 /* The running statistics of a channel, moved towards this batch of `count` values. */
-static __device__ __forceinline__ void move_running(const bn_finalize_plane &plane, int64_t c, float factor, int64_t count) {
+static __device__ __forceinline__ void move_running(const bn_finalize_plane &plane, int64_t c, float factor,
+                                                    int64_t count) {
     const float unbiased = count > 1 ? plane.var[c] * ((float)count / (float)(count - 1)) : 0;
     plane.running_mean[c] = plane.running_mean[c] * (1 - factor) + plane.mean[c] * factor;
     plane.running_var[c] = plane.running_var[c] * (1 - factor) + unbiased * factor;

@@ -28,9 +28,11 @@ struct bn_finalize_args {
 #define BN_FINALIZE_ARGS_BYTES 912
 
 #ifdef __cplusplus
-static_assert(sizeof(struct bn_finalize_args) == BN_FINALIZE_ARGS_BYTES, "kernel and launcher agree on bn_finalize_args");
+static_assert(sizeof(struct bn_finalize_args) == BN_FINALIZE_ARGS_BYTES,
+              "kernel and launcher agree on bn_finalize_args");
 #else
-_Static_assert(sizeof(struct bn_finalize_args) == BN_FINALIZE_ARGS_BYTES, "kernel and launcher agree on bn_finalize_args");
+_Static_assert(sizeof(struct bn_finalize_args) == BN_FINALIZE_ARGS_BYTES,
+               "kernel and launcher agree on bn_finalize_args");
 #endif
 
 #endif

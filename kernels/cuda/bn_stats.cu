@@ -53,7 +53,8 @@ template <class number> static __device__ __forceinline__ void bn_stats(const bn
 #pragma unroll
         for (int j = 0; j < PIECE; j++) {
             const int64_t at = pixel + j * work.step;
-            valid[j] = at < work.end && !(plane.mask && mask_blanks(plane.mask, divide(at, args.columns.sample_pixels)));
+            valid[j] =
+                at < work.end && !(plane.mask && mask_blanks(plane.mask, divide(at, args.columns.sample_pixels)));
             value[j] = valid[j] ? load(x + at * plane.pitch) : 0;
         }
         mine = add(mine, moments_of(value, valid));

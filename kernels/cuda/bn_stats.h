@@ -8,7 +8,7 @@
 
 #include "kernels/cuda/bn.h"
 
-/* Count, mean and sum of the squared distances from that mean: pieces of any sizes can be added without losing digits. */
+/* Count, mean and sum of the squared distances from that mean: pieces of any size add up without losing digits. */
 struct bn_moments {
     float count, mean, square;
 };

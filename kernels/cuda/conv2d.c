@@ -26,7 +26,8 @@ static int64_t plane_blocks(const braid_problem *p, int i) {
     int64_t channels = p->in_channels[i] / p->groups, filters = p->out_channels[i] / p->groups;
     int64_t in_pixels = p->batch * p->size[0] * p->size[1];
     int64_t out_pixels = p->batch * conv2d_out_size(p, 0) * conv2d_out_size(p, 1);
-    int64_t in_lanes = channels + p->in_pitch[i] - p->in_channels[i], out_lanes = filters + p->out_pitch[i] - p->out_channels[i];
+    int64_t in_lanes = channels + p->in_pitch[i] - p->in_channels[i],
+            out_lanes = filters + p->out_pitch[i] - p->out_channels[i];
     switch (p->pass) {
         case BRAID_PASS_FWD: return p->groups * launch_tiles(out_pixels, TILE_M) * launch_tiles(out_lanes, TILE_N);
         case BRAID_PASS_BWD_DATA: return p->groups * launch_tiles(in_pixels, TILE_M) * launch_tiles(in_lanes, TILE_N);
@@ -60,7 +61,8 @@ static int fill_schedule(struct conv2d_args *args, const braid_problem *p) {
 static const char *refuses_length(const braid_problem *p) {
     for (int axis = 0; axis < 2; axis++) {
         int64_t padded = p->size[axis] + 2 * p->padding[axis] + p->extra_padding[axis];
-        if (padded >= LAUNCH_MAX_LENGTH || p->stride[axis] >= LAUNCH_MAX_LENGTH) return "the padded image has 2^30 rows or columns or more";
+        if (padded >= LAUNCH_MAX_LENGTH || p->stride[axis] >= LAUNCH_MAX_LENGTH)
+            return "the padded image has 2^30 rows or columns or more";
     }
     double places = 1;
     for (int axis = 0; axis < 2; axis++) {
@@ -69,7 +71,8 @@ static const char *refuses_length(const braid_problem *p) {
     }
     for (int i = 0; i < p->streams; i++) {
         int64_t widest = p->in_channels[i] > p->out_channels[i] ? p->in_channels[i] : p->out_channels[i];
-        if (places * (double)(widest / p->groups) >= (double)LAUNCH_MAX_LENGTH) return "one output is a sum of 2^30 terms or more";
+        if (places * (double)(widest / p->groups) >= (double)LAUNCH_MAX_LENGTH)
+            return "one output is a sum of 2^30 terms or more";
     }
     return NULL;
 }
@@ -125,7 +128,8 @@ void conv2d_fill(struct conv2d_args *args, const braid_problem *p, const buffers
     if (b) args->workspace = b->workspace;
 }
 
-braid_status conv2d_launch(const struct conv2d_args *args, device *d, braid_dtype dtype, const char *stem, const launch_names *names) {
+braid_status conv2d_launch(const struct conv2d_args *args, device *d, braid_dtype dtype, const char *stem,
+                           const launch_names *names) {
     return cuda_launch(d, &(cuda_call){.stem = stem,
                                        .function = launch_name(names, dtype),
                                        .blocks = args->first_block[BRAID_MAX_PLANES],

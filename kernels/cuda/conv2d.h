@@ -16,8 +16,8 @@ struct conv2d_plane {
     void *x, *w, *bias, *y;
     const uint32_t *mask;
     int64_t in_pitch, out_pitch;
-    int64_t partial;                    /* bwd_weight: where this plane starts in one part of the workspace */
-    int32_t in_channels, out_channels;  /* of all groups */
+    int64_t partial;                   /* bwd_weight: where this plane starts in one part of the workspace */
+    int32_t in_channels, out_channels; /* of all groups */
 };
 
 struct conv2d_args {
@@ -25,8 +25,8 @@ struct conv2d_args {
     int32_t first_block[BRAID_MAX_PLANES + 1];
     int32_t planes, groups, mode;
     int32_t size[2], out_size[2], filter[2], stride[2], padding[2], dilation[2];
-    int32_t after[2];  /* padding behind the last pixel */
-    int32_t slots[2];  /* bwd_data: places that can read one pixel */
+    int32_t after[2]; /* padding behind the last pixel */
+    int32_t slots[2]; /* bwd_data: places that can read one pixel */
     int64_t batch;
     float *workspace;      /* bwd_weight: [part][plane][k][r, s, c and then the bias] */
     int64_t part_elements; /* of one part */

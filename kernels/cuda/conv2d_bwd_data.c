@@ -13,4 +13,5 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return conv2d_launch(&args, d, p->dtype, "conv2d_bwd_data", &names);
 }
 
-const kernel_functions conv2d_bwd_data__cuda_direct = {.supports = conv2d_refuses, .cost = launch_cost, .launch = launch};
+const kernel_functions conv2d_bwd_data__cuda_direct = {
+    .supports = conv2d_refuses, .cost = launch_cost, .launch = launch};

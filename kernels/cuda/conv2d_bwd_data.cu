@@ -30,7 +30,8 @@ struct data_slices {
 };
 
 template <class number>
-static __device__ __forceinline__ input_pixel<number> find_pixel(const conv2d_args &args, const conv2d_plane &plane, int64_t pixel) {
+static __device__ __forceinline__ input_pixel<number> find_pixel(const conv2d_args &args, const conv2d_plane &plane,
+                                                                 int64_t pixel) {
     input_pixel<number> found = {nullptr, 0, 0};
     const int64_t row = divide(pixel, args.size[1]), sample = divide(row, args.size[0]);
     if (sample >= args.batch || mask_blanks(plane.mask, sample)) return found;
@@ -54,19 +55,23 @@ static __device__ __forceinline__ reduction_term find_term(const conv2d_args &ar
 }
 
 /* The output row (axis 0) or column (axis 1) that reads a pixel with a tap from a place; -1 where there is none. */
-static __device__ __forceinline__ int32_t reader(const conv2d_args &args, const reduction_term &term, int axis, int32_t pixel) {
-    const int32_t place = padding_place(args.mode, pixel, args.size[axis], args.padding[axis], args.after[axis], term.slot[axis]);
+static __device__ __forceinline__ int32_t reader(const conv2d_args &args, const reduction_term &term, int axis,
+                                                 int32_t pixel) {
+    const int32_t place =
+        padding_place(args.mode, pixel, args.size[axis], args.padding[axis], args.after[axis], term.slot[axis]);
     if (place == PLACE_NONE) return -1;
     const int32_t start = place + args.padding[axis] - term.tap[axis] * args.dilation[axis];
     const int32_t out = start / args.stride[axis];
     return start >= 0 && out * args.stride[axis] == start && out < args.out_size[axis] ? out : -1;
 }
 
-template <class number> static __device__ __forceinline__ void conv2d_bwd_data(const conv2d_args &args, data_slices *shared) {
+template <class number>
+static __device__ __forceinline__ void conv2d_bwd_data(const conv2d_args &args, data_slices *shared) {
     const int i = schedule_plane(args.first_block, args.planes);
     const conv2d_plane &plane = args.plane[i];
     const int32_t channels = plane.in_channels / args.groups, filters = plane.out_channels / args.groups;
-    const int32_t unused = (int32_t)(plane.in_pitch - plane.in_channels); /* lanes behind the last group, written as zero */
+    const int32_t unused =
+        (int32_t)(plane.in_pitch - plane.in_channels); /* lanes behind the last group, written as zero */
     const int32_t taps = args.filter[0] * args.filter[1], length = args.slots[0] * args.slots[1] * taps * filters;
     const int32_t column_tiles = (channels + unused + TILE_N - 1) / TILE_N;
     const int32_t tile = (int32_t)blockIdx.x - args.first_block[i];
@@ -91,7 +96,8 @@ template <class number> static __device__ __forceinline__ void conv2d_bwd_data(c
             if (begin + lane < length && pixel[j].sample) {
                 const int32_t p = reader(args, term, 0, pixel[j].h), q = reader(args, term, 1, pixel[j].w);
                 if (p >= 0 && q >= 0) {
-                    value = load(pixel[j].sample + ((int64_t)p * args.out_size[1] + q) * plane.out_pitch + group * filters + term.k);
+                    value = load(pixel[j].sample + ((int64_t)p * args.out_size[1] + q) * plane.out_pitch +
+                                 group * filters + term.k);
                 }
             }
             shared->values.a[lane][first_row + 16 * j] = value;
@@ -99,7 +105,8 @@ template <class number> static __device__ __forceinline__ void conv2d_bwd_data(c
         for (int j = 0; j < 4; j++) {
             const int row = first_term + 4 * j;
             const reduction_term &at = shared->term[row];
-            const int64_t from = ((int64_t)at.k * taps + at.tap[0] * args.filter[1] + at.tap[1]) * channels + first_column + column;
+            const int64_t from =
+                ((int64_t)at.k * taps + at.tap[0] * args.filter[1] + at.tap[1]) * channels + first_column + column;
             const bool inside = begin + row < length && first_column + column < channels;
             shared->values.b[row][column] = inside ? load(weights + from) : 0;
         }
@@ -119,17 +126,20 @@ template <class number> static __device__ __forceinline__ void conv2d_bwd_data(c
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) conv2d_bwd_data_f32(const __grid_constant__ conv2d_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    conv2d_bwd_data_f32(const __grid_constant__ conv2d_args args) {
     __shared__ data_slices shared;
     conv2d_bwd_data<f32>(args, &shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) conv2d_bwd_data_f16(const __grid_constant__ conv2d_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    conv2d_bwd_data_f16(const __grid_constant__ conv2d_args args) {
     __shared__ data_slices shared;
     conv2d_bwd_data<f16>(args, &shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) conv2d_bwd_data_bf16(const __grid_constant__ conv2d_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    conv2d_bwd_data_bf16(const __grid_constant__ conv2d_args args) {
     __shared__ data_slices shared;
     conv2d_bwd_data<bf16>(args, &shared);
 }

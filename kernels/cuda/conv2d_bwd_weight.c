@@ -29,7 +29,8 @@ static void destroy(device *d, void *state) {
 static const char *supports(const braid_problem *p, const device *d) {
     const char *reason = conv2d_refuses(p, d);
     for (int i = 0; i < p->streams && !reason; i++) {
-        double elements = (double)p->out_channels[i] * (double)p->filter[0] * (double)p->filter[1] * (double)p->in_channels[i];
+        double elements =
+            (double)p->out_channels[i] * (double)p->filter[0] * (double)p->filter[1] * (double)p->in_channels[i];
         if (elements / BLOCK_THREADS * p->streams >= CUDA_MAX_BLOCKS / 2.0) reason = launch_too_large;
     }
     return reason;
@@ -55,7 +56,8 @@ static braid_status sum_parts(const struct conv2d_args *first, device *d, braid_
                                                   .columns = length + first->bias};
         blocks[i] = launch_tiles(args.plane[i].elements, BLOCK_THREADS);
     }
-    if (!launch_schedule(args.first_block, blocks, args.planes)) return fail(BRAID_ERROR_ARGUMENT, "weight_sum: %s", launch_too_large);
+    if (!launch_schedule(args.first_block, blocks, args.planes))
+        return fail(BRAID_ERROR_ARGUMENT, "weight_sum: %s", launch_too_large);
     return cuda_launch(d, &(cuda_call){.stem = "weight_sum",
                                        .function = launch_name(&names, dtype),
                                        .blocks = args.first_block[BRAID_MAX_PLANES],

@@ -15,8 +15,8 @@
 
 /* The output pixels of one slice, found once for the whole block. */
 struct slice_pixels {
-    int64_t out[TILE_K]; /* the pixel; -1: beyond the part, or blanked */
-    int64_t in[TILE_K];  /* the first input pixel of its sample */
+    int64_t out[TILE_K];          /* the pixel; -1: beyond the part, or blanked */
+    int64_t in[TILE_K];           /* the first input pixel of its sample */
     int32_t h[TILE_K], w[TILE_K]; /* the input place of its first tap */
 };
 
@@ -26,8 +26,8 @@ struct weight_slices {
     slice_pixels pixels;
 };
 
-static __device__ __forceinline__ void find_pixel(slice_pixels *pixels, int at, const conv2d_args &args, const uint32_t *mask,
-                                                  int64_t pixel, int64_t end) {
+static __device__ __forceinline__ void find_pixel(slice_pixels *pixels, int at, const conv2d_args &args,
+                                                  const uint32_t *mask, int64_t pixel, int64_t end) {
     const int64_t row = divide(pixel, args.out_size[1]), sample = divide(row, args.out_size[0]);
     pixels->out[at] = pixel < end && !mask_blanks(mask, sample) ? pixel : -1;
     pixels->in[at] = sample * args.size[0] * args.size[1];
@@ -35,7 +35,8 @@ static __device__ __forceinline__ void find_pixel(slice_pixels *pixels, int at, 
     pixels->w[at] = (int32_t)(pixel - row * args.out_size[1]) * args.stride[1] - args.padding[1];
 }
 
-template <class number> static __device__ __forceinline__ void conv2d_bwd_weight(const conv2d_args &args, weight_slices *shared) {
+template <class number>
+static __device__ __forceinline__ void conv2d_bwd_weight(const conv2d_args &args, weight_slices *shared) {
     const int i = schedule_plane(args.first_block, args.planes);
     const conv2d_plane &plane = args.plane[i];
     const int32_t channels = plane.in_channels / args.groups, filters = plane.out_channels / args.groups;
@@ -55,7 +56,8 @@ template <class number> static __device__ __forceinline__ void conv2d_bwd_weight
     const int32_t row = first_row + lane, column = first_column + lane;
     const int32_t tap = channels ? column / channels : 0, c = column - tap * channels;
     const int32_t r = tap / args.filter[1], s = tap - r * args.filter[1];
-    const number *x = (const number *)plane.x + group * channels + c, *dy = (const number *)plane.y + group * filters + row;
+    const number *x = (const number *)plane.x + group * channels + c,
+                 *dy = (const number *)plane.y + group * filters + row;
 
     gemm_sums sums;
     gemm_clear(&sums);
@@ -72,7 +74,8 @@ template <class number> static __device__ __forceinline__ void conv2d_bwd_weight
             if (out >= 0 && column < length) {
                 const int32_t h = padding_pixel(args.mode, shared->pixels.h[k] + r * args.dilation[0], args.size[0]);
                 const int32_t w = padding_pixel(args.mode, shared->pixels.w[k] + s * args.dilation[1], args.size[1]);
-                if (h >= 0 && w >= 0) value = load(x + (shared->pixels.in[k] + (int64_t)h * args.size[1] + w) * plane.in_pitch);
+                if (h >= 0 && w >= 0)
+                    value = load(x + (shared->pixels.in[k] + (int64_t)h * args.size[1] + w) * plane.in_pitch);
             } else if (column == length) {
                 value = 1; /* the bias column; a blanked pixel has no gradient */
             }
@@ -87,22 +90,26 @@ template <class number> static __device__ __forceinline__ void conv2d_bwd_weight
     for (int m = 0; m < 4; m++) {
         for (int n = 0; n < 4; n++) {
             const int32_t filter = first_row + gemm_row() + m, at = first_column + gemm_column() + n;
-            if (filter < filters && at < columns) partial[(int64_t)(group * filters + filter) * columns + at] = sums.at[m][n];
+            if (filter < filters && at < columns)
+                partial[(int64_t)(group * filters + filter) * columns + at] = sums.at[m][n];
         }
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) conv2d_bwd_weight_f32(const __grid_constant__ conv2d_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    conv2d_bwd_weight_f32(const __grid_constant__ conv2d_args args) {
     __shared__ weight_slices shared;
     conv2d_bwd_weight<f32>(args, &shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) conv2d_bwd_weight_f16(const __grid_constant__ conv2d_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    conv2d_bwd_weight_f16(const __grid_constant__ conv2d_args args) {
     __shared__ weight_slices shared;
     conv2d_bwd_weight<f16>(args, &shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) conv2d_bwd_weight_bf16(const __grid_constant__ conv2d_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    conv2d_bwd_weight_bf16(const __grid_constant__ conv2d_args args) {
     __shared__ weight_slices shared;
     conv2d_bwd_weight<bf16>(args, &shared);
 }

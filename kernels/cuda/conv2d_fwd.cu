@@ -18,7 +18,8 @@ template <class number> struct output_pixel {
 };
 
 template <class number>
-static __device__ __forceinline__ output_pixel<number> find_pixel(const conv2d_args &args, const conv2d_plane &plane, int64_t pixel) {
+static __device__ __forceinline__ output_pixel<number> find_pixel(const conv2d_args &args, const conv2d_plane &plane,
+                                                                  int64_t pixel) {
     output_pixel<number> found = {nullptr, 0, 0};
     const int64_t row = divide(pixel, args.out_size[1]), sample = divide(row, args.out_size[0]);
     if (sample >= args.batch || mask_blanks(plane.mask, sample)) return found;
@@ -32,7 +33,8 @@ template <class number> static __device__ __forceinline__ void conv2d_fwd(const 
     const int i = schedule_plane(args.first_block, args.planes);
     const conv2d_plane &plane = args.plane[i];
     const int32_t channels = plane.in_channels / args.groups, filters = plane.out_channels / args.groups;
-    const int32_t unused = (int32_t)(plane.out_pitch - plane.out_channels); /* lanes behind the last group, written as zero */
+    const int32_t unused =
+        (int32_t)(plane.out_pitch - plane.out_channels); /* lanes behind the last group, written as zero */
     const int32_t length = args.filter[0] * args.filter[1] * channels;
     const int32_t column_tiles = (filters + unused + TILE_N - 1) / TILE_N;
     const int32_t tile = (int32_t)blockIdx.x - args.first_block[i];
@@ -56,12 +58,14 @@ template <class number> static __device__ __forceinline__ void conv2d_fwd(const 
                 const int32_t h = padding_pixel(args.mode, pixel[j].h + r * args.dilation[0], args.size[0]);
                 const int32_t w = padding_pixel(args.mode, pixel[j].w + s * args.dilation[1], args.size[1]);
                 if (h >= 0 && w >= 0) {
-                    value = load(pixel[j].sample + ((int64_t)h * args.size[1] + w) * plane.in_pitch + group * channels + c);
+                    value =
+                        load(pixel[j].sample + ((int64_t)h * args.size[1] + w) * plane.in_pitch + group * channels + c);
                 }
             }
             slice->a[lane][first_row + 16 * j] = value;
             const int32_t filter = first_column + first_row + 16 * j;
-            slice->b[lane][first_row + 16 * j] = k < length && filter < filters ? load(weights + (int64_t)filter * length + k) : 0;
+            slice->b[lane][first_row + 16 * j] =
+                k < length && filter < filters ? load(weights + (int64_t)filter * length + k) : 0;
         }
         __syncthreads();
         gemm_add(&sums, slice);

@@ -16,6 +16,7 @@ const char *conv2d_refuses(const braid_problem *p, const device *d);
 void conv2d_fill(struct conv2d_args *args, const braid_problem *p, const buffers *b);
 
 /* Launches the function of the problem's dtype with a filled argument. */
-braid_status conv2d_launch(const struct conv2d_args *args, device *d, braid_dtype dtype, const char *stem, const launch_names *names);
+braid_status conv2d_launch(const struct conv2d_args *args, device *d, braid_dtype dtype, const char *stem,
+                           const launch_names *names);
 
 #endif

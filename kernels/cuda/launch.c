@@ -12,9 +12,7 @@ const char *launch_name(const launch_names *names, braid_dtype dtype) {
     return dtype == BRAID_DTYPE_BF16 ? names->bf16 : names->f32;
 }
 
-int64_t launch_tiles(int64_t length, int64_t tile) {
-    return length / tile + (length % tile != 0);
-}
+int64_t launch_tiles(int64_t length, int64_t tile) { return length / tile + (length % tile != 0); }
 
 int launch_schedule(int32_t first_block[BRAID_MAX_PLANES + 1], const int64_t blocks[BRAID_MAX_PLANES], int planes) {
     int64_t total = 0;

@@ -16,9 +16,7 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     return conv2d_bwd_weight__cuda_direct.create(&conv, d, state, workspace_bytes);
 }
 
-static void destroy(device *d, void *state) {
-    conv2d_bwd_weight__cuda_direct.destroy(d, state);
-}
+static void destroy(device *d, void *state) { conv2d_bwd_weight__cuda_direct.destroy(d, state); }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     braid_problem conv = linear_conv2d(p);

@@ -9,8 +9,9 @@
 
 #include "kernels/kernel.h"
 
-_Static_assert((int)LINEAR_X == (int)CONV2D_X && (int)LINEAR_W == (int)CONV2D_W && (int)LINEAR_BIAS == (int)CONV2D_BIAS &&
-                   (int)LINEAR_MASK == (int)CONV2D_MASK && (int)LINEAR_Y == (int)CONV2D_Y,
+_Static_assert((int)LINEAR_X == (int)CONV2D_X && (int)LINEAR_W == (int)CONV2D_W &&
+                   (int)LINEAR_BIAS == (int)CONV2D_BIAS && (int)LINEAR_MASK == (int)CONV2D_MASK &&
+                   (int)LINEAR_Y == (int)CONV2D_Y,
                "linear and conv2d number their slots alike");
 
 extern const kernel_functions conv2d_fwd__cuda_direct, conv2d_bwd_data__cuda_direct, conv2d_bwd_weight__cuda_direct;
@@ -20,7 +21,8 @@ static inline braid_problem linear_conv2d(const braid_problem *p) {
     braid_problem conv = *p;
     conv.op = BRAID_OP_CONV2D;
     conv.groups = 1;
-    for (int axis = 0; axis < 2; axis++) conv.size[axis] = conv.filter[axis] = conv.stride[axis] = conv.dilation[axis] = 1;
+    for (int axis = 0; axis < 2; axis++)
+        conv.size[axis] = conv.filter[axis] = conv.stride[axis] = conv.dilation[axis] = 1;
     return conv;
 }
 

@@ -26,14 +26,17 @@ template <class number> static __device__ __forceinline__ void weight_sum(const 
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) weight_sum_f32(const __grid_constant__ weight_sum_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    weight_sum_f32(const __grid_constant__ weight_sum_args args) {
     weight_sum<f32>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) weight_sum_f16(const __grid_constant__ weight_sum_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    weight_sum_f16(const __grid_constant__ weight_sum_args args) {
     weight_sum<f16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) weight_sum_bf16(const __grid_constant__ weight_sum_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    weight_sum_bf16(const __grid_constant__ weight_sum_args args) {
     weight_sum<bf16>(args);
 }

@@ -12,8 +12,8 @@
 #include "braid.h"
 
 struct weight_sum_plane {
-    void *w;    /* [filters][length] */
-    void *bias; /* [filters]; NULL: none, and then no column for it */
+    void *w;          /* [filters][length] */
+    void *bias;       /* [filters]; NULL: none, and then no column for it */
     int64_t partial;  /* where this plane starts in one part */
     int64_t elements; /* of one part of this plane: [filters][length, and 1 for the bias] */
     int64_t columns;  /* of that */

@@ -27,17 +27,15 @@ static fake_cuda_fail_function *fake_fail;
 static fake_cuda_calls_function *fake_calls;
 
 /* Inside a case: leaves it with the line of the first expectation that does not hold. */
-#define EXPECT(condition)                                                                \
-    do {                                                                                 \
-        if (!(condition)) {                                                              \
+#define EXPECT(condition)                                                                         \
+    do {                                                                                          \
+        if (!(condition)) {                                                                       \
             printf("line %d: expected %s; message: %s\n", __LINE__, #condition, braid_message()); \
-            return 1;                                                                    \
-        }                                                                                \
+            return 1;                                                                             \
+        }                                                                                         \
     } while (0)
 
-static int says(const char *text) {
-    return strstr(braid_message(), text) != NULL;
-}
+static int says(const char *text) { return strstr(braid_message(), text) != NULL; }
 
 /* Puts the fake driver in front of the system's and finds its controls. */
 static int with_fake(void) {
@@ -161,7 +159,8 @@ static int works(void) {
     EXPECT(d->backend->cache_bytes(d) == 132 && d->backend->free_bytes(d) == (size_t)1 << 29);
     d->backend->describe(d, row, &rows);
     EXPECT(rows >= 6);
-    EXPECT(cuda_launch(d, &(cuda_call){.stem = "no_such_stem", .function = "f", .blocks = 1, .threads = 32}) == BRAID_ERROR_DEVICE);
+    EXPECT(cuda_launch(d, &(cuda_call){.stem = "no_such_stem", .function = "f", .blocks = 1, .threads = 32}) ==
+           BRAID_ERROR_DEVICE);
     EXPECT(says("no_such_stem") && use(d) == BRAID_OK);
     EXPECT(cuda_launch(d, &(cuda_call){.stem = "no_such_stem", .function = "f", .blocks = 0}) == BRAID_OK);
     backend_cuda.close(d);
@@ -242,10 +241,11 @@ static void test_out_of_memory(void **state) {
 }
 
 static void test_faults_stay(void **state) {
-    static const char *const used[] = {"cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuMemAlloc_v2",      "cuMemcpyHtoDAsync_v2",
-                                       "cuStreamSynchronize", "cuMemcpyDtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuModuleLoadData",
-                                       "cuModuleGetFunction", "cuFuncSetAttribute", "cuLaunchKernel",     "cuEventRecord",
-                                       "cuEventSynchronize",  "cuEventElapsedTime"};
+    static const char *const used[] = {"cuCtxPushCurrent_v2",  "cuCtxPopCurrent_v2",  "cuMemAlloc_v2",
+                                       "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize", "cuMemcpyDtoDAsync_v2",
+                                       "cuMemcpyDtoHAsync_v2", "cuModuleLoadData",    "cuModuleGetFunction",
+                                       "cuFuncSetAttribute",   "cuLaunchKernel",      "cuEventRecord",
+                                       "cuEventSynchronize",   "cuEventElapsedTime"};
     (void)state;
     skip_without_images();
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
@@ -260,9 +260,10 @@ static void test_faults_stay(void **state) {
 }
 
 static void test_opening_fails(void **state) {
-    static const char *const used[] = {"cuDeviceGetCount",    "cuDeviceGet",     "cuDeviceGetName",     "cuDeviceGetAttribute",
-                                       "cuDeviceTotalMem_v2", "cuStreamCreate",  "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRetain",
-                                       "cuEventCreate",       "cuCtxPopCurrent_v2"};
+    static const char *const used[] = {
+        "cuDeviceGetCount",    "cuDeviceGet",       "cuDeviceGetName",     "cuDeviceGetAttribute",
+        "cuDeviceTotalMem_v2", "cuStreamCreate",    "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRetain",
+        "cuEventCreate",       "cuCtxPopCurrent_v2"};
     (void)state;
     skip_without_images();
     victim_call = 1;
@@ -274,8 +275,9 @@ static void test_opening_fails(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missing_driver), cmocka_unit_test(test_driver_does_not_start), cmocka_unit_test(test_works),
-        cmocka_unit_test(test_out_of_memory),  cmocka_unit_test(test_faults_stay),           cmocka_unit_test(test_opening_fails),
+        cmocka_unit_test(test_missing_driver), cmocka_unit_test(test_driver_does_not_start),
+        cmocka_unit_test(test_works),          cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_faults_stay),    cmocka_unit_test(test_opening_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

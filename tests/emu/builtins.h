@@ -29,8 +29,6 @@ extern emu_index threadIdx, blockIdx, blockDim, gridDim;
 void emu_barrier(const char *file, int line);
 #define __syncthreads() emu_barrier(__FILE__, __LINE__)
 
-static inline int __popc(unsigned bits) {
-    return __builtin_popcount(bits);
-}
+static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 
 #endif

@@ -25,9 +25,7 @@ typedef struct allocation {
 static allocation *allocations;
 static device emulator;
 
-static int emu_count(void) {
-    return 1;
-}
+static int emu_count(void) { return 1; }
 
 static braid_status emu_open(int ordinal, device **out) {
     *out = NULL;
@@ -38,17 +36,15 @@ static braid_status emu_open(int ordinal, device **out) {
     return BRAID_OK;
 }
 
-static void emu_close(device *d) {
-    (void)d;
-}
+static void emu_close(device *d) { (void)d; }
 
 static braid_status emu_alloc(device *d, size_t bytes, void **out) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), used = 0, all = 0;
     void *memory = NULL;
     (void)d;
     *out = NULL;
-    if (!size_align(bytes ? bytes : 1, MEMORY_DEVICE_ALIGNMENT, &used) || !size_align(used, page, &all) || !size_add(all, page, &all) ||
-        !size_add(all, page, &all)) {
+    if (!size_align(bytes ? bytes : 1, MEMORY_DEVICE_ALIGNMENT, &used) || !size_align(used, page, &all) ||
+        !size_add(all, page, &all) || !size_add(all, page, &all)) {
         return fail(BRAID_ERROR_MEMORY, "emulator: expected a size that fits, got %zu bytes", bytes);
     }
     TRY(memory_alloc(1, sizeof(allocation), "emulator", &memory));
@@ -58,7 +54,8 @@ static braid_status emu_alloc(device *d, size_t bytes, void **out) {
         memory_free(a);
         return fail(BRAID_ERROR_MEMORY, "emulator: no room for %zu bytes", bytes);
     }
-    *a = (allocation){.next = allocations, .base = pages, .bytes = all, .memory = (unsigned char *)pages + all - page - used};
+    *a = (allocation){
+        .next = allocations, .base = pages, .bytes = all, .memory = (unsigned char *)pages + all - page - used};
     memset(a->base + page, 0xFF, all - page - page);
     (void)mprotect(a->base, page, PROT_NONE);
     (void)mprotect(a->base + all - page, page, PROT_NONE);
@@ -90,7 +87,8 @@ static braid_status emu_synchronize(device *d) {
     return BRAID_OK;
 }
 
-static braid_status emu_time(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations, double *seconds) {
+static braid_status emu_time(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations,
+                             double *seconds) {
     (void)d;
     for (int i = 0; i < iterations; i++) TRY(launch(context, i));
     *seconds = 1e-6; /* the emulator has no speed; nobody races on it */
@@ -107,9 +105,7 @@ static size_t emu_free_bytes(const device *d) {
     return (size_t)1 << 30;
 }
 
-static void emu_describe(device *d, braid_row_function row, void *user) {
-    row(user, "cuda", "model", d->model, NULL);
-}
+static void emu_describe(device *d, braid_row_function row, void *user) { row(user, "cuda", "model", d->model, NULL); }
 
 const backend backend_cuda = {
     .name = "cuda",
@@ -136,7 +132,8 @@ braid_status cuda_launch(device *d, const cuda_call *call) {
                          .args = call->args,
                          .args_bytes = call->args_bytes};
     (void)d;
-    if (call->blocks < 0 || call->blocks > CUDA_MAX_BLOCKS) return fail(BRAID_ERROR_ARGUMENT, "emulator: bad number of blocks");
+    if (call->blocks < 0 || call->blocks > CUDA_MAX_BLOCKS)
+        return fail(BRAID_ERROR_ARGUMENT, "emulator: bad number of blocks");
     const char *problem = emu_run(&launch);
     return problem ? fail(BRAID_ERROR_DEVICE, "emulator: %s", problem) : BRAID_OK;
 }

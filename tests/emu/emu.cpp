@@ -143,7 +143,8 @@ void resume(fibre *f, unsigned index) {
 
 /* By hand: the address sanitizer must not look at memory between two variables. */
 __attribute__((no_sanitize("address"))) void poison_shared() {
-    for (unsigned char *at = __start_emu_shared; at < __stop_emu_shared; at++) *static_cast<volatile unsigned char *>(at) = poison;
+    for (unsigned char *at = __start_emu_shared; at < __stop_emu_shared; at++)
+        *static_cast<volatile unsigned char *>(at) = poison;
 }
 
 std::string barrier_report(unsigned threads) {
@@ -155,12 +156,13 @@ std::string barrier_report(unsigned threads) {
         waiting += fibres[t].state == WAITING;
         if (fibres[t].state == WAITING && !first) first = &fibres[t];
     }
-    text = std::to_string(waiting) + " of " + std::to_string(threads) + " threads wait at a barrier (" + first->file + ":" +
-           std::to_string(first->line) + "), " + std::to_string(ended) + " have ended";
+    text = std::to_string(waiting) + " of " + std::to_string(threads) + " threads wait at a barrier (" + first->file +
+           ":" + std::to_string(first->line) + "), " + std::to_string(ended) + " have ended";
     for (unsigned t = 0; t < threads; t++) {
         const fibre &f = fibres[t];
         if (f.state != WAITING || (f.line == first->line && strcmp(f.file, first->file) == 0)) continue;
-        return text + "; thread " + std::to_string(t) + " waits at another one (" + f.file + ":" + std::to_string(f.line) + ")";
+        return text + "; thread " + std::to_string(t) + " waits at another one (" + f.file + ":" +
+               std::to_string(f.line) + ")";
     }
     return text;
 }
@@ -205,8 +207,10 @@ const kernel_entry *find_kernel(const emu_launch *launch) {
 std::string run(const emu_launch *launch) {
     running = find_kernel(launch);
     if (!running) return std::string("there is no function ") + launch->function + " in " + launch->stem + ".cu";
-    if (running->args_bytes != launch->args_bytes) return std::string(launch->function) + ": the argument has another size";
-    if (launch->threads < 1 || launch->threads > EMU_MAX_THREADS) return std::string(launch->function) + ": bad number of threads";
+    if (running->args_bytes != launch->args_bytes)
+        return std::string(launch->function) + ": the argument has another size";
+    if (launch->threads < 1 || launch->threads > EMU_MAX_THREADS)
+        return std::string(launch->function) + ": bad number of threads";
     running_args = launch->args;
     launches++;
     gridDim = {launch->blocks, 1, 1};
@@ -229,7 +233,8 @@ std::string run(const emu_launch *launch) {
 
 } // namespace
 
-emu_registration::emu_registration(const char *stem, const char *name, void (*function)(), caller by, size_t args_bytes) {
+emu_registration::emu_registration(const char *stem, const char *name, void (*function)(), caller by,
+                                   size_t args_bytes) {
     kernel_table().push_back({stem, name, function, by, args_bytes});
 }
 

@@ -38,12 +38,12 @@ const char *emu_where(void);
 
 /* A kernel that can be launched by name. The build writes one for each extern "C" __global__ of a .cu file. */
 class emu_registration {
-public:
+  public:
     template <class args>
     emu_registration(const char *stem, const char *name, void (*function)(args))
         : emu_registration(stem, name, reinterpret_cast<void (*)()>(function), call<args>, sizeof(args)) {}
 
-private:
+  private:
     typedef void (*caller)(void (*function)(), const void *args);
     emu_registration(const char *stem, const char *name, void (*function)(), caller by, size_t args_bytes);
 

@@ -125,7 +125,7 @@ static int run_chosen(const kernel *k, device *d, tally *t) {
     return 1;
 }
 
-/* True where a channel's mean and variance are those of its values, the mean to a few roundings and the variance to 1e-5. */
+/* True where a channel's mean and variance are those of its values: to a few roundings, and to 1e-5. */
 static int statistics_hold(const float *x, int64_t pixels, int64_t channels, int64_t c, float mean, float var) {
     double exact_mean = 0, exact_var = 0;
     for (int64_t i = 0; i < pixels; i++) exact_mean += (double)x[i * channels + c] / (double)pixels;
@@ -133,7 +133,8 @@ static int statistics_hold(const float *x, int64_t pixels, int64_t channels, int
         double distance = (double)x[i * channels + c] - exact_mean;
         exact_var += distance * distance / (double)pixels;
     }
-    return fabs((double)mean - exact_mean) < 2e-7 * fabs(exact_mean) && fabs((double)var - exact_var) < 1e-5 * exact_var;
+    return fabs((double)mean - exact_mean) < 2e-7 * fabs(exact_mean) &&
+           fabs((double)var - exact_var) < 1e-5 * exact_var;
 }
 
 /* bn_stats with a mean a thousand times the deviation: a sum of squares would lose the variance. */
@@ -160,7 +161,8 @@ static int run_large_mean(const kernel *k, device *d, tally *t) {
     d->backend->free(d, b.workspace);
     for (int c = 0; c < CHANNELS && !status; c++) {
         int held = statistics_hold(x, PIXELS, CHANNELS, c, mean[c], var[c]);
-        if (!held) printf("FAILED %s with a large mean: got mean %.9g, var %.9g\n", k->name, (double)mean[c], (double)var[c]);
+        if (!held)
+            printf("FAILED %s with a large mean: got mean %.9g, var %.9g\n", k->name, (double)mean[c], (double)var[c]);
         t->passed += held;
         t->failed += !held;
     }
@@ -186,10 +188,14 @@ static int read_options(int count, char **words, options *o) {
             continue;
         }
         if (!value) return 0;
-        if (strcmp(words[i], "--kernel") == 0) o->kernel = value;
-        else if (strcmp(words[i], "--cases") == 0) o->cases = strtol(value, NULL, 10);
-        else if (strcmp(words[i], "--seed") == 0) o->seed = strtoull(value, NULL, 10);
-        else return 0;
+        if (strcmp(words[i], "--kernel") == 0)
+            o->kernel = value;
+        else if (strcmp(words[i], "--cases") == 0)
+            o->cases = strtol(value, NULL, 10);
+        else if (strcmp(words[i], "--seed") == 0)
+            o->seed = strtoull(value, NULL, 10);
+        else
+            return 0;
         i++;
     }
     return o->cases > 0;
@@ -220,7 +226,8 @@ int main(int count, char **words) {
     }
     backend_cuda.close(d);
     if (o.caught) {
-        printf(t.failed && kernels ? "caught\n1 passed, 0 failed, 0 skipped\n" : "not caught\n0 passed, 1 failed, 0 skipped\n");
+        printf(t.failed && kernels ? "caught\n1 passed, 0 failed, 0 skipped\n"
+                                   : "not caught\n0 passed, 1 failed, 0 skipped\n");
         return t.failed && kernels ? 0 : 1;
     }
     printf("%ld passed, %ld failed, %ld skipped\n", t.passed, t.failed, t.skipped);

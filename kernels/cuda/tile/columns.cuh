@@ -13,7 +13,7 @@
 /* What a thread of a column sum has to do. */
 struct column_work {
     int plane;
-    int32_t channel;    /* of the plane; may be beyond its last */
+    int32_t channel; /* of the plane; may be beyond its last */
     int32_t part;
     int64_t begin, end; /* its pixels: begin, begin + step, ... before end */
     int32_t step;
@@ -52,7 +52,8 @@ static __device__ __forceinline__ int64_t column_at(const bn_columns &columns, c
 }
 
 /* Adds the rows of a block, halves upon halves: the first row gets the sum. Two kinds of sum, each with its add(). */
-template <class sum> static __device__ __forceinline__ sum column_add_rows(sum *shared, const sum &mine, int32_t lanes) {
+template <class sum>
+static __device__ __forceinline__ sum column_add_rows(sum *shared, const sum &mine, int32_t lanes) {
     shared[threadIdx.x] = mine;
     __syncthreads();
     for (int32_t half = BLOCK_THREADS / 2; half >= lanes; half /= 2) {

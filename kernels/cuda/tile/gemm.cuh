@@ -20,13 +20,9 @@ struct gemm_sums {
     float at[4][4];
 };
 
-static __device__ __forceinline__ int gemm_row(void) {
-    return (int)threadIdx.x / 16 * 4;
-}
+static __device__ __forceinline__ int gemm_row(void) { return (int)threadIdx.x / 16 * 4; }
 
-static __device__ __forceinline__ int gemm_column(void) {
-    return (int)threadIdx.x % 16 * 4;
-}
+static __device__ __forceinline__ int gemm_column(void) { return (int)threadIdx.x % 16 * 4; }
 
 static __device__ __forceinline__ void gemm_clear(gemm_sums *sums) {
     for (int i = 0; i < 4; i++) {

@@ -27,9 +27,7 @@ static __device__ __forceinline__ float flush_denormal(float value) {
     return flushed;
 }
 
-static __device__ __forceinline__ float load(const f32 *from) {
-    return from->value;
-}
+static __device__ __forceinline__ float load(const f32 *from) { return from->value; }
 
 static __device__ __forceinline__ float load(const f16 *from) {
     float value;
@@ -41,9 +39,7 @@ static __device__ __forceinline__ float load(const bf16 *from) {
     return flush_denormal(__uint_as_float((uint32_t)from->bits << 16));
 }
 
-static __device__ __forceinline__ void store(f32 *to, float value) {
-    to->value = value;
-}
+static __device__ __forceinline__ void store(f32 *to, float value) { to->value = value; }
 
 static __device__ __forceinline__ void store(f16 *to, float value) {
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to->bits) : "f"(value));

@@ -9,8 +9,8 @@
 
 #include "braid.h"
 
-#define PADDING_NONE (-1)        /* no pixel is read there: the value is zero */
-#define PLACE_NONE INT32_MIN     /* there is no such place */
+#define PADDING_NONE (-1)    /* no pixel is read there: the value is zero */
+#define PLACE_NONE INT32_MIN /* there is no such place */
 
 /* The pixel that is read at a place; PADDING_NONE where it is zero. */
 static __device__ __forceinline__ int32_t padding_pixel(int mode, int32_t place, int32_t size) {
@@ -25,8 +25,8 @@ static __device__ __forceinline__ int32_t padding_pixel(int mode, int32_t place,
 
 /* The place number `slot` that reads a pixel, PLACE_NONE where it has no such place. Slot 0 is the pixel's own
  * place; the launcher counts the slots (padding_slots in kernels/cuda/conv2d.c). */
-static __device__ __forceinline__ int32_t padding_place(int mode, int32_t pixel, int32_t size, int32_t before, int32_t after,
-                                                        int32_t slot) {
+static __device__ __forceinline__ int32_t padding_place(int mode, int32_t pixel, int32_t size, int32_t before,
+                                                        int32_t after, int32_t slot) {
     int32_t place = PLACE_NONE;
     if (slot == 0) return pixel;
     if (mode == BRAID_PADDING_REFLECT) {

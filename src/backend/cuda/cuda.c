@@ -41,9 +41,7 @@ typedef struct cuda_device {
     char fault[512]; /* the first error; "" while there is none */
 } cuda_device;
 
-static cuda_device *of(device *d) {
-    return (cuda_device *)(void *)d;
-}
+static cuda_device *of(device *d) { return (cuda_device *)(void *)d; }
 
 /* Keeps the first error of the device; every later call answers with it. */
 static braid_status check(cuda_device *d, cu_result result, const char *what) {
@@ -59,7 +57,8 @@ static braid_status check(cuda_device *d, cu_result result, const char *what) {
 
 /* Makes the device's context current until leave(). Refuses a device that failed before. */
 static braid_status enter(cuda_device *d) {
-    if (d->fault[0]) return fail(BRAID_ERROR_DEVICE, "%s; the device cannot be used any more in this process", d->fault);
+    if (d->fault[0])
+        return fail(BRAID_ERROR_DEVICE, "%s; the device cannot be used any more in this process", d->fault);
     return check(d, d->driver->context_push(d->context), "making the context current");
 }
 
@@ -77,7 +76,7 @@ static braid_status leave(cuda_device *d, braid_status status) {
 static braid_status usable_driver(const cuda_driver **out) {
     if (cuda_image_count == 0) {
         return fail(BRAID_ERROR_DEVICE,
-                    "cuda: this library was built without nvcc and has no CUDA kernels; install the CUDA toolkit and build again");
+                    "cuda: this library was built without nvcc and has no CUDA kernels; install nvcc and build again");
     }
     return driver_open(out);
 }
@@ -89,11 +88,13 @@ static int cuda_count(void) {
     if (usable_driver(&driver) != BRAID_OK) return 0;
     cu_result result = driver->device_count(&count);
     if (result != CU_SUCCESS) {
-        (void)fail(BRAID_ERROR_DEVICE, "cuda: counting the GPUs failed: %s", driver_error_text(driver, result, text, sizeof text));
+        (void)fail(BRAID_ERROR_DEVICE, "cuda: counting the GPUs failed: %s",
+                   driver_error_text(driver, result, text, sizeof text));
         return 0;
     }
     if (count <= 0) {
-        (void)fail(BRAID_ERROR_DEVICE, "cuda: the NVIDIA driver is there but sees no GPU; check nvidia-smi and CUDA_VISIBLE_DEVICES");
+        (void)fail(BRAID_ERROR_DEVICE,
+                   "cuda: the NVIDIA driver is there but sees no GPU; check nvidia-smi and CUDA_VISIBLE_DEVICES");
         return 0;
     }
     return count;
@@ -115,9 +116,9 @@ static braid_status read_properties(cuda_device *d) {
     d->cache_bytes = cache > 0 ? (size_t)cache : 0;
     if (major >= 8) d->head.features |= FEATURE_SM80;
     if (d->capability == 90) d->head.features |= FEATURE_SM90A;
-    (void)snprintf(d->head.identity, sizeof d->head.identity, "%s, capability %d.%d, %d multiprocessors, %zu MiB, driver %d.%d",
-                   d->head.model, major, minor, d->processors, d->memory_bytes >> 20, driver->number / 1000,
-                   driver->number % 1000 / 10);
+    (void)snprintf(d->head.identity, sizeof d->head.identity,
+                   "%s, capability %d.%d, %d multiprocessors, %zu MiB, driver %d.%d", d->head.model, major, minor,
+                   d->processors, d->memory_bytes >> 20, driver->number / 1000, driver->number % 1000 / 10);
     return BRAID_OK;
 }
 
@@ -193,8 +194,9 @@ static braid_status cuda_alloc(device *head, size_t bytes, void **out) {
     if (result == CU_ERROR_OUT_OF_MEMORY) {
         (void)d->driver->memory_info(&available, &total);
         (void)leave(d, BRAID_OK);
-        return fail(BRAID_ERROR_MEMORY, "%s: expected room for %zu bytes, got %zu bytes free of %zu; make the batch smaller",
-                    head->name, bytes, available, total);
+        return fail(BRAID_ERROR_MEMORY,
+                    "%s: expected room for %zu bytes, got %zu bytes free of %zu; make the batch smaller", head->name,
+                    bytes, available, total);
     }
     TRY(leave(d, check(d, result, "allocating memory")));
     *out = (void *)(uintptr_t)address;
@@ -238,9 +240,7 @@ static braid_status cuda_synchronize(device *head) {
     return leave(d, check(d, d->driver->queue_wait(d->queue), "waiting for the queue"));
 }
 
-static size_t cuda_cache_bytes(const device *head) {
-    return ((const cuda_device *)(const void *)head)->cache_bytes;
-}
+static size_t cuda_cache_bytes(const device *head) { return ((const cuda_device *)(const void *)head)->cache_bytes; }
 
 static size_t cuda_free_bytes(const device *head) {
     cuda_device *d = of((device *)(uintptr_t)head);
@@ -265,17 +265,20 @@ static braid_status load_function(cuda_device *d, const char *stem, const char *
     cu_function function = NULL;
     int image = find_image(stem);
     if (image < 0) {
-        return fail(BRAID_ERROR_DEVICE, "%s: expected an image of kernels/cuda/%s.cu in the library, got none; build it again with nvcc",
+        return fail(BRAID_ERROR_DEVICE,
+                    "%s: expected an image of kernels/cuda/%s.cu in the library, got none; build it again with nvcc",
                     d->head.name, stem);
     }
     if (!d->modules[image]) {
         TRY(check(d, d->driver->module_load(&d->modules[image], cuda_images[image].begin), stem));
-        log_write(LOG_DEVICE, "%s: loaded %s, %td bytes", d->head.name, stem, cuda_images[image].end - cuda_images[image].begin);
+        log_write(LOG_DEVICE, "%s: loaded %s, %td bytes", d->head.name, stem,
+                  cuda_images[image].end - cuda_images[image].begin);
     }
     TRY(check(d, d->driver->module_function(&function, d->modules[image], name), name));
     TRY(memory_calloc(1, sizeof(loaded_function), "cuda function", &memory));
     loaded_function *f = memory;
-    *f = (loaded_function){.next = d->functions, .stem = stem, .name = name, .function = function, .shared_bytes = SHARED_WITHOUT_ASKING};
+    *f = (loaded_function){
+        .next = d->functions, .stem = stem, .name = name, .function = function, .shared_bytes = SHARED_WITHOUT_ASKING};
     d->functions = f;
     *out = f;
     return BRAID_OK;
@@ -295,11 +298,13 @@ static braid_status launch_current(cuda_device *d, const cuda_call *call) {
     loaded_function *f = NULL;
     TRY(find_function(d, call->stem, call->function, &f));
     if (call->shared_bytes > f->shared_bytes) {
-        TRY(check(d, d->driver->function_set(f->function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)call->shared_bytes), call->function));
+        TRY(check(d, d->driver->function_set(f->function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)call->shared_bytes),
+                  call->function));
         f->shared_bytes = call->shared_bytes;
     }
     size_t bytes = call->args_bytes;
-    void *extra[] = {CU_LAUNCH_BUFFER_POINTER, (void *)(uintptr_t)call->args, CU_LAUNCH_BUFFER_SIZE, &bytes, CU_LAUNCH_END};
+    void *extra[] = {CU_LAUNCH_BUFFER_POINTER, (void *)(uintptr_t)call->args, CU_LAUNCH_BUFFER_SIZE, &bytes,
+                     CU_LAUNCH_END};
     cu_result result = d->driver->launch(f->function, (unsigned)call->blocks, 1, 1, (unsigned)call->threads, 1, 1,
                                          (unsigned)call->shared_bytes, d->queue, NULL, extra);
     return check(d, result, call->function);

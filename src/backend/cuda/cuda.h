@@ -10,11 +10,11 @@
 
 /* One launch. The kernel takes one plain struct by value, which its .cu and its launcher both include. */
 typedef struct cuda_call {
-    const char *stem;      /* of the image: "conv2d_fwd" for kernels/cuda/conv2d_fwd.cu */
-    const char *function;  /* an extern "C" __global__ of that file */
-    int64_t blocks;        /* 0: nothing to do */
-    int threads;           /* of a block */
-    size_t shared_bytes;   /* dynamic shared memory */
+    const char *stem;     /* of the image: "conv2d_fwd" for kernels/cuda/conv2d_fwd.cu */
+    const char *function; /* an extern "C" __global__ of that file */
+    int64_t blocks;       /* 0: nothing to do */
+    int threads;          /* of a block */
+    size_t shared_bytes;  /* dynamic shared memory */
     const void *args;
     size_t args_bytes;
 } cuda_call;

@@ -33,9 +33,9 @@ const char *driver_error_text(const cuda_driver *d, cu_result error, char *text,
 static int find_functions(void *library) {
     const char *absent = NULL;
     void *address;
-#define DRIVER_FIND(member, symbol, parameters)                          \
-    address = dlsym(library, #symbol);                                   \
-    if (!address && !absent) absent = #symbol;                           \
+#define DRIVER_FIND(member, symbol, parameters) \
+    address = dlsym(library, #symbol);          \
+    if (!address && !absent) absent = #symbol;  \
     memcpy(&driver.member, &address, sizeof address);
     DRIVER_FUNCTIONS(DRIVER_FIND)
 #undef DRIVER_FIND
@@ -50,9 +50,10 @@ static void load(void) {
     char text[256];
     void *library = library_open(names);
     if (!library) {
-        (void)snprintf(missing, sizeof missing,
-                       "no NVIDIA driver: libcuda.so.1 was not found; install the driver on a machine with an NVIDIA GPU, "
-                       "or name its folder in BRAID_LIBRARY_PATH");
+        (void)snprintf(
+            missing, sizeof missing,
+            "no NVIDIA driver: libcuda.so.1 was not found; install the driver on a machine with an NVIDIA GPU, "
+            "or name its folder in BRAID_LIBRARY_PATH");
         return;
     }
     if (!library_file(library, driver.file, sizeof driver.file)) driver.file[0] = '\0';
@@ -60,7 +61,8 @@ static void load(void) {
     cu_result result = driver.init(0);
     if (result == CU_SUCCESS) result = driver.version(&driver.number);
     if (result == CU_ERROR_NO_DEVICE) {
-        (void)snprintf(missing, sizeof missing, "the NVIDIA driver is there but sees no GPU; check nvidia-smi and CUDA_VISIBLE_DEVICES");
+        (void)snprintf(missing, sizeof missing,
+                       "the NVIDIA driver is there but sees no GPU; check nvidia-smi and CUDA_VISIBLE_DEVICES");
     } else if (result != CU_SUCCESS) {
         (void)snprintf(missing, sizeof missing, "the NVIDIA driver does not start: %s; check nvidia-smi",
                        driver_error_text(&driver, result, text, sizeof text));

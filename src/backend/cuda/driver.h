@@ -37,39 +37,39 @@ enum { CU_FUNCTION_MAX_DYNAMIC_SHARED = 8 };
 #define CU_LAUNCH_END NULL
 
 /* X(member, symbol, parameters): every function of the driver that braid calls. All return a cu_result. */
-#define DRIVER_FUNCTIONS(X)                                                                             \
-    X(init, cuInit, (unsigned flags))                                                                   \
-    X(version, cuDriverGetVersion, (int *version))                                                      \
-    X(error_name, cuGetErrorName, (cu_result error, const char **text))                                 \
-    X(error_string, cuGetErrorString, (cu_result error, const char **text))                             \
-    X(device_count, cuDeviceGetCount, (int *count))                                                     \
-    X(device_get, cuDeviceGet, (cu_device *out, int ordinal))                                           \
-    X(device_name, cuDeviceGetName, (char *name, int bytes, cu_device d))                               \
-    X(device_attribute, cuDeviceGetAttribute, (int *out, int attribute, cu_device d))                   \
-    X(device_memory, cuDeviceTotalMem_v2, (size_t *bytes, cu_device d))                                 \
-    X(context_retain, cuDevicePrimaryCtxRetain, (cu_context *out, cu_device d))                         \
-    X(context_release, cuDevicePrimaryCtxRelease_v2, (cu_device d))                                     \
-    X(context_push, cuCtxPushCurrent_v2, (cu_context c))                                                \
-    X(context_pop, cuCtxPopCurrent_v2, (cu_context *out))                                               \
-    X(memory_info, cuMemGetInfo_v2, (size_t *free_bytes, size_t *total_bytes))                          \
-    X(memory_alloc, cuMemAlloc_v2, (cu_pointer *out, size_t bytes))                                     \
-    X(memory_free, cuMemFree_v2, (cu_pointer memory))                                                   \
-    X(copy_in, cuMemcpyHtoDAsync_v2, (cu_pointer to, const void *from, size_t bytes, cu_queue q))       \
-    X(copy_out, cuMemcpyDtoHAsync_v2, (void *to, cu_pointer from, size_t bytes, cu_queue q))            \
-    X(copy_within, cuMemcpyDtoDAsync_v2, (cu_pointer to, cu_pointer from, size_t bytes, cu_queue q))    \
-    X(queue_create, cuStreamCreate, (cu_queue *out, unsigned flags))                                    \
-    X(queue_destroy, cuStreamDestroy_v2, (cu_queue q))                                                  \
-    X(queue_wait, cuStreamSynchronize, (cu_queue q))                                                    \
-    X(event_create, cuEventCreate, (cu_event *out, unsigned flags))                                     \
-    X(event_destroy, cuEventDestroy_v2, (cu_event e))                                                   \
-    X(event_record, cuEventRecord, (cu_event e, cu_queue q))                                            \
-    X(event_wait, cuEventSynchronize, (cu_event e))                                                     \
-    X(event_elapsed, cuEventElapsedTime, (float *milliseconds, cu_event begin, cu_event end))           \
-    X(module_load, cuModuleLoadData, (cu_module *out, const void *image))                               \
-    X(module_unload, cuModuleUnload, (cu_module m))                                                     \
-    X(module_function, cuModuleGetFunction, (cu_function *out, cu_module m, const char *name))          \
-    X(function_set, cuFuncSetAttribute, (cu_function f, int attribute, int value))                      \
-    X(launch, cuLaunchKernel,                                                                           \
+#define DRIVER_FUNCTIONS(X)                                                                                  \
+    X(init, cuInit, (unsigned flags))                                                                        \
+    X(version, cuDriverGetVersion, (int *version))                                                           \
+    X(error_name, cuGetErrorName, (cu_result error, const char **text))                                      \
+    X(error_string, cuGetErrorString, (cu_result error, const char **text))                                  \
+    X(device_count, cuDeviceGetCount, (int *count))                                                          \
+    X(device_get, cuDeviceGet, (cu_device * out, int ordinal))                                               \
+    X(device_name, cuDeviceGetName, (char *name, int bytes, cu_device d))                                    \
+    X(device_attribute, cuDeviceGetAttribute, (int *out, int attribute, cu_device d))                        \
+    X(device_memory, cuDeviceTotalMem_v2, (size_t * bytes, cu_device d))                                     \
+    X(context_retain, cuDevicePrimaryCtxRetain, (cu_context * out, cu_device d))                             \
+    X(context_release, cuDevicePrimaryCtxRelease_v2, (cu_device d))                                          \
+    X(context_push, cuCtxPushCurrent_v2, (cu_context c))                                                     \
+    X(context_pop, cuCtxPopCurrent_v2, (cu_context * out))                                                   \
+    X(memory_info, cuMemGetInfo_v2, (size_t * free_bytes, size_t * total_bytes))                             \
+    X(memory_alloc, cuMemAlloc_v2, (cu_pointer * out, size_t bytes))                                         \
+    X(memory_free, cuMemFree_v2, (cu_pointer memory))                                                        \
+    X(copy_in, cuMemcpyHtoDAsync_v2, (cu_pointer to, const void *from, size_t bytes, cu_queue q))            \
+    X(copy_out, cuMemcpyDtoHAsync_v2, (void *to, cu_pointer from, size_t bytes, cu_queue q))                 \
+    X(copy_within, cuMemcpyDtoDAsync_v2, (cu_pointer to, cu_pointer from, size_t bytes, cu_queue q))         \
+    X(queue_create, cuStreamCreate, (cu_queue * out, unsigned flags))                                        \
+    X(queue_destroy, cuStreamDestroy_v2, (cu_queue q))                                                       \
+    X(queue_wait, cuStreamSynchronize, (cu_queue q))                                                         \
+    X(event_create, cuEventCreate, (cu_event * out, unsigned flags))                                         \
+    X(event_destroy, cuEventDestroy_v2, (cu_event e))                                                        \
+    X(event_record, cuEventRecord, (cu_event e, cu_queue q))                                                 \
+    X(event_wait, cuEventSynchronize, (cu_event e))                                                          \
+    X(event_elapsed, cuEventElapsedTime, (float *milliseconds, cu_event begin, cu_event end))                \
+    X(module_load, cuModuleLoadData, (cu_module * out, const void *image))                                   \
+    X(module_unload, cuModuleUnload, (cu_module m))                                                          \
+    X(module_function, cuModuleGetFunction, (cu_function * out, cu_module m, const char *name))              \
+    X(function_set, cuFuncSetAttribute, (cu_function f, int attribute, int value))                           \
+    X(launch, cuLaunchKernel,                                                                                \
       (cu_function f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
        unsigned block_z, unsigned shared_bytes, cu_queue q, void **parameters, void **extra))
 
@@ -77,8 +77,8 @@ typedef struct cuda_driver {
 #define DRIVER_MEMBER(member, symbol, parameters) cu_result(*member) parameters;
     DRIVER_FUNCTIONS(DRIVER_MEMBER)
 #undef DRIVER_MEMBER
-    int number;      /* 13000 for 13.0 */
-    char file[256];  /* the file that was opened; "" where the loader does not say */
+    int number;     /* 13000 for 13.0 */
+    char file[256]; /* the file that was opened; "" where the loader does not say */
 } cuda_driver;
 
 /* Opens and initialises the driver once per process. BRAID_ERROR_DEVICE says what is missing. */

@@ -26,9 +26,7 @@ void fake_cuda_fail(const char *symbol, int nth, int error, int once) {
     fail_once = once;
 }
 
-int fake_cuda_calls(void) {
-    return calls;
-}
+int fake_cuda_calls(void) { return calls; }
 
 /* Counts a call and says how it ends. */
 static cu_result answer(const char *symbol) {
@@ -46,9 +44,7 @@ DRIVER_FUNCTIONS(FAKE_DECLARE)
 
 /* Functions that only succeed or fail. */
 #define FAKE_PLAIN(symbol, parameters) \
-    cu_result symbol parameters {      \
-        return answer(#symbol);        \
-    }
+    cu_result symbol parameters { return answer(#symbol); }
 FAKE_PLAIN(cuInit, (__attribute__((unused)) unsigned flags))
 FAKE_PLAIN(cuDevicePrimaryCtxRelease_v2, (__attribute__((unused)) cu_device d))
 FAKE_PLAIN(cuCtxPushCurrent_v2, (__attribute__((unused)) cu_context c))
@@ -58,13 +54,14 @@ FAKE_PLAIN(cuEventDestroy_v2, (__attribute__((unused)) cu_event e))
 FAKE_PLAIN(cuEventRecord, (__attribute__((unused)) cu_event e, __attribute__((unused)) cu_queue q))
 FAKE_PLAIN(cuEventSynchronize, (__attribute__((unused)) cu_event e))
 FAKE_PLAIN(cuModuleUnload, (__attribute__((unused)) cu_module m))
-FAKE_PLAIN(cuFuncSetAttribute,
-           (__attribute__((unused)) cu_function f, __attribute__((unused)) int attribute, __attribute__((unused)) int value))
-FAKE_PLAIN(cuLaunchKernel,
-           (__attribute__((unused)) cu_function f, __attribute__((unused)) unsigned grid_x, __attribute__((unused)) unsigned grid_y,
-            __attribute__((unused)) unsigned grid_z, __attribute__((unused)) unsigned block_x, __attribute__((unused)) unsigned block_y,
-            __attribute__((unused)) unsigned block_z, __attribute__((unused)) unsigned shared_bytes,
-            __attribute__((unused)) cu_queue q, __attribute__((unused)) void **parameters, __attribute__((unused)) void **extra))
+FAKE_PLAIN(cuFuncSetAttribute, (__attribute__((unused)) cu_function f, __attribute__((unused)) int attribute,
+                                __attribute__((unused)) int value))
+FAKE_PLAIN(cuLaunchKernel, (__attribute__((unused)) cu_function f, __attribute__((unused)) unsigned grid_x,
+                            __attribute__((unused)) unsigned grid_y, __attribute__((unused)) unsigned grid_z,
+                            __attribute__((unused)) unsigned block_x, __attribute__((unused)) unsigned block_y,
+                            __attribute__((unused)) unsigned block_z, __attribute__((unused)) unsigned shared_bytes,
+                            __attribute__((unused)) cu_queue q, __attribute__((unused)) void **parameters,
+                            __attribute__((unused)) void **extra))
 
 /* Functions that hand out something: any address will do as a handle. */
 static char handle;
@@ -78,9 +75,7 @@ static cu_result answer_number(const char *symbol, int *out, int value) {
     return answer(symbol);
 }
 
-cu_result cuDriverGetVersion(int *version) {
-    return answer_number("cuDriverGetVersion", version, 13000);
-}
+cu_result cuDriverGetVersion(int *version) { return answer_number("cuDriverGetVersion", version, 13000); }
 
 cu_result cuGetErrorName(cu_result error, const char **text) {
     (void)error;
@@ -95,13 +90,9 @@ cu_result cuGetErrorString(cu_result error, const char **text) {
     return CU_SUCCESS;
 }
 
-cu_result cuDeviceGetCount(int *count) {
-    return answer_number("cuDeviceGetCount", count, 2);
-}
+cu_result cuDeviceGetCount(int *count) { return answer_number("cuDeviceGetCount", count, 2); }
 
-cu_result cuDeviceGet(cu_device *out, int ordinal) {
-    return answer_number("cuDeviceGet", out, ordinal);
-}
+cu_result cuDeviceGet(cu_device *out, int ordinal) { return answer_number("cuDeviceGet", out, ordinal); }
 
 cu_result cuDeviceGetName(char *name, int bytes, cu_device d) {
     (void)snprintf(name, (size_t)bytes, "Fake GPU %d", d);
@@ -125,9 +116,7 @@ cu_result cuDevicePrimaryCtxRetain(cu_context *out, cu_device d) {
     return answer_handle("cuDevicePrimaryCtxRetain", (void **)out);
 }
 
-cu_result cuCtxPopCurrent_v2(cu_context *out) {
-    return answer_handle("cuCtxPopCurrent_v2", (void **)out);
-}
+cu_result cuCtxPopCurrent_v2(cu_context *out) { return answer_handle("cuCtxPopCurrent_v2", (void **)out); }
 
 cu_result cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
     *free_bytes = (size_t)1 << 29;
