@@ -124,6 +124,31 @@ static outcome shifts_with_input(trial *t) {
     return found;
 }
 
+/* ---- Known sizes --------------------------------------------------------------------------- */
+
+/* Output sizes as every framework has them. */
+static void known_sizes(suite *s) {
+    static const struct {
+        const char *text;
+        int64_t height, width;
+    } layers[] = {
+        {"conv2d_fwd:f32:b1:hw416x544:c3:k64:rs7x7:st2:pad3", 208, 272},
+        {"conv2d_fwd:f32:b1:hw104x136:c64:k128:rs3x3:st2:pad1", 52, 68},
+        {"conv2d_fwd:f32:b1:hw13x17:c64:k128:rs1x1:st2", 7, 9},
+        {"conv2d_fwd:f32:b1:hw86x86:c1:k4:rs7x7", 80, 80},
+        {"conv2d_fwd:f32:b1:hw9x11:c1:k4:rs4x2:pad=same", 9, 11},
+        {"conv2d_fwd:f32:b1:hw9x11:c1:k4:rs4x5:pad=same:dil3", 9, 11},
+        {"conv2d_fwd:f32:b1:hw11x13:c3:k4:rs3x2:st2x1:dil1x4:pad0x2", 5, 13},
+    };
+    for (size_t j = 0; j < sizeof layers / sizeof layers[0]; j++) {
+        braid_problem p;
+        braid_status status = braid_problem_parse(layers[j].text, &p);
+        suite_expect(s, !status && conv2d_out_size(&p, 0) == layers[j].height && conv2d_out_size(&p, 1) == layers[j].width,
+                     "%s: expected outputs of %lldx%lld, got %lldx%lld", layers[j].text, (long long)layers[j].height,
+                     (long long)layers[j].width, (long long)conv2d_out_size(&p, 0), (long long)conv2d_out_size(&p, 1));
+    }
+}
+
 /* ---- The whole ----------------------------------------------------------------------------- */
 
 static const property properties[] = {
@@ -157,5 +182,5 @@ static void gradients(suite *s) {
 }
 
 int main(int argc, char **argv) {
-    return cases_main(argc, argv, &(op_tests){.op = BRAID_OP_CONV2D, .properties = properties, .gradients = gradients});
+    return cases_main(argc, argv, &(op_tests){.op = BRAID_OP_CONV2D, .properties = properties, .scenarios = known_sizes, .gradients = gradients});
 }

@@ -40,13 +40,18 @@ void case_list_destroy(case_list *list) {
     *list = (case_list){0};
 }
 
+/* The entry of a text in the table, or the free one where it belongs. */
+static int find(const case_list *list, const char *text) {
+    int at = (int)(case_seed(0, text) % (uint64_t)list->table_size);
+    while (list->table[at] >= 0 && strcmp(list->texts[list->table[at]], text) != 0) at = (at + 1) % list->table_size;
+    return at;
+}
+
 braid_status case_list_add(case_list *list, const braid_problem *p) {
     char text[BRAID_PROBLEM_TEXT];
     TRY(braid_problem_print(p, text, sizeof text));
-    int at = (int)(case_seed(0, text) % (uint64_t)list->table_size);
-    for (; list->table[at] >= 0; at = (at + 1) % list->table_size) {
-        if (strcmp(list->texts[list->table[at]], text) == 0) return BRAID_OK;
-    }
+    int at = find(list, text);
+    if (list->table[at] >= 0) return BRAID_OK;
     if (list->count == list->capacity) {
         return fail(BRAID_ERROR_ARGUMENT, "case list: expected at most %d problems, got more", list->capacity);
     }
@@ -105,6 +110,22 @@ braid_status case_list_read(case_list *list, braid_op_id op, const char *path) {
     fclose(file);
     list->written = list->count;
     return status;
+}
+
+void case_list_thin(case_list *list, int count) {
+    int had = list->count, kept = 0;
+    if (had <= count) return;
+    for (int j = 0; j < had; j++) {
+        if ((int64_t)j * count / had >= kept) {
+            list->problems[kept] = list->problems[j];
+            list->texts[kept++] = list->texts[j];
+        } else {
+            memory_free(list->texts[j]);
+        }
+    }
+    list->count = list->written = kept;
+    for (int i = 0; i < list->table_size; i++) list->table[i] = -1;
+    for (int j = 0; j < kept; j++) list->table[find(list, list->texts[j])] = j;
 }
 
 /* ---- Random problems ----------------------------------------------------------------------- */

@@ -31,6 +31,9 @@ braid_status case_list_add_line(case_list *list, braid_op_id op, const char *lin
 
 braid_status case_list_read(case_list *list, braid_op_id op, const char *path);
 
+/* Keeps `count` problems, evenly spaced, of a list that has more. */
+void case_list_thin(case_list *list, int count);
+
 /* Draws until the list holds `count`; every pass in turn. */
 braid_status case_list_draw(case_list *list, braid_op_id op, uint64_t seed, int count);
 
