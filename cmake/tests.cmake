@@ -39,7 +39,7 @@ add_library(braid_insides STATIC ${library_objects} ${lab_objects})
 set_target_properties(braid_insides PROPERTIES LINKER_LANGUAGE C)
 
 set(test_programs "")
-foreach(folder core data ops nets plan backend train report bench kernels api cli)
+foreach(folder core data ops nets plan backend train report bench kernels api cli fuzz)
     file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${folder}/*.c")
     foreach(source ${sources})
         get_filename_component(stem "${source}" NAME_WE)

@@ -5,8 +5,14 @@
  */
 #include "tests/support/fake_race.h"
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 void fake_race(const braid_context *context, const braid_problem *p, double seconds, int64_t mark, race *out) {
     race_list(context, p, out);
@@ -30,6 +36,25 @@ int fake_race_equal(const race *a, const race *b) {
         if (x->max_err != y->max_err || x->compared != y->compared || x->workspace_bytes != y->workspace_bytes) return 0;
     }
     return 1;
+}
+
+int fake_race_sane(const braid_problem *p, race *r) {
+    for (int j = 0; j < r->count; j++) {
+        const racer *one = &r->racers[j];
+        if (one->median == 0) continue;
+        if (!isfinite(one->low) || !isfinite(one->median) || !isfinite(one->high)) return 0;
+        if (one->low <= 0 || one->low > one->median || one->median > one->high) return 0;
+        if (one->max_err > 1 || one->compared < 0) return 0;
+    }
+    race_decide(p, r);
+    return r->winner >= 0 && r->winner < r->count && !r->racers[r->winner].reason[0];
+}
+
+size_t fake_entry(char *entry, size_t room, const char *body, size_t body_bytes) {
+    const uint64_t sum = XXH3_64bits(body, body_bytes);
+    if (body_bytes + strlen("\nxxh3 0123456789abcdef\n") >= room) return 0;
+    memmove(entry, body, body_bytes);
+    return body_bytes + (size_t)snprintf(entry + body_bytes, room - body_bytes, "\nxxh3 %016" PRIx64 "\n", sum);
 }
 
 /* ---- Made-up kernels ---------------------------------------------------------------------- */

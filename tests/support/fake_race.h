@@ -16,6 +16,13 @@ void fake_race(const braid_context *context, const braid_problem *p, double seco
 /* The same times, candidate by candidate. */
 int fake_race_equal(const race *a, const race *b);
 
+/* Whether times that were read are sane: finite, positive and in order, and the choice that they lead to is one of the
+ * candidates that can take part. */
+int fake_race_sane(const braid_problem *p, race *r);
+
+/* Copies the body of a wisdom entry and puts a right checksum behind it. Returns the bytes of the entry, 0: no room. */
+size_t fake_entry(char *entry, size_t room, const char *body, size_t body_bytes);
+
 /* Adds a made-up kernel of a kind (own, vendor or ref) with an interval to a race; `cost` is its predicted time.
  * Returns its index. At most 8 a race. */
 int fake_racer(race *r, braid_kind kind, const double low_median_high[3], double cost);

@@ -1,0 +1,100 @@
+/*
+ * Mutations, see the header. Run j depends on j alone: to see a failure again, run up to it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/mutate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/rng.h"
+
+#define MOST_BYTES 4096
+
+typedef struct input {
+    uint8_t data[MOST_BYTES];
+    size_t bytes;
+} input;
+
+static size_t below(rng *r, size_t end) { return end ? (size_t)rng_between(r, 0, (int64_t)end - 1) : 0; }
+
+static void insert(input *in, size_t at, const void *piece, size_t bytes) {
+    if (in->bytes + bytes > MOST_BYTES) return;
+    memmove(in->data + at + bytes, in->data + at, in->bytes - at);
+    memcpy(in->data + at, piece, bytes);
+    in->bytes += bytes;
+}
+
+static void erase(input *in, size_t at, size_t bytes) {
+    if (bytes > in->bytes - at) bytes = in->bytes - at;
+    memmove(in->data + at, in->data + at + bytes, in->bytes - at - bytes);
+    in->bytes -= bytes;
+}
+
+/* What parsers trip over. */
+static const char *const pieces[] = {"0", "-1", "9223372036854775807", "99999999999999999999", "2147483648", "1e308", "nan", ":", "::",
+                                     ",", "x", "=", "\"", "\\", "{", "}", "[", "]", "null", "\xff", "\n", " ", "\x01", ".", "e", "same"};
+
+static void insert_piece(rng *r, input *in) {
+    const char *piece = pieces[below(r, sizeof pieces / sizeof pieces[0])];
+    insert(in, below(r, in->bytes + 1), piece, strlen(piece));
+}
+
+/* A stretch of another seed, or of this one. */
+static void splice(rng *r, input *in, const char *from) {
+    size_t length = strlen(from), begin = below(r, length), bytes = below(r, length - begin) + 1;
+    if (length > 0) insert(in, below(r, in->bytes + 1), from + begin, bytes);
+}
+
+static void mutate_once(rng *r, input *in, const char *other) {
+    size_t at = below(r, in->bytes);
+    switch (rng_between(r, 0, 6)) {
+        case 0: in->data[at] = (uint8_t)(in->data[at] ^ (1u << below(r, 8))); break;
+        case 1: in->data[at] = (uint8_t)rng_u32(r); break;
+        case 2: erase(in, at, 1 + below(r, 8)); break;
+        case 3: in->bytes = at; break;
+        case 4: splice(r, in, other); break;
+        case 5: erase(in, at, below(r, in->bytes)); break;
+        default: insert_piece(r, in); break;
+    }
+}
+
+static void run_one(mutate_target *target, const char *const *seeds, size_t count, uint64_t run) {
+    rng r = {.seed = 1, .stream = run};
+    input in;
+    const char *seed = seeds[below(&r, count)];
+    in.bytes = strlen(seed);
+    if (in.bytes > MOST_BYTES) in.bytes = MOST_BYTES;
+    memcpy(in.data, seed, in.bytes);
+    for (int64_t changes = rng_between(&r, 1, 5); changes > 0; changes--) mutate_once(&r, &in, seeds[below(&r, count)]);
+    uint8_t *exact = malloc(in.bytes ? in.bytes : 1); /* of its own size, so that a sanitizer sees the first byte too many */
+    if (!exact) return;
+    memcpy(exact, in.data, in.bytes);
+    target(exact, in.bytes);
+    free(exact);
+}
+
+static int write_corpus(const char *folder, const char *const *seeds) {
+    for (int j = 0; seeds[j]; j++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/seed%d", folder, j);
+        FILE *file = fopen(path, "wb");
+        if (!file) return 1;
+        fwrite(seeds[j], 1, strlen(seeds[j]), file);
+        if (fclose(file) != 0) return 1;
+    }
+    return 0;
+}
+
+int mutate_main(int count, char **arguments, mutate_target *target, const char *const *seeds, int64_t runs) {
+    size_t seed_count = 0;
+    while (seeds[seed_count]) seed_count++;
+    if (count == 3 && strcmp(arguments[1], "--corpus") == 0) return write_corpus(arguments[2], seeds);
+    if (count == 2) runs = strtoll(arguments[1], NULL, 10);
+    for (size_t j = 0; j < seed_count; j++) target((const uint8_t *)seeds[j], strlen(seeds[j]));
+    for (int64_t run = 0; run < runs; run++) run_one(target, seeds, seed_count, (uint64_t)run);
+    printf("%zu seeds, %lld mutations\n1 passed, 0 failed, 0 skipped\n", seed_count, (long long)runs);
+    return 0;
+}

@@ -1,0 +1,29 @@
+/*
+ * Fuzzing without a fuzzer: a target in the form that libFuzzer wants, run on mutations of good inputs
+ * that are the same on every machine. tests/fuzz/run builds the same targets for libFuzzer itself.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_TESTS_MUTATE_H
+#define BRAID_TESTS_MUTATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The target, which each program defines under the name that libFuzzer calls: traps where something is wrong. */
+typedef int mutate_target(const uint8_t *data, size_t bytes);
+mutate_target LLVMFuzzerTestOneInput;
+
+/*
+ * The main of a plain build: PROGRAM [RUNS], by default `runs` mutations of the seeds (texts, NULL behind
+ * the last), or PROGRAM --corpus FOLDER, which writes the seeds as files for libFuzzer. Returns the exit status.
+ */
+int mutate_main(int count, char **arguments, mutate_target *target, const char *const *seeds, int64_t runs);
+
+/* Ends the process in a way that fuzzers and test runners notice. */
+#define MUTATE_MUST(condition)               \
+    do {                                     \
+        if (!(condition)) __builtin_trap();  \
+    } while (0)
+
+#endif
