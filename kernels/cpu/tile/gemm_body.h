@@ -6,8 +6,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <string.h>
+
 #include "kernels/cpu/tile/gemm.h"
-#include "kernels/cpu/tile/parts.h"
 
 #define TILE_COLUMNS (2 * VEC_LANES)
 
@@ -93,25 +94,30 @@ VEC_TARGET static void whole_outer(const gemm_outer *g) {
 
 static int is_whole(int n) { return n == VEC_LANES || n == TILE_COLUMNS; }
 
-static void run_rows(const gemm_rows *g) {
+/* A product whose columns do not fill whole vectors: made beside the output, and copied. */
+static void part_rows(const gemm_rows *g) {
     gemm_rows whole = *g;
     float init[TILE_COLUMNS] = {0}, edge[TILE_ROWS][TILE_COLUMNS];
     float *out[TILE_ROWS];
-    if (!g->init || !is_whole(g->n)) {
-        if (g->init) copy_floats(init, g->init, g->n);
-        whole.init = init;
-    }
-    if (is_whole(g->n)) {
-        whole_rows(&whole);
-        return;
-    }
+    memcpy(init, g->init, (size_t)g->n * sizeof *init);
+    whole.init = init;
     for (int i = 0; i < g->m; i++) {
         out[i] = edge[i];
-        if (g->accumulate) copy_floats(edge[i], g->out[i], g->n);
+        if (g->accumulate) memcpy(edge[i], g->out[i], (size_t)g->n * sizeof(float));
     }
     whole.out = out;
     whole_rows(&whole);
-    for (int i = 0; i < g->m; i++) copy_floats(g->out[i], edge[i], g->n);
+    for (int i = 0; i < g->m; i++) memcpy(g->out[i], edge[i], (size_t)g->n * sizeof(float));
+}
+
+static void run_rows(const gemm_rows *g) {
+    static const float zeros[TILE_COLUMNS];
+    gemm_rows with_init = *g;
+    if (!g->init) with_init.init = zeros;
+    if (is_whole(g->n))
+        whole_rows(&with_init);
+    else
+        part_rows(&with_init);
 }
 
 static void run_outer(const gemm_outer *g) {
@@ -121,9 +127,10 @@ static void run_outer(const gemm_outer *g) {
     }
     gemm_outer whole = *g;
     float edge[TILE_ROWS][TILE_COLUMNS];
-    for (int i = 0; i < g->m && g->accumulate; i++) copy_floats(edge[i], g->out + i * g->pitch, g->n);
+    for (int i = 0; i < g->m && g->accumulate; i++)
+        memcpy(edge[i], g->out + i * g->pitch, (size_t)g->n * sizeof(float));
     whole.out = edge[0];
     whole.pitch = TILE_COLUMNS;
     whole_outer(&whole);
-    for (int i = 0; i < g->m; i++) copy_floats(g->out + i * g->pitch, edge[i], g->n);
+    for (int i = 0; i < g->m; i++) memcpy(g->out + i * g->pitch, edge[i], (size_t)g->n * sizeof(float));
 }

@@ -267,7 +267,7 @@ typedef struct part {
     const float *source; /* first channel of the group */
     const uint32_t *mask;
     int m;
-    int blank[GEMM_MAX_ROWS];
+    int blank[GEMM_MAX_ROWS]; /* by the mask, or because no tap reaches the class */
     int64_t sample[GEMM_MAX_ROWS], y[GEMM_MAX_ROWS], x[GEMM_MAX_ROWS];
     float *out[GEMM_MAX_ROWS]; /* first channel of the group */
 } part;
@@ -304,7 +304,7 @@ static int find_pixels(part *a, int64_t first) {
         a->sample[i] = sample;
         a->y[i] = a->c->origin[0] + y * g->step[0];
         a->x[i] = a->c->origin[1] + x * g->step[1];
-        a->blank[i] = mask_blanks(a->mask, sample);
+        a->blank[i] = a->c->tap_count == 0 || mask_blanks(a->mask, sample);
         active |= !a->blank[i];
         int64_t pixel = (sample * g->map.out_size[0] + a->y[i]) * g->map.out_size[1] + a->x[i];
         a->out[i] = out + pixel * a->s->out_pitch + a->group * a->s->columns;
@@ -317,44 +317,53 @@ static int find_pixels(part *a, int64_t first) {
     return active;
 }
 
+/* Where the source of pixel i starts: its sample, at the first channel of the group. */
+static const float *sample_source(const part *a, int i) {
+    const taps *map = &a->l->g->map;
+    return a->source + a->sample[i] * map->in_size[0] * map->in_size[1] * a->s->in_pitch;
+}
+
 /* row[t][i] for the taps [first, first + count) of the class. */
 static void point_at_taps(const part *a, const float **row, int64_t first, int64_t count) {
-    const igemm *g = a->l->g;
-    const taps *map = &g->map;
+    const taps *map = &a->l->g->map;
+    const int64_t width = map->in_size[1], pitch = a->s->in_pitch, step = a->l->g->tile->rows;
+    const int32_t(*tap)[2] = a->l->g->tap + a->c->first_tap + first;
+    const float *zeros = a->l->zeros;
     for (int i = 0; i < a->m; i++) {
         const int32_t *rows = map->source[0] + a->y[i] * map->filter[0];
         const int32_t *columns = map->source[1] + a->x[i] * map->filter[1];
-        const float *base = a->source + a->sample[i] * map->in_size[0] * map->in_size[1] * a->s->in_pitch;
+        const float *base = sample_source(a, i);
         for (int64_t t = 0; t < count; t++) {
-            const int32_t *tap = g->tap[a->c->first_tap + first + t];
-            int64_t y = rows[tap[0]], x = columns[tap[1]];
-            row[t * g->tile->rows + i] =
-                a->blank[i] || (y | x) < 0 ? a->l->zeros : base + (y * map->in_size[1] + x) * a->s->in_pitch;
+            int64_t y = rows[tap[t][0]], x = columns[tap[t][1]];
+            row[t * step + i] = a->blank[i] || (y | x) < 0 ? zeros : base + (y * width + x) * pitch;
         }
     }
 }
 
-/* row[t][i] for the filter rows [first, first + count), each one tap; those in pieces are gathered in `copies`. */
-static void point_at_filter_rows(const part *a, const float **row, int64_t first, int64_t count, float *copies) {
-    const igemm *g = a->l->g;
-    const taps *map = &g->map;
-    for (int i = 0; i < a->m; i++) {
-        const int32_t *columns = map->source[1] + a->x[i] * map->filter[1];
-        const float *base = a->source + a->sample[i] * map->in_size[0] * map->in_size[1] * a->s->in_pitch;
-        int one_piece = a->s->in_pitch == a->s->depth && map->dense[a->x[i]];
-        for (int64_t t = 0; t < count; t++) {
-            int64_t y = map->source[0][a->y[i] * map->filter[0] + first + t];
-            const float **to = &row[t * g->tile->rows + i];
-            *to = a->l->zeros;
-            if (a->blank[i] || y < 0) continue;
-            const float *line = base + y * map->in_size[1] * a->s->in_pitch;
-            *to = one_piece ? line + columns[0] * a->s->in_pitch : copies;
-            if (one_piece) continue;
-            for (int64_t s = 0; s < map->filter[1]; s++, copies += a->s->depth) {
-                copy_floats(copies, columns[s] < 0 ? a->l->zeros : line + columns[s] * a->s->in_pitch, a->s->depth);
-            }
+/* The same for filter rows [first, first + count) of a pixel whose taps are dense: each row is one tap. */
+static void point_at_dense_rows(const part *a, const float **row, int i, int64_t first, int64_t count) {
+    const taps *map = &a->l->g->map;
+    const int64_t line = map->in_size[1] * a->s->in_pitch, step = a->l->g->tile->rows;
+    const int32_t *rows = map->source[0] + a->y[i] * map->filter[0] + first;
+    const float *zeros = a->l->zeros;
+    const float *base = sample_source(a, i) + map->source[1][a->x[i] * map->filter[1]] * a->s->in_pitch;
+    for (int64_t t = 0; t < count; t++) row[t * step + i] = rows[t] < 0 ? zeros : base + rows[t] * line;
+}
+
+/* The same for any other pixel: its filter rows are gathered in `copies`, of which the rest is returned. */
+static float *gather_rows(const part *a, const float **row, int i, int64_t first, int64_t count, float *copies) {
+    const taps *map = &a->l->g->map;
+    const int32_t *rows = map->source[0] + a->y[i] * map->filter[0] + first;
+    const int32_t *columns = map->source[1] + a->x[i] * map->filter[1];
+    const float *base = sample_source(a, i);
+    for (int64_t t = 0; t < count; t++) {
+        row[t * a->l->g->tile->rows + i] = a->blank[i] || rows[t] < 0 ? a->l->zeros : copies;
+        for (int64_t s = 0; s < map->filter[1] && !a->blank[i] && rows[t] >= 0; s++, copies += a->s->depth) {
+            int64_t pixel = rows[t] * map->in_size[1] + columns[s];
+            copy_floats(copies, columns[s] < 0 ? a->l->zeros : base + pixel * a->s->in_pitch, a->s->depth);
         }
     }
+    return copies;
 }
 
 /* All panels of the part for the current tile, from one set of pointers. */
@@ -396,7 +405,14 @@ static void run_filter_rows(const part *a) {
     for (int64_t first = 0; first < map->filter[0]; first += most) {
         int64_t left = map->filter[0] - first, count = left < most ? left : most;
         gemm_rows run = {.m = a->m, .accumulate = first > 0, .taps = count, .depth = depth, .row = row};
-        point_at_filter_rows(a, row, first, count, copies);
+        float *room = copies;
+        for (int i = 0; i < a->m; i++) {
+            int dense = a->s->in_pitch == a->s->depth && map->dense[a->x[i]] && !a->blank[i];
+            if (dense)
+                point_at_dense_rows(a, row, i, first, count);
+            else
+                room = gather_rows(a, row, i, first, count, room);
+        }
         run_panels(a, &run, first * map->filter[1]);
     }
 }

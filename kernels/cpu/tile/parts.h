@@ -19,8 +19,12 @@ static inline void zero_floats(float *to, int64_t count) {
 
 /* For short pieces, where a call of memcpy would cost more than the copy. */
 static inline void copy_floats(float *to, const float *from, int64_t count) {
-    for (; count >= 8; count -= 8, to += 8, from += 8) memcpy(to, from, 8 * sizeof *to);
-    for (int64_t i = 0; i < count; i++) to[i] = from[i];
+    int64_t i = 0;
+    for (; i + 8 <= count; i += 8) memcpy(to + i, from + i, 8 * sizeof *to);
+    if (i < count && count > 8)
+        memcpy(to + count - 8, from + count - 8, 8 * sizeof *to); /* some floats twice */
+    else
+        for (; i < count; i++) to[i] = from[i];
 }
 
 #endif
