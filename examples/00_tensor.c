@@ -17,7 +17,8 @@ static const char *const roles[] = {"in", "out", "inout"};
 static void print_planes(const braid_operand_info *info) {
     for (int i = 0; i < info->planes; i++) {
         printf("  %-5s %-4s %-5s stream %d: [", info->name, braid_dtype_name(info->dtype), roles[info->role], i);
-        for (int axis = 0; axis < info->rank; axis++) printf("%s%lld", axis ? "][" : "", (long long)info->dims[i][axis]);
+        for (int axis = 0; axis < info->rank; axis++)
+            printf("%s%lld", axis ? "][" : "", (long long)info->dims[i][axis]);
         printf("], pitch %lld, %zu bytes\n", (long long)info->pitch[i], info->bytes[i]);
     }
 }
@@ -46,8 +47,9 @@ static braid_status there_and_back(braid_context *context) {
     braid_status status = braid_memory_create(context, sizeof pixels, &memory);
     if (!status) status = braid_upload(context, memory, pixels, sizeof pixels);
     if (!status) status = braid_download(context, back, memory, sizeof back);
-    if (!status) printf("two RGB pixels went to %s and %s\n", braid_context_device(context),
-                        memcmp(back, pixels, sizeof back) == 0 ? "came back unchanged" : "were damaged");
+    if (!status)
+        printf("two RGB pixels went to %s and %s\n", braid_context_device(context),
+               memcmp(back, pixels, sizeof back) == 0 ? "came back unchanged" : "were damaged");
     braid_memory_destroy(context, memory);
     return status;
 }

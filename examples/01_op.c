@@ -18,7 +18,8 @@ typedef struct layer {
     braid_operand x, w, y;
 } layer;
 
-static braid_status place(layer *l, braid_operand *operand, const float *a, size_t bytes_a, const float *b, size_t bytes_b) {
+static braid_status place(layer *l, braid_operand *operand, const float *a, size_t bytes_a, const float *b,
+                          size_t bytes_b) {
     braid_status status = braid_memory_create(l->context, bytes_a, &operand->plane[0]);
     if (!status) status = braid_memory_create(l->context, bytes_b, &operand->plane[1]);
     if (!status && a) status = braid_upload(l->context, operand->plane[0], a, bytes_a);
@@ -28,10 +29,11 @@ static braid_status place(layer *l, braid_operand *operand, const float *a, size
 
 static braid_status compute(layer *l, float y_a[BATCH][OUT], float y_b[BATCH][OUT]) {
     const float x_a[BATCH][IN_A] = {{1, 2, 3}, {4, 5, 6}}, x_b[BATCH][IN_B] = {{1, 0}, {0, 1}};
-    const float w_a[OUT][IN_A] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 1}}, w_b[OUT][IN_B] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+    const float w_a[OUT][IN_A] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 1}},
+                w_b[OUT][IN_B] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
     const size_t bytes = sizeof(float[BATCH][OUT]);
-    const braid_problem problem = {.op = BRAID_OP_LINEAR, .streams = 2, .batch = BATCH,
-                                   .in_channels = {IN_A, IN_B}, .out_channels = {OUT, OUT}};
+    const braid_problem problem = {
+        .op = BRAID_OP_LINEAR, .streams = 2, .batch = BATCH, .in_channels = {IN_A, IN_B}, .out_channels = {OUT, OUT}};
     braid_status status = braid_op_create(l->context, &problem, &l->op);
     if (!status) status = braid_op_plan(l->op, &(braid_plan_options){.seconds = 0.1});
     if (!status) status = place(l, &l->x, x_a[0], sizeof x_a, x_b[0], sizeof x_b);
@@ -61,8 +63,9 @@ int main(void) {
     if (!status) {
         const braid_race *race = braid_op_explain(l.op);
         printf("%s: %s\n", race->candidates[race->winner].kernel, race->why);
-        for (int b = 0; b < BATCH; b++) printf("stream a: %g %g %g %g   stream b: %g %g %g %g\n", y_a[b][0], y_a[b][1], y_a[b][2],
-                                               y_a[b][3], y_b[b][0], y_b[b][1], y_b[b][2], y_b[b][3]);
+        for (int b = 0; b < BATCH; b++)
+            printf("stream a: %g %g %g %g   stream b: %g %g %g %g\n", y_a[b][0], y_a[b][1], y_a[b][2], y_a[b][3],
+                   y_b[b][0], y_b[b][1], y_b[b][2], y_b[b][3]);
     }
     if (status) fprintf(stderr, "%s\n", braid_message());
     int right = !status && y_a[1][3] == 15 && y_b[1][3] == 8;

@@ -74,7 +74,8 @@ static void the_folder_of_the_environment(void **state) {
     setenv("BRAID_CACHE_DIR", folder, 1);
     for (int round = 0; round < 2; round++) {
         braid_context *context = NULL;
-        assert_ok(braid_context_create(&(braid_context_options){.device = "cpu", .threads = 1, .disable = ""}, &context));
+        assert_ok(
+            braid_context_create(&(braid_context_options){.device = "cpu", .threads = 1, .disable = ""}, &context));
         braid_op *op = given_op(context, "linear_fwd:f16:b2:c2:k2");
         assert_ok(braid_op_plan(op, &(braid_plan_options){.seconds = 1e-3}));
         assert_int_equal(braid_op_explain(op)->from_wisdom, round);
@@ -192,7 +193,9 @@ static int in_the_child(braid_context *context, braid_op *op, void *memory) {
     braid_op_destroy(op); /* destroying is always allowed */
     braid_context_destroy(context);
     braid_context *own = NULL;
-    if (braid_context_create(&(braid_context_options){.device = "cpu", .threads = 1, .cache_dir = ""}, &own) != BRAID_OK) return 5;
+    if (braid_context_create(&(braid_context_options){.device = "cpu", .threads = 1, .cache_dir = ""}, &own) !=
+        BRAID_OK)
+        return 5;
     if (braid_op_create(own, &problem, &other) != BRAID_OK || braid_op_plan(other, &estimate) != BRAID_OK) return 6;
     braid_op_destroy(other);
     braid_context_destroy(own);
@@ -234,14 +237,10 @@ static void statuses_have_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_context_is_refused_after_a_fork),
-        cmocka_unit_test(candidates_left_out_by_the_environment),
-        cmocka_unit_test(the_device_of_the_environment),
-        cmocka_unit_test(the_folder_of_the_environment),
-        cmocka_unit_test(no_folder_in_the_environment),
-        cmocka_unit_test(memory_of_the_device),
-        cmocka_unit_test(a_context_describes_itself),
-        cmocka_unit_test(statuses_have_names),
+        cmocka_unit_test(a_context_is_refused_after_a_fork), cmocka_unit_test(candidates_left_out_by_the_environment),
+        cmocka_unit_test(the_device_of_the_environment),     cmocka_unit_test(the_folder_of_the_environment),
+        cmocka_unit_test(no_folder_in_the_environment),      cmocka_unit_test(memory_of_the_device),
+        cmocka_unit_test(a_context_describes_itself),        cmocka_unit_test(statuses_have_names),
     };
     return cmocka_run_group_tests_name("context", tests, NULL, NULL);
 }

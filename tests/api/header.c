@@ -86,10 +86,11 @@ static void compile_and_run(const char *folder, const char *compiler, const char
         print_message("skip: there is no %s to link with\n", command);
         skip();
     }
-    snprintf(command, sizeof command,
-             "cd '%s' && %s -Wall -Wextra -Werror %s -I'%s/include' example.%s -o example -L'%s' -lbraid -Wl,-rpath,'%s' "
-             "&& BRAID_CACHE_DIR='%s/cache' ./example >out 2>&1 && test ! -s out",
-             folder, compiler, SANITIZERS, source, ending, build, build, folder);
+    snprintf(
+        command, sizeof command,
+        "cd '%s' && %s -Wall -Wextra -Werror %s -I'%s/include' example.%s -o example -L'%s' -lbraid -Wl,-rpath,'%s' "
+        "&& BRAID_CACHE_DIR='%s/cache' ./example >out 2>&1 && test ! -s out",
+        folder, compiler, SANITIZERS, source, ending, build, build, folder);
     if (system(command) != 0) fail_msg("failed: %s", command);
 }
 
@@ -131,7 +132,8 @@ static void no_function_has_more_than_six_parameters(void **state) {
         for (const char *at = strstr(header, "\nBRAID_API"); at; at = strstr(at + 1, "\nBRAID_API")) {
             const char *open = strchr(at, '('), *end = strchr(at, ';');
             assert_true(open && end && open < end);
-            if (parameters(open) > MOST_PARAMETERS) fail_msg("more than %d parameters: %.*s", MOST_PARAMETERS, (int)(end - at), at);
+            if (parameters(open) > MOST_PARAMETERS)
+                fail_msg("more than %d parameters: %.*s", MOST_PARAMETERS, (int)(end - at), at);
             functions++;
         }
         assert_true(functions >= 5);

@@ -110,7 +110,9 @@ static int is_real(const descriptor_case *c) {
 static braid_problem spoilt(const descriptor_case *c) {
     braid_problem problem = given_problem(c->base);
     const int integer = (int)c->integer;
-    const void *value = is_real(c) ? (const void *)&c->real : c->bytes == sizeof(int) ? (const void *)&integer : &c->integer;
+    const void *value = is_real(c)                ? (const void *)&c->real
+                        : c->bytes == sizeof(int) ? (const void *)&integer
+                                                  : &c->integer;
     memcpy((char *)&problem + c->offset, value, c->bytes);
     return problem;
 }
@@ -212,8 +214,12 @@ static braid_status run_spoilt(int at, const char *name, int null_plane) {
     return braid_op_run(shop.planned, operands, shop.memory.count);
 }
 
-static braid_status upload(braid_context *context, void *to, const void *from) { return braid_upload(context, to, from, 4); }
-static braid_status download(braid_context *context, void *to, const void *from) { return braid_download(context, to, from, 4); }
+static braid_status upload(braid_context *context, void *to, const void *from) {
+    return braid_upload(context, to, from, 4);
+}
+static braid_status download(braid_context *context, void *to, const void *from) {
+    return braid_download(context, to, from, 4);
+}
 static void no_row(void *user, const char *section, const char *name, const char *value, const char *hint) {
     (void)user;
     (void)section;
@@ -293,7 +299,8 @@ static void calls_are_refused_in_words(void **state) {
     REFUSED(plan(&(braid_plan_options){.kernel = "fastest"}), "expected a kernel of this op|got \"fastest\"");
     REFUSED(plan(&(braid_plan_options){.kernel = ""}), "expected a kernel of this op|got \"\"");
     REFUSED(plan(&(braid_plan_options){.kernel = "conv2d_fwd__ref"}), "expected a kernel of this op|conv2d_fwd__ref");
-    REFUSED(plan(&(braid_plan_options){.kernel = "linear_fwd__cuda_direct"}), "expected a kernel|linear_fwd__cuda_direct");
+    REFUSED(plan(&(braid_plan_options){.kernel = "linear_fwd__cuda_direct"}),
+            "expected a kernel|linear_fwd__cuda_direct");
 
     REFUSED(braid_op_check(NULL, 1), "braid_op_check|expected an op|NULL");
     REFUSED(braid_op_run(NULL, shop.memory.operands, 4), "braid_op_run|expected an op|NULL");
@@ -342,7 +349,8 @@ static void a_kernel_by_name_that_cannot(void **state) {
                    "linear_fwd__cpu_onednn|cannot do this problem|left out");
     assert_refused(braid_op_plan(op, &(braid_plan_options){.kernel = unable}), BRAID_ERROR_ARGUMENT,
                    "linear_fwd__cpu_openblas|cannot do this problem|f16");
-    assert_refused(braid_op_plan(op, NULL), BRAID_ERROR_ARGUMENT, "linear f16 on cpu: no kernel can do|linear_fwd__ref: left out");
+    assert_refused(braid_op_plan(op, NULL), BRAID_ERROR_ARGUMENT,
+                   "linear f16 on cpu: no kernel can do|linear_fwd__ref: left out");
     assert_refused(braid_op_check(op, 1), BRAID_ERROR_ARGUMENT, "no kernel can do");
     braid_op_destroy(op);
     braid_context_destroy(context);

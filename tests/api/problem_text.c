@@ -246,7 +246,8 @@ static void texts_of_any_length(void **state) {
         memset(text, length % 2 ? 'b' : ':', length);
         text[length] = 0;
         braid_status status = braid_problem_parse(text, &problem);
-        assert_refused(status, BRAID_ERROR_ARGUMENT, length < BRAID_PROBLEM_TEXT ? "expected" : "fewer than 1024 characters");
+        assert_refused(status, BRAID_ERROR_ARGUMENT,
+                       length < BRAID_PROBLEM_TEXT ? "expected" : "fewer than 1024 characters");
     }
     memset(text, '0', sizeof text); /* leading zeros up to the last byte that fits */
     memcpy(text, "linear_fwd:b1:c1:k", strlen("linear_fwd:b1:c1:k"));
@@ -266,8 +267,10 @@ static void printing_into_too_little_room(void **state) {
         char small[64], guard = '#';
         memset(small, guard, sizeof small);
         braid_status status = braid_problem_print(&problem, small, size);
-        if (size < needed) assert_refused(status, BRAID_ERROR_ARGUMENT, "braid_problem_print|room for 39 bytes");
-        else assert_int_equal(status, BRAID_OK);
+        if (size < needed)
+            assert_refused(status, BRAID_ERROR_ARGUMENT, "braid_problem_print|room for 39 bytes");
+        else
+            assert_int_equal(status, BRAID_OK);
         for (size_t at = size; at < sizeof small; at++) assert_int_equal(small[at], guard);
     }
     assert_int_equal(needed, 39);

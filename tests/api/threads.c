@@ -46,7 +46,8 @@ static void run_once(worker *w, braid_context *context, braid_op *op, uint64_t s
         for (int i = 0; i < info.planes && !bad; i++) {
             rng r = {.seed = seed, .stream = (uint64_t)j};
             bad = noted(w, braid_memory_create(context, most, &operands[j].plane[i]));
-            for (size_t e = 0; e < most / 2 && !bad; e++) ((uint16_t *)operands[j].plane[i])[e] = (uint16_t)(rng_u32(&r) & 0x3fff);
+            for (size_t e = 0; e < most / 2 && !bad; e++)
+                ((uint16_t *)operands[j].plane[i])[e] = (uint16_t)(rng_u32(&r) & 0x3fff);
         }
     }
     if (!bad) bad = noted(w, braid_op_run(op, operands, count));
@@ -63,7 +64,8 @@ static void work_on(worker *w, braid_context *context, const char *text) {
     braid_problem problem;
     braid_op *op = NULL;
     char again[BRAID_PROBLEM_TEXT];
-    if (noted(w, braid_problem_parse(text, &problem)) || noted(w, braid_problem_print(&problem, again, sizeof again))) return;
+    if (noted(w, braid_problem_parse(text, &problem)) || noted(w, braid_problem_print(&problem, again, sizeof again)))
+        return;
     if (noted(w, braid_op_create(context, &problem, &op))) return;
     const braid_plan_options quick = {.seconds = 1e-4};
     if (!noted(w, braid_op_check(op, 3)) && !noted(w, braid_op_plan(op, &quick))) {
@@ -116,8 +118,10 @@ static void *describe_and_race(void *from) {
     braid_context *context = NULL;
     braid_op *op = NULL;
     braid_problem problem;
-    if (noted(w, braid_context_create(&(braid_context_options){"cpu", 1, BRAID_REPRO_RUN, "", ""}, &context))) return NULL;
-    if (!noted(w, braid_problem_parse("linear_fwd:b2:c3:k4", &problem)) && !noted(w, braid_op_create(context, &problem, &op))) {
+    if (noted(w, braid_context_create(&(braid_context_options){"cpu", 1, BRAID_REPRO_RUN, "", ""}, &context)))
+        return NULL;
+    if (!noted(w, braid_problem_parse("linear_fwd:b2:c3:k4", &problem)) &&
+        !noted(w, braid_op_create(context, &problem, &op))) {
         noted(w, braid_op_plan(op, &(braid_plan_options){.effort = BRAID_EFFORT_ESTIMATE}));
     }
     braid_op_destroy(op);
@@ -129,7 +133,8 @@ static void vendor_libraries_are_found_once(void **state) {
     pthread_t threads[THREADS];
     worker workers[THREADS] = {{0}};
     (void)state;
-    for (int j = 0; j < THREADS; j++) assert_int_equal(pthread_create(&threads[j], NULL, describe_and_race, &workers[j]), 0);
+    for (int j = 0; j < THREADS; j++)
+        assert_int_equal(pthread_create(&threads[j], NULL, describe_and_race, &workers[j]), 0);
     for (int j = 0; j < THREADS; j++) assert_int_equal(pthread_join(threads[j], NULL), 0);
     for (int j = 0; j < THREADS; j++) assert_string_equal(workers[j].failure, "");
     assert_int_equal(memory_live(), 0);

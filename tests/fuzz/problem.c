@@ -32,8 +32,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     size_t length = bytes < sizeof text - 1 ? bytes : sizeof text - 1;
     memcpy(text, data, length);
     text[length] = 0;
-    if (braid_problem_parse(text, &p) == BRAID_OK) must_be_sound(&p);
-    else MUTATE_MUST(strstr(braid_message(), "expected") != NULL || strstr(braid_message(), "has no field") != NULL);
+    if (braid_problem_parse(text, &p) == BRAID_OK)
+        must_be_sound(&p);
+    else
+        MUTATE_MUST(strstr(braid_message(), "expected") != NULL || strstr(braid_message(), "has no field") != NULL);
     return 0;
 }
 

@@ -24,15 +24,18 @@ static void make_once(void) {
     braid_context *context = NULL;
     if (listed.count > 0) return;
     MUTATE_MUST(braid_problem_parse("linear_fwd:f16:b2:c3:k4", &problem) == BRAID_OK);
-    MUTATE_MUST(braid_context_create(&(braid_context_options){"cpu", 1, BRAID_REPRO_RUN, "", ""}, &context) == BRAID_OK);
+    MUTATE_MUST(braid_context_create(&(braid_context_options){"cpu", 1, BRAID_REPRO_RUN, "", ""}, &context) ==
+                BRAID_OK);
     race_list(context, &problem, &listed);
     braid_context_destroy(context);
 }
 
 static void read_one(const char *text, size_t bytes) {
     race read = listed;
-    if (wisdom_read(text, bytes, KEY, &read) == BRAID_OK) MUTATE_MUST(fake_race_sane(&problem, &read));
-    else MUTATE_MUST(fake_race_equal(&read, &listed));
+    if (wisdom_read(text, bytes, KEY, &read) == BRAID_OK)
+        MUTATE_MUST(fake_race_sane(&problem, &read));
+    else
+        MUTATE_MUST(fake_race_equal(&read, &listed));
     MUTATE_MUST(memory_live() == 0);
 }
 
@@ -49,7 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
 #define TIMES "\"low_s\":1e-4,\"median_s\":2e-4,\"high_s\":3e-4,\"max_err\":0.5,\"compared\":9,\"workspace_bytes\":64"
 static const char *const seeds[] = {
     "{\"candidates\":[{\"kernel\":\"linear_fwd__ref\"," TIMES "}],\"key\":\"" KEY "\"}",
-    "{\"candidates\":[{\"kernel\":\"linear_fwd__cpu_openblas\"," TIMES "},{\"kernel\":\"linear_fwd__ref\"," TIMES "}],\"key\":\"" KEY "\"}",
+    "{\"candidates\":[{\"kernel\":\"linear_fwd__cpu_openblas\"," TIMES "},{\"kernel\":\"linear_fwd__ref\"," TIMES
+    "}],\"key\":\"" KEY "\"}",
     "{\"candidates\":[{\"kernel\":\"linear_fwd__ref\"," TIMES "}],\"key\":\"" KEY "\"}\nxxh3 0123456789abcdef\n",
     "{\"candidates\":[],\"key\":\"" KEY "\"}",
     "[[[[]]]]",

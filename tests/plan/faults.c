@@ -90,7 +90,8 @@ static braid_op *op;
 
 static braid_status make_context(void) {
     braid_context *made = NULL;
-    braid_status status = braid_context_create(&(braid_context_options){.device = "cpu", .threads = 1, .cache_dir = folder}, &made);
+    braid_status status =
+        braid_context_create(&(braid_context_options){.device = "cpu", .threads = 1, .cache_dir = folder}, &made);
     assert_int_equal(status == BRAID_OK, made != NULL);
     braid_context_destroy(made);
     return status;
@@ -130,9 +131,7 @@ static braid_status plan_estimate(void) {
     return braid_op_plan(op, &(braid_plan_options){.effort = BRAID_EFFORT_ESTIMATE});
 }
 
-static braid_status plan_measure(void) {
-    return braid_op_plan(op, &(braid_plan_options){.seconds = 1e-4, .again = 1});
-}
+static braid_status plan_measure(void) { return braid_op_plan(op, &(braid_plan_options){.seconds = 1e-4, .again = 1}); }
 
 /* A plan leaves a state and a workspace, so each round begins and ends with an op that has none. */
 static braid_status (*planning)(void);

@@ -111,8 +111,10 @@ static void assert_input(const block *b, int slot, int i, image_mode mode) {
     const int64_t elements = (int64_t)(b->layout.plane_bytes[slot][i] / dtype_bytes(s.dtype));
     for (int64_t j = 0; j < elements; j++) {
         double value = dtype_load(data, s.dtype, j);
-        if (j % s.pitch < s.dims[s.rank - 1]) assert_value(fill, mode, value);
-        else assert_true(value == 0); /* lanes between the channels and the pitch */
+        if (j % s.pitch < s.dims[s.rank - 1])
+            assert_value(fill, mode, value);
+        else
+            assert_true(value == 0); /* lanes between the channels and the pitch */
     }
 }
 
@@ -195,7 +197,8 @@ static void the_truth_sees_what_the_kernel_sees(void **state) {
 static void assert_damage(const block *before, const unsigned char *after, const char *words) {
     const char *damage = image_damage(&before->p, &before->layout, before->bytes, after);
     if (!words && damage) fail_msg("expected no damage, got: %s", damage);
-    if (words && (!damage || !strstr(damage, words))) fail_msg("expected \"%s\", got: %s", words, damage ? damage : "nothing");
+    if (words && (!damage || !strstr(damage, words)))
+        fail_msg("expected \"%s\", got: %s", words, damage ? damage : "nothing");
 }
 
 /* Spoils one byte of the block, looks, and mends it. */

@@ -96,7 +96,8 @@ static braid_status fake_copy(device *d, void *to, const void *from, size_t byte
     return BRAID_OK;
 }
 
-static braid_status fake_time(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations, double *seconds) {
+static braid_status fake_time(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations,
+                              double *seconds) {
     (void)d;
     const double start = fake_clock;
     launches_in_batch = 0;
@@ -110,8 +111,14 @@ static braid_status fake_time(device *d, braid_status (*launch)(void *context, i
 static size_t fake_cache_bytes(const device *d) { return (void)d, (size_t)1 << 20; }
 static size_t fake_free_bytes(const device *d) { return (void)d, (size_t)1 << 30; }
 
-static const backend fake_backend = {.name = "cpu", .alloc = fake_alloc, .free = fake_free, .upload = fake_copy, .download = fake_copy,
-                                     .time = fake_time, .cache_bytes = fake_cache_bytes, .free_bytes = fake_free_bytes};
+static const backend fake_backend = {.name = "cpu",
+                                     .alloc = fake_alloc,
+                                     .free = fake_free,
+                                     .upload = fake_copy,
+                                     .download = fake_copy,
+                                     .time = fake_time,
+                                     .cache_bytes = fake_cache_bytes,
+                                     .free_bytes = fake_free_bytes};
 
 /* ---- Made-up kernels ------------------------------------------------------------------------ */
 
@@ -146,9 +153,15 @@ static void destroy_fake(device *d, void *state) {
     ((fake *)state)->destroyed++;
 }
 
-static braid_status create_0(const braid_problem *p, device *d, void **s, size_t *w) { return (void)p, (void)d, create_fake(0, s, w); }
-static braid_status create_1(const braid_problem *p, device *d, void **s, size_t *w) { return (void)p, (void)d, create_fake(1, s, w); }
-static braid_status create_2(const braid_problem *p, device *d, void **s, size_t *w) { return (void)p, (void)d, create_fake(2, s, w); }
+static braid_status create_0(const braid_problem *p, device *d, void **s, size_t *w) {
+    return (void)p, (void)d, create_fake(0, s, w);
+}
+static braid_status create_1(const braid_problem *p, device *d, void **s, size_t *w) {
+    return (void)p, (void)d, create_fake(1, s, w);
+}
+static braid_status create_2(const braid_problem *p, device *d, void **s, size_t *w) {
+    return (void)p, (void)d, create_fake(2, s, w);
+}
 static const kernel_functions functions[RUNNERS] = {{NULL, NULL, create_0, launch_fake, destroy_fake},
                                                     {NULL, NULL, create_1, launch_fake, destroy_fake},
                                                     {NULL, NULL, create_2, launch_fake, destroy_fake}};
@@ -200,7 +213,8 @@ static void the_clock_of_the_device_is_believed(void **state) {
     for (int j = 0; j < RUNNERS; j++) {
         assert_int_equal(runners[j].rounds, 7);
         for (int round = 0; round < 7; round++) {
-            assert_true(fabs(runners[j].seconds[round] - fakes[j].seconds) < 1e-9 * fakes[j].seconds * runners[j].iterations);
+            assert_true(fabs(runners[j].seconds[round] - fakes[j].seconds) <
+                        1e-9 * fakes[j].seconds * runners[j].iterations);
         }
     }
 }
@@ -215,7 +229,8 @@ static void rounds_are_interleaved_and_rotate(void **state) {
     int firsts[RUNNERS] = {0};
     (void)state;
     measure(0);
-    const int rounds = 8, first = batch_count - rounds * RUNNERS; /* the first round warms up; before it they are calibrated */
+    const int rounds = 8,
+              first = batch_count - rounds * RUNNERS; /* the first round warms up; before it they are calibrated */
     assert_true(first >= RUNNERS);
     for (int round = 0; round < rounds; round++) {
         int seen[RUNNERS] = {0};

@@ -109,7 +109,8 @@ static void by_cost_where_nothing_was_timed(void **state) {
     assert_int_equal(r.winner, own);
     assert_non_null(strstr(r.why, "cost model"));
     assert_non_null(strstr(r.why, "nothing was measured"));
-    r.racers[vendor].low = r.racers[vendor].median = r.racers[vendor].high = 100; /* a measured time beats any forecast */
+    r.racers[vendor].low = r.racers[vendor].median = r.racers[vendor].high =
+        100; /* a measured time beats any forecast */
     decide(&r);
     assert_int_equal(r.winner, vendor);
 }
@@ -137,7 +138,8 @@ static void assert_fair(const race *r) {
     assert_int_equal(winner->reason[0], 0);
     for (int j = 0; j < r->count; j++) {
         if (kind != BRAID_KIND_REF && timed_of(r, j, kind)) assert_true(winner->median <= r->racers[j].median);
-        if (kind == BRAID_KIND_OWN && timed_of(r, j, BRAID_KIND_VENDOR)) assert_true(winner->median < r->racers[j].median);
+        if (kind == BRAID_KIND_OWN && timed_of(r, j, BRAID_KIND_VENDOR))
+            assert_true(winner->median < r->racers[j].median);
         if (kind == BRAID_KIND_REF) assert_false(timed_of(r, j, BRAID_KIND_OWN) || timed_of(r, j, BRAID_KIND_VENDOR));
     }
 }
@@ -306,8 +308,10 @@ static void a_check_shows_every_error(void **state) {
     const braid_race *seen = braid_op_explain(op);
     for (int j = 0; j < seen->count; j++) {
         const braid_candidate *c = &seen->candidates[j];
-        if (c->reason) assert_true(c->compared == 0 && c->max_err == -1);
-        else assert_true(c->compared >= 2 * 5 * 6 * 6 && c->max_err >= 0 && c->max_err <= 1);
+        if (c->reason)
+            assert_true(c->compared == 0 && c->max_err == -1);
+        else
+            assert_true(c->compared >= 2 * 5 * 6 * 6 && c->max_err >= 0 && c->max_err <= 1);
         assert_true(c->median_s == 0);
         checked += !c->reason;
     }

@@ -271,11 +271,11 @@ static void what_is_stored_is_recalled(void **state) {
 
 static void another_problem_is_not_used(void **state) {
     static const char *const others[] = {
-        "linear_fwd:n2:b5:c5,6:k7,8",      "linear_fwd:n2:b4:c6,5:k7,8",       "linear_fwd:n2:b4:c5,6:k8,7",
-        "linear_fwd:n1:b4:c5:k7",          "linear_fwd:n2:b4:c5,6:k7,8:bias1", "linear_fwd:n2:b4:c5,6:k7,8:mask1",
-        "linear_fwd:n2:b4:c5,6:k7,8:cp8",  "linear_fwd:n2:b4:c5,6:k7,8:kp8",   "linear_fwd:f64:n2:b4:c5,6:k7,8",
-        "linear_fwd:f16:n2:b4:c5,6:k7,8",  "linear_bwd_data:n2:b4:c5,6:k7,8",  "linear_bwd_weight:n2:b4:c5,6:k7,8",
-        "linear_fwd:n3:b4:c5,6,1:k7,8,1",  "bn_stats:n2:b4:c5,6:hw1",
+        "linear_fwd:n2:b5:c5,6:k7,8",     "linear_fwd:n2:b4:c6,5:k7,8",       "linear_fwd:n2:b4:c5,6:k8,7",
+        "linear_fwd:n1:b4:c5:k7",         "linear_fwd:n2:b4:c5,6:k7,8:bias1", "linear_fwd:n2:b4:c5,6:k7,8:mask1",
+        "linear_fwd:n2:b4:c5,6:k7,8:cp8", "linear_fwd:n2:b4:c5,6:k7,8:kp8",   "linear_fwd:f64:n2:b4:c5,6:k7,8",
+        "linear_fwd:f16:n2:b4:c5,6:k7,8", "linear_bwd_data:n2:b4:c5,6:k7,8",  "linear_bwd_weight:n2:b4:c5,6:k7,8",
+        "linear_fwd:n3:b4:c5,6,1:k7,8,1", "bn_stats:n2:b4:c5,6:hw1",
     };
     (void)state;
     store(PROBLEM, 1e-4);
@@ -368,11 +368,11 @@ static void an_unknown_batch_takes_the_nearest(void **state) {
     store("linear_fwd:b2:c5:k7", 2e-6);
     store("linear_fwd:b8:c5:k7", 8e-6);
     store("linear_fwd:b32:c5:k7", 32e-6);
-    store("linear_fwd:b5:c6:k7", 5e-6);        /* another family */
-    store("linear_fwd:f16:b5:c5:k7", 5e-6);    /* another family */
-    store("linear_fwd:b5:c5:k7:bias1", 5e-6);  /* another family */
-    const int64_t expected[][2] = {{0, 2},  {1, 2},   {2, 2},   {3, 2},   {6, 8},    {8, 8},       {19, 8},
-                                   {21, 32}, {32, 32}, {33, 32}, {1000, 32}, {2147483, 32}};
+    store("linear_fwd:b5:c6:k7", 5e-6);       /* another family */
+    store("linear_fwd:f16:b5:c5:k7", 5e-6);   /* another family */
+    store("linear_fwd:b5:c5:k7:bias1", 5e-6); /* another family */
+    const int64_t expected[][2] = {{0, 2},  {1, 2},   {2, 2},   {3, 2},   {6, 8},     {8, 8},
+                                   {19, 8}, {21, 32}, {32, 32}, {33, 32}, {1000, 32}, {2147483, 32}};
     for (size_t j = 0; j < sizeof expected / sizeof expected[0]; j++) {
         assert_int_equal(nearest_to(expected[j][0]), expected[j][1]);
     }
@@ -381,9 +381,11 @@ static void an_unknown_batch_takes_the_nearest(void **state) {
 }
 
 static void strange_names_in_the_folder(void **state) {
-    static const char *const names[] = {"-b4.wisdom", "b4.wisdom", ".wisdom", "x", "%s-b-4.wisdom", "%s-b+4.wisdom",
-                                        "%s-b4", "%s-b4.wisdom.tmp", "%s-b04.wisdom", "%s-b 4.wisdom", "%s-b.wisdom",
-                                        "%s-b99999999999999999999.wisdom", "%s-b4x.wisdom"};
+    static const char *const names[] = {
+        "-b4.wisdom",    "b4.wisdom",     ".wisdom",     "x",
+        "%s-b-4.wisdom", "%s-b+4.wisdom", "%s-b4",       "%s-b4.wisdom.tmp",
+        "%s-b04.wisdom", "%s-b 4.wisdom", "%s-b.wisdom", "%s-b99999999999999999999.wisdom",
+        "%s-b4x.wisdom"};
     char path[512], family[17], name[128], full[512];
     (void)state;
     store("linear_fwd:b32:c5:k7", 32e-6);
@@ -391,8 +393,10 @@ static void strange_names_in_the_folder(void **state) {
     snprintf(family, sizeof family, "%.16s", strrchr(path, '/') + 1);
     for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
         const char *hole = strstr(names[j], "%s");
-        if (hole) snprintf(name, sizeof name, "%s%s", family, hole + 2);
-        else snprintf(name, sizeof name, "%s", names[j]);
+        if (hole)
+            snprintf(name, sizeof name, "%s%s", family, hole + 2);
+        else
+            snprintf(name, sizeof name, "%s", names[j]);
         snprintf(full, sizeof full, "%s/%s", folder, name);
         assert_int_equal(files_replace(full, "nonsense", 8), BRAID_OK);
         assert_int_equal(nearest_to(4), 32);

@@ -62,7 +62,8 @@ static int plan_twice(const char *cache_dir) {
     for (int round = 0; round < 2; round++) {
         braid_context *context = given_context(cache_dir, NULL);
         braid_op *op = given_op(context, PROBLEM);
-        if (braid_op_plan(op, &(braid_plan_options){.seconds = 1e-3}) != BRAID_OK) fail_msg("%s: %s", cache_dir, braid_message());
+        if (braid_op_plan(op, &(braid_plan_options){.seconds = 1e-3}) != BRAID_OK)
+            fail_msg("%s: %s", cache_dir, braid_message());
         known = braid_op_explain(op)->from_wisdom;
         assert_true(braid_op_explain(op)->winner >= 0);
         braid_op_destroy(op);
@@ -177,7 +178,7 @@ static void an_entry_that_is_no_file(void **state) {
     pclose(names);
     name[strcspn(name, "\n")] = 0;
     static const char *const deeds[][2] = {
-        {"rm", "mkdir"}, {"rmdir", "mkfifo"}, {"rm", "ln -s /dev/zero"}, {"rm", "ln -s /proc/self/mem"},
+        {"rm", "mkdir"},          {"rmdir", "mkfifo"},     {"rm", "ln -s /dev/zero"}, {"rm", "ln -s /proc/self/mem"},
         {"rm", "truncate -s 1G"}, {"rm", "truncate -s 0"},
     };
     for (size_t j = 0; j < sizeof deeds / sizeof deeds[0]; j++) {
@@ -306,7 +307,8 @@ static void killed_while_writing(void **state) {
         assert_true(wisdom_recall(context, &p, &entry));
         assert_true(is_whole(context, &p, &entry));
         race_list(context, &p, &entry);
-        assert_true(wisdom_recall_nearest(context, &p, &entry)); /* what a killed process left is not taken for an entry */
+        assert_true(
+            wisdom_recall_nearest(context, &p, &entry)); /* what a killed process left is not taken for an entry */
     }
     assert_int_equal(given_entries(folder, ".wisdom"), 1);
     braid_context_destroy(context);
@@ -317,16 +319,11 @@ static void killed_while_writing(void **state) {
 /* The tests that fork come first: a child must not inherit a pool of threads. */
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(eight_processes_share_a_folder),
-        CASE(killed_while_writing),
-        CASE(a_folder_that_is_read_only),
-        CASE(a_missing_folder_is_made),
-        CASE(a_file_in_the_place_of_the_folder),
-        CASE(a_link_in_the_place_of_the_folder),
-        CASE(a_folder_that_others_may_write_to),
-        CASE(a_folder_of_somebody_else),
-        CASE(an_entry_that_is_no_file),
-        CASE(a_folder_with_a_very_long_name),
+        CASE(eight_processes_share_a_folder),    CASE(killed_while_writing),
+        CASE(a_folder_that_is_read_only),        CASE(a_missing_folder_is_made),
+        CASE(a_file_in_the_place_of_the_folder), CASE(a_link_in_the_place_of_the_folder),
+        CASE(a_folder_that_others_may_write_to), CASE(a_folder_of_somebody_else),
+        CASE(an_entry_that_is_no_file),          CASE(a_folder_with_a_very_long_name),
     };
     return cmocka_run_group_tests_name("wisdom_folder", tests, NULL, NULL);
 }

@@ -33,7 +33,8 @@ int fake_race_equal(const race *a, const race *b) {
     for (int j = 0; j < a->count; j++) {
         const racer *x = &a->racers[j], *y = &b->racers[j];
         if (x->kernel != y->kernel || x->median != y->median || x->low != y->low || x->high != y->high) return 0;
-        if (x->max_err != y->max_err || x->compared != y->compared || x->workspace_bytes != y->workspace_bytes) return 0;
+        if (x->max_err != y->max_err || x->compared != y->compared || x->workspace_bytes != y->workspace_bytes)
+            return 0;
     }
     return 1;
 }
@@ -75,7 +76,8 @@ static const kernel_functions functions[FAKES] = {
     {.cost = cost_0}, {.cost = cost_1}, {.cost = cost_2}, {.cost = cost_3},
     {.cost = cost_4}, {.cost = cost_5}, {.cost = cost_6}, {.cost = cost_7},
 };
-static const char *const names[FAKES] = {"fake_0", "fake_1", "fake_2", "fake_3", "fake_4", "fake_5", "fake_6", "fake_7"};
+static const char *const names[FAKES] = {"fake_0", "fake_1", "fake_2", "fake_3",
+                                         "fake_4", "fake_5", "fake_6", "fake_7"};
 static kernel kernels[FAKES];
 
 int fake_racer(race *r, braid_kind kind, const double low_median_high[3], double cost) {

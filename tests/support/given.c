@@ -128,8 +128,8 @@ static void assert_printable(const char *message) {
 void assert_refused(braid_status got, braid_status expected, const char *words) {
     const char *message = braid_message();
     if (got != expected) {
-        fail_msg("expected status %s and \"%s\", got %s: %s", braid_status_name(expected), words, braid_status_name(got),
-                 got == BRAID_OK ? "no failure" : message);
+        fail_msg("expected status %s and \"%s\", got %s: %s", braid_status_name(expected), words,
+                 braid_status_name(got), got == BRAID_OK ? "no failure" : message);
     }
     assert_printable(message);
     while (*words) {

@@ -34,8 +34,32 @@ static void erase(input *in, size_t at, size_t bytes) {
 }
 
 /* What parsers trip over. */
-static const char *const pieces[] = {"0", "-1", "9223372036854775807", "99999999999999999999", "2147483648", "1e308", "nan", ":", "::",
-                                     ",", "x", "=", "\"", "\\", "{", "}", "[", "]", "null", "\xff", "\n", " ", "\x01", ".", "e", "same"};
+static const char *const pieces[] = {"0",
+                                     "-1",
+                                     "9223372036854775807",
+                                     "99999999999999999999",
+                                     "2147483648",
+                                     "1e308",
+                                     "nan",
+                                     ":",
+                                     "::",
+                                     ",",
+                                     "x",
+                                     "=",
+                                     "\"",
+                                     "\\",
+                                     "{",
+                                     "}",
+                                     "[",
+                                     "]",
+                                     "null",
+                                     "\xff",
+                                     "\n",
+                                     " ",
+                                     "\x01",
+                                     ".",
+                                     "e",
+                                     "same"};
 
 static void insert_piece(rng *r, input *in) {
     const char *piece = pieces[below(r, sizeof pieces / sizeof pieces[0])];
@@ -69,7 +93,8 @@ static void run_one(mutate_target *target, const char *const *seeds, size_t coun
     if (in.bytes > MOST_BYTES) in.bytes = MOST_BYTES;
     memcpy(in.data, seed, in.bytes);
     for (int64_t changes = rng_between(&r, 1, 5); changes > 0; changes--) mutate_once(&r, &in, seeds[below(&r, count)]);
-    uint8_t *exact = malloc(in.bytes ? in.bytes : 1); /* of its own size, so that a sanitizer sees the first byte too many */
+    uint8_t *exact =
+        malloc(in.bytes ? in.bytes : 1); /* of its own size, so that a sanitizer sees the first byte too many */
     if (!exact) return;
     memcpy(exact, in.data, in.bytes);
     target(exact, in.bytes);

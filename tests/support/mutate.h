@@ -21,9 +21,9 @@ mutate_target LLVMFuzzerTestOneInput;
 int mutate_main(int count, char **arguments, mutate_target *target, const char *const *seeds, int64_t runs);
 
 /* Ends the process in a way that fuzzers and test runners notice. */
-#define MUTATE_MUST(condition)               \
-    do {                                     \
-        if (!(condition)) __builtin_trap();  \
+#define MUTATE_MUST(condition)              \
+    do {                                    \
+        if (!(condition)) __builtin_trap(); \
     } while (0)
 
 #endif
