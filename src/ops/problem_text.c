@@ -31,27 +31,35 @@ const char *braid_pass_name(braid_op_id id, braid_pass pass) {
 
 /* ---- Reals, in the C locale whatever the program has set ------------------------------------ */
 
-static double real_read(const char *text, char **end) {
+/* Gives this thread the C locale's numbers. Returns the locale to hand to leave_c; 0: there was no memory for it. */
+static locale_t enter_c(locale_t *before) {
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (c == (locale_t)0) {
-        *end = (char *)(uintptr_t)text;
-        return 0;
-    }
-    double value = strtod_l(text, end, c);
+    if (c != (locale_t)0) *before = uselocale(c);
+    return c;
+}
+
+static void leave_c(locale_t c, locale_t before) {
+    if (c == (locale_t)0) return;
+    uselocale(before);
     freelocale(c);
+}
+
+/* *end == text where nothing could be read. */
+static double real_read(const char *text, char **end) {
+    locale_t before = (locale_t)0, c = enter_c(&before);
+    double value = strtod(text, end);
+    leave_c(c, before);
     return value;
 }
 
 /* The shortest digits that read back as the same value. */
 static void real_print(char *text, size_t size, double value) {
+    locale_t before = (locale_t)0, c = enter_c(&before);
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, size, "%.*g", digits, value);
-        for (char *at = text; *at; at++) {
-            if (*at == ',') *at = '.';
-        }
-        char *end;
-        if (real_read(text, &end) == value) return;
+        if (strtod(text, NULL) == value) break;
     }
+    leave_c(c, before);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------ */

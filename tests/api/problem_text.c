@@ -292,36 +292,49 @@ static void names_out_of_range_are_null(void **state) {
     assert_null(braid_dtype_name((braid_dtype)-1));
 }
 
-/* Sets a locale whose decimal point is a comma: the system's, or one compiled into the folder. */
-static int set_comma_locale(const char *folder) {
-    char command[512];
-    if (setlocale(LC_NUMERIC, "de_DE.UTF-8")) return 1;
-    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8' >/dev/null 2>&1", folder);
+/* Sets the numbers of a locale: the system's, or one compiled into the folder. False: neither can be had. */
+static int set_locale(const char *name, const char *folder) {
+    char command[512], full[64];
+    snprintf(full, sizeof full, "%s.UTF-8", name);
+    if (setlocale(LC_NUMERIC, full)) return 1;
+    snprintf(command, sizeof command, "localedef -i %s -f UTF-8 '%s/%s' >/dev/null 2>&1", name, folder, full);
     if (system(command) != 0) return 0;
     setenv("LOCPATH", folder, 1);
-    return setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL;
+    int set = setlocale(LC_NUMERIC, full) != NULL;
+    unsetenv("LOCPATH");
+    return set;
 }
 
-static void a_decimal_comma_changes_nothing(void **state) {
+static void assert_no_comma(const char *name, const char *half) {
     char folder[256], real[16], text[BRAID_PROBLEM_TEXT];
-    (void)state;
     snprintf(folder, sizeof folder, "%s", given_folder());
-    int set = set_comma_locale(folder);
-    unsetenv("LOCPATH");
+    int set = set_locale(name, folder);
     if (set) {
         snprintf(real, sizeof real, "%.1f", 0.5);
         const braid_problem problem = given_problem("bn_finalize:b2:hw2:c3:eps0.001:mom0.25");
         assert_int_equal(braid_problem_print(&problem, text, sizeof text), BRAID_OK);
-        reals_read_back(state);
+        assert_reads_back(&problem);
+        reals_read_back(NULL);
         setlocale(LC_NUMERIC, "C");
-        assert_string_equal(real, "0,5");
+        assert_string_equal(real, half);
         assert_non_null(strstr(text, ":eps0.001:mom0.25"));
     }
     given_folder_remove(folder);
     if (!set) {
-        print_message("skip: no locale with a decimal comma, and localedef could not make one\n");
+        print_message("skip: there is no locale %s, and localedef could not make one\n", name);
         skip();
     }
+}
+
+static void a_decimal_comma_changes_nothing(void **state) {
+    (void)state;
+    assert_no_comma("de_DE", "0,5");
+}
+
+static void a_decimal_sign_of_several_bytes_changes_nothing(void **state) {
+    (void)state;
+    assert_no_comma("ps_AF", "0\xd9\xab"
+                             "5");
 }
 
 int main(void) {
@@ -336,6 +349,7 @@ int main(void) {
         cmocka_unit_test(printing_into_too_little_room),
         cmocka_unit_test(names_out_of_range_are_null),
         cmocka_unit_test(a_decimal_comma_changes_nothing),
+        cmocka_unit_test(a_decimal_sign_of_several_bytes_changes_nothing),
     };
     return cmocka_run_group_tests_name("problem_text", tests, NULL, NULL);
 }
