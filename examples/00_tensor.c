@@ -62,5 +62,5 @@ int main(void) {
     if (!status) status = there_and_back(context);
     if (status) fprintf(stderr, "%s\n", braid_message());
     braid_context_destroy(context);
-    return status;
+    return (int)status;
 }
