@@ -155,6 +155,44 @@ static void outer_equals_plain_loop(void **state) {
     }
 }
 
+static void check_dots(const gemm_tile *tile, int m, int n, int depth) {
+    static float rows[GEMM_MAX_DOT_ROWS][ROW_FLOATS], columns[GEMM_DOT_COLUMNS][ROW_FLOATS];
+    gemm_dots g = {.m = m, .n = n, .depth = depth};
+    fill_poison(rows[0], GEMM_MAX_DOT_ROWS * ROW_FLOATS);
+    fill_poison(columns[0], GEMM_DOT_COLUMNS * ROW_FLOATS);
+    for (int i = 0; i < m; i++) {
+        fill_integers(rows[i], depth, (uint64_t)(100 + i));
+        g.row[i] = rows[i];
+    }
+    for (int j = 0; j < n; j++) {
+        fill_integers(columns[j], depth, (uint64_t)(110 + j));
+        g.column[j] = columns[j];
+    }
+    fill_poison(g.out[0], GEMM_MAX_DOT_ROWS * GEMM_DOT_COLUMNS);
+    tile->run_dots(&g);
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < n; j++) {
+            float sum = 0;
+            for (int d = 0; d < depth; d++) sum += rows[i][d] * columns[j][d];
+            assert_float_equal(g.out[i][j], sum, 0);
+        }
+    }
+}
+
+static void dots_equal_plain_loop(void **state) {
+    (void)state;
+    for (int set = 0; set < SETS; set++) {
+        const gemm_tile *tile = sets[set].tile;
+        if (!has(set)) continue;
+        assert_true(tile->dot_rows <= GEMM_MAX_DOT_ROWS);
+        for (int m = 1; m <= tile->dot_rows; m++) {
+            for (int n = 1; n <= GEMM_DOT_COLUMNS; n++) {
+                for (int depth = 0; depth <= ROW_FLOATS; depth++) check_dots(tile, m, n, depth);
+            }
+        }
+    }
+}
+
 /* Pixels of integers whose lanes behind the channels hold NaN. */
 static lanes_pixels make_pixels(float *x, float *dy, int channels, int count) {
     lanes_pixels p = {channels, channels + channels % 3, count, x, dy};
@@ -238,6 +276,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_equal_plain_loop),
         cmocka_unit_test(outer_equals_plain_loop),
+        cmocka_unit_test(dots_equal_plain_loop),
         cmocka_unit_test(lanes_equal_plain_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

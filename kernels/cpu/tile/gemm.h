@@ -42,12 +42,28 @@ typedef struct gemm_outer {
     float *out;
 } gemm_outer;
 
+#define GEMM_MAX_DOT_ROWS 4
+#define GEMM_DOT_COLUMNS 4
+
+/*
+ * out[i][j] = sum over d < depth of row[i][d] * column[j][d], for i < m, j < n: both operands as they lie, for
+ * products too small to pack. Terms are summed lane by lane, then the lanes pairwise; m and n do not matter.
+ */
+typedef struct gemm_dots {
+    int m, n; /* 1 to tile->dot_rows, 1 to GEMM_DOT_COLUMNS */
+    int64_t depth;
+    const float *row[GEMM_MAX_DOT_ROWS], *column[GEMM_DOT_COLUMNS];
+    float out[GEMM_MAX_DOT_ROWS][GEMM_DOT_COLUMNS];
+} gemm_dots;
+
 typedef struct gemm_tile {
     const char *name;  /* "avx512" */
     int rows, columns; /* at most */
+    int dot_rows;      /* at most */
     double flops;      /* a second, of one core: what a cost model may expect */
     void (*run_rows)(const gemm_rows *g);
     void (*run_outer)(const gemm_outer *g);
+    void (*run_dots)(gemm_dots *g);
 } gemm_tile;
 
 extern const gemm_tile gemm_avx512, gemm_avx2, gemm_portable;

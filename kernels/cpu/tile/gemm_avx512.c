@@ -6,6 +6,7 @@
 #include "kernels/cpu/tile/vec_avx512.h"
 
 #define TILE_ROWS 14
+#define TILE_DOT_ROWS 4
 #include "kernels/cpu/tile/gemm_body.h"
 
-const gemm_tile gemm_avx512 = {"avx512", TILE_ROWS, TILE_COLUMNS, 80e9, run_rows, run_outer};
+const gemm_tile gemm_avx512 = {"avx512", TILE_ROWS, TILE_COLUMNS, TILE_DOT_ROWS, 80e9, run_rows, run_outer, run_dots};

@@ -1,6 +1,7 @@
 /*
- * The two register tiles of gemm.h, in terms of vec_*.h. Included once per instruction set, after
- * TILE_ROWS is defined: the rows times two vectors that the registers hold.
+ * The register tiles of gemm.h, in terms of vec_*.h. Included once per instruction set, after
+ * TILE_ROWS and TILE_DOT_ROWS are defined: the rows times two vectors, or times four columns, that the
+ * registers hold.
  * Every number of rows has its own unrolled code, so that a remainder costs what it is worth. A
  * remainder of columns is computed in whole vectors beside the output, and copied.
  *
@@ -133,4 +134,66 @@ static void run_outer(const gemm_outer *g) {
     whole.pitch = TILE_COLUMNS;
     whole_outer(&whole);
     for (int i = 0; i < g->m; i++) memcpy(g->out + i * g->pitch, edge[i], (size_t)g->n * sizeof(float));
+}
+
+/* The sum of the lanes, by halves. */
+VEC_INLINE float sum_lanes(vec a) {
+    float lane[VEC_LANES];
+    vec_store(lane, a);
+    for (int half = VEC_LANES / 2; half > 0; half /= 2) {
+        for (int i = 0; i < half; i++) lane[i] += lane[i + half];
+    }
+    return lane[0];
+}
+
+/* m and n are constants where this is inlined. */
+VEC_INLINE void dots_tile(gemm_dots *g, const int m, const int n) {
+    vec sum[TILE_DOT_ROWS * GEMM_DOT_COLUMNS], column[GEMM_DOT_COLUMNS];
+    int64_t d = 0;
+#pragma GCC unroll 16
+    for (int i = 0; i < m * n; i++) sum[i] = vec_zero();
+    for (; d + VEC_LANES <= g->depth; d += VEC_LANES) {
+#pragma GCC unroll 4
+        for (int j = 0; j < n; j++) column[j] = vec_load(g->column[j] + d);
+#pragma GCC unroll 4
+        for (int i = 0; i < m; i++) {
+            vec row = vec_load(g->row[i] + d);
+#pragma GCC unroll 4
+            for (int j = 0; j < n; j++) sum[i * n + j] = vec_mul_add(row, column[j], sum[i * n + j]);
+        }
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < m; i++) {
+#pragma GCC unroll 4
+        for (int j = 0; j < n; j++) {
+            float total = sum_lanes(sum[i * n + j]);
+            for (int64_t rest = d; rest < g->depth; rest++) total += g->row[i][rest] * g->column[j][rest];
+            g->out[i][j] = total;
+        }
+    }
+}
+
+/* Columns that are not four go one by one. */
+VEC_INLINE void dots_rows(gemm_dots *g, const int m) {
+    if (g->n == GEMM_DOT_COLUMNS) {
+        dots_tile(g, m, GEMM_DOT_COLUMNS);
+        return;
+    }
+    for (int j = 0; j < g->n; j++) {
+        gemm_dots one = *g;
+        one.column[0] = g->column[j];
+        dots_tile(&one, m, 1);
+        for (int i = 0; i < m; i++) g->out[i][j] = one.out[i][0];
+    }
+}
+
+VEC_TARGET static void run_dots(gemm_dots *g) {
+    switch (g->m) {
+        case 1: dots_rows(g, 1); break;
+        case 2: dots_rows(g, 2); break;
+#if TILE_DOT_ROWS == 4
+        case 3: dots_rows(g, 3); break;
+        case 4: dots_rows(g, 4); break;
+#endif
+    }
 }

@@ -196,7 +196,7 @@ void igemm_destroy(device *d, void *state) {
 /* to[d][j] = from[j][d]: rows of the weights lie `pitch` floats apart and are read a cache line at a time. */
 static void pack_transposed(float *to, const float *from, int64_t pitch, int64_t depth, int n, int width) {
     for (int64_t first = 0; first < depth; first += 16) {
-        int64_t end = first + 16 < depth ? first + 16 : depth;
+        int64_t end = at_most(first + 16, depth);
         for (int j = 0; j < n; j++) {
             for (int64_t d = first; d < end; d++) to[d * width + j] = from[j * pitch + d];
         }
