@@ -19,9 +19,8 @@ static const property properties[] = {
 };
 
 int main(int argc, char **argv) {
-    return cases_main(argc, argv,
-                      &(op_tests){.op = BRAID_OP_BN_APPLY,
-                                  .properties = properties,
-                                  .scenarios = bn_scenarios,
-                                  .gradients = bn_gradients});
+    return cases_main(
+        argc, argv,
+        &(op_tests){
+            .op = BRAID_OP_BN_APPLY, .properties = properties, .scenarios = bn_scenarios, .gradients = bn_gradients});
 }

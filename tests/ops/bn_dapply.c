@@ -3,8 +3,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
-
 #include "tests/support/bn_chain.h"
 #include "tests/support/cases.h"
 #include "tests/support/stream_properties.h"
@@ -19,25 +17,14 @@ static const property properties[] = {
     {NULL, NULL},
 };
 
-/* A single value has no variance: refused with more than a code. */
-static void refuses_single_value(suite *s) {
-    braid_problem p;
-    braid_status status = braid_problem_parse("bn_dapply:f32:b1:hw1x1:c4", &p);
-    suite_expect(s, status == BRAID_ERROR_ARGUMENT && strstr(braid_message(), "more than 1 value"),
-                 "one value per channel: expected a refusal in words, got status %d", (int)status);
-    status = braid_problem_parse("bn_dapply:f32:b1:hw1x1:c4:phase=eval", &p);
-    suite_expect(s, status == BRAID_OK, "one value per channel in eval: expected no refusal, got: %s", braid_message());
-}
-
 static void scenarios(suite *s) {
     bn_scenarios(s);
-    refuses_single_value(s);
+    bn_refuses_single_value(s);
 }
 
 int main(int argc, char **argv) {
-    return cases_main(argc, argv,
-                      &(op_tests){.op = BRAID_OP_BN_DAPPLY,
-                                  .properties = properties,
-                                  .scenarios = scenarios,
-                                  .gradients = bn_gradients});
+    return cases_main(
+        argc, argv,
+        &(op_tests){
+            .op = BRAID_OP_BN_DAPPLY, .properties = properties, .scenarios = scenarios, .gradients = bn_gradients});
 }

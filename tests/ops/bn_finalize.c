@@ -19,16 +19,6 @@ static const property properties[] = {
     {NULL, NULL},
 };
 
-/* A single value has no variance: refused with more than a code. */
-static void refuses_single_value(suite *s) {
-    braid_problem p;
-    braid_status status = braid_problem_parse("bn_finalize:f32:b1:hw1x1:c4", &p);
-    suite_expect(s, status == BRAID_ERROR_ARGUMENT && strstr(braid_message(), "more than 1 value"),
-                 "one value per channel: expected a refusal in words, got status %d", (int)status);
-    status = braid_problem_parse("bn_finalize:f32:b1:hw1x1:c4:phase=eval", &p);
-    suite_expect(s, status == BRAID_OK, "one value per channel in eval: expected no refusal, got: %s", braid_message());
-}
-
 /* The same where a mask leaves one sample of one pixel: found before anything is written. */
 static void refuses_single_active_sample(suite *s) {
     static float values[10][4];
@@ -36,32 +26,33 @@ static void refuses_single_active_sample(suite *s) {
     static uint32_t mask = 6; /* of three samples the first is active */
     braid_context *context = NULL;
     braid_op *op = NULL;
-    braid_problem p = {.op = BRAID_OP_BN_FINALIZE, .streams = 1, .batch = 3, .size = {1, 1}, .in_channels = {4}, .mask = 1};
-    braid_operand operands[] = {{"mean", {values[0]}},         {"var", {values[1]}},         {"mask", {&mask}},
-                                {"gamma", {values[2]}},        {"beta", {values[3]}},        {"running_mean", {values[4]}},
-                                {"running_var", {values[5]}},  {"batches", {&batches}},      {"scale", {values[6]}},
-                                {"shift", {values[7]}},        {"center", {values[8]}},      {"rstd", {values[9]}}};
+    braid_problem p = {
+        .op = BRAID_OP_BN_FINALIZE, .streams = 1, .batch = 3, .size = {1, 1}, .in_channels = {4}, .mask = 1};
+    braid_operand operands[] = {{"mean", {values[0]}},        {"var", {values[1]}},    {"mask", {&mask}},
+                                {"gamma", {values[2]}},       {"beta", {values[3]}},   {"running_mean", {values[4]}},
+                                {"running_var", {values[5]}}, {"batches", {&batches}}, {"scale", {values[6]}},
+                                {"shift", {values[7]}},       {"center", {values[8]}}, {"rstd", {values[9]}}};
     braid_status status = braid_context_create(&(braid_context_options){.device = "cpu", .cache_dir = ""}, &context);
     if (!status) status = braid_op_create(context, &p, &op);
     if (!status) status = braid_op_plan(op, &(braid_plan_options){.effort = BRAID_EFFORT_ESTIMATE});
     suite_expect(s, status == BRAID_OK, "one active sample: %s", braid_message());
     if (!status) status = braid_op_run(op, operands, 12);
     suite_expect(s, status == BRAID_ERROR_ARGUMENT && strstr(braid_message(), "stream 0") && batches == 5,
-                 "one active sample of one pixel: expected a refusal that names the stream, got status %d", (int)status);
+                 "one active sample of one pixel: expected a refusal that names the stream, got status %d",
+                 (int)status);
     braid_op_destroy(op);
     braid_context_destroy(context);
 }
 
 static void scenarios(suite *s) {
     bn_scenarios(s);
-    refuses_single_value(s);
+    bn_refuses_single_value(s);
     refuses_single_active_sample(s);
 }
 
 int main(int argc, char **argv) {
-    return cases_main(argc, argv,
-                      &(op_tests){.op = BRAID_OP_BN_FINALIZE,
-                                  .properties = properties,
-                                  .scenarios = scenarios,
-                                  .gradients = bn_gradients});
+    return cases_main(
+        argc, argv,
+        &(op_tests){
+            .op = BRAID_OP_BN_FINALIZE, .properties = properties, .scenarios = scenarios, .gradients = bn_gradients});
 }

@@ -17,9 +17,8 @@ static const property properties[] = {
 };
 
 int main(int argc, char **argv) {
-    return cases_main(argc, argv,
-                      &(op_tests){.op = BRAID_OP_BN_STATS,
-                                  .properties = properties,
-                                  .scenarios = bn_scenarios,
-                                  .gradients = bn_gradients});
+    return cases_main(
+        argc, argv,
+        &(op_tests){
+            .op = BRAID_OP_BN_STATS, .properties = properties, .scenarios = bn_scenarios, .gradients = bn_gradients});
 }

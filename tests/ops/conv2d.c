@@ -9,8 +9,6 @@
 #include "tests/support/rig.h"
 #include "tests/support/stream_properties.h"
 
-static outcome trouble(trial *t) { return broken(t, "could not run: %s", braid_message()); }
-
 static int is_plain_forward(const trial *t) {
     const braid_problem *p = t->problem;
     return p->pass == BRAID_PASS_FWD && p->padding_mode == BRAID_PADDING_ZEROS && p->batch > 0;
@@ -34,7 +32,8 @@ static double impulse_answer(const rig *r, int i, const int64_t out[3], const in
         tap[axis] = distance / p->dilation[axis];
         if (distance < 0 || distance % p->dilation[axis] || tap[axis] >= p->filter[axis]) return 0;
     }
-    return rig_get(r, CONV2D_W, i, ((out[2] * p->filter[0] + tap[0]) * p->filter[1] + tap[1]) * channels + in[2] % channels);
+    return rig_get(r, CONV2D_W, i,
+                   ((out[2] * p->filter[0] + tap[0]) * p->filter[1] + tap[1]) * channels + in[2] % channels);
 }
 
 static outcome compare_impulse(trial *t, const rig *r, int i, int64_t sample, const int64_t in[3]) {
@@ -45,8 +44,8 @@ static outcome compare_impulse(trial *t, const rig *r, int i, int64_t sample, co
         int64_t b = j / y.dims[3] / y.dims[2] / y.dims[1];
         double expected = b == sample ? impulse_answer(r, i, out, in) : 0, got = rig_get(r, CONV2D_Y, i, j);
         if (got == expected) continue;
-        return broken(t, "stream %d, output [%lld][%lld][%lld] of sample %lld: expected the tap %g, got %g", i, (long long)out[0],
-                      (long long)out[1], (long long)out[2], (long long)b, expected, got);
+        return broken(t, "stream %d, output [%lld][%lld][%lld] of sample %lld: expected the tap %g, got %g", i,
+                      (long long)out[0], (long long)out[1], (long long)out[2], (long long)b, expected, got);
     }
     return HELD;
 }
@@ -56,7 +55,7 @@ static outcome impulse_returns_filter(trial *t) {
     braid_problem p = *t->problem;
     p.bias = p.mask = 0;
     if (!is_plain_forward(t) || kernel_refuses(t->kernel, &p, t->device)) return NOT_HERE;
-    if (rig_create(&r, &p, t->device, t->kernel, IMAGE_REAL, t->seed)) return trouble(t);
+    if (rig_create(&r, &p, t->device, t->kernel, IMAGE_REAL, t->seed)) return could_not_run(t);
     rng random = {.seed = t->seed, .stream = 7};
     int64_t sample = rng_between(&random, 0, p.batch - 1), in[BRAID_MAX_PLANES][3];
     for (int i = 0; i < p.streams; i++) {
@@ -66,7 +65,7 @@ static outcome impulse_returns_filter(trial *t) {
         rig_set_all(&r, CONV2D_X, i, 0);
         rig_set(&r, CONV2D_X, i, at(&x, sample, in[i][0], in[i][1], in[i][2]), 1);
     }
-    outcome found = rig_run(&r) ? trouble(t) : HELD;
+    outcome found = rig_run(&r) ? could_not_run(t) : HELD;
     for (int i = 0; i < p.streams && found == HELD; i++) found = compare_impulse(t, &r, i, sample, in[i]);
     rig_destroy(&r);
     return found;
@@ -81,12 +80,15 @@ static void shift_input(rig *a, rig *b) {
         plane_shape x;
         rig_shape(a, CONV2D_X, i, &x);
         for (int64_t j = 0; j < rig_elements(a, CONV2D_X, i); j++) {
-            int64_t channel = j % x.dims[3], column = j / x.dims[3] % x.dims[2], row = j / x.dims[3] / x.dims[2] % x.dims[1];
+            int64_t channel = j % x.dims[3], column = j / x.dims[3] % x.dims[2],
+                    row = j / x.dims[3] / x.dims[2] % x.dims[1];
             if (row >= x.dims[1] - step[0] || column >= x.dims[2] - step[1]) rig_set(a, CONV2D_X, i, j, 0);
-            if (row < step[0] || column < step[1]) rig_set(b, CONV2D_X, i, j, 0);
+            if (row < step[0] || column < step[1])
+                rig_set(b, CONV2D_X, i, j, 0);
             else {
                 int64_t b_index = j / x.dims[3] / x.dims[2] / x.dims[1];
-                rig_set(b, CONV2D_X, i, j, rig_get(a, CONV2D_X, i, at(&x, b_index, row - step[0], column - step[1], channel)));
+                rig_set(b, CONV2D_X, i, j,
+                        rig_get(a, CONV2D_X, i, at(&x, b_index, row - step[0], column - step[1], channel)));
             }
         }
     }
@@ -97,13 +99,15 @@ static outcome compare_shifted(trial *t, const rig *a, const rig *b) {
         plane_shape y;
         rig_shape(a, CONV2D_Y, i, &y);
         for (int64_t j = 0; j < rig_elements(a, CONV2D_Y, i); j++) {
-            int64_t channel = j % y.dims[3], column = j / y.dims[3] % y.dims[2], row = j / y.dims[3] / y.dims[2] % y.dims[1];
+            int64_t channel = j % y.dims[3], column = j / y.dims[3] % y.dims[2],
+                    row = j / y.dims[3] / y.dims[2] % y.dims[1];
             if (row == 0 || column == 0) continue;
             int64_t sample = j / y.dims[3] / y.dims[2] / y.dims[1];
-            double moved = rig_get(b, CONV2D_Y, i, j), was = rig_get(a, CONV2D_Y, i, at(&y, sample, row - 1, column - 1, channel));
+            double moved = rig_get(b, CONV2D_Y, i, j),
+                   was = rig_get(a, CONV2D_Y, i, at(&y, sample, row - 1, column - 1, channel));
             if (moved == was) continue;
-            return broken(t, "stream %d, output [%lld][%lld]: %g before the shift, %g after", i, (long long)row, (long long)column,
-                          was, moved);
+            return broken(t, "stream %d, output [%lld][%lld]: %g before the shift, %g after", i, (long long)row,
+                          (long long)column, was, moved);
         }
     }
     return HELD;
@@ -113,11 +117,13 @@ static outcome shifts_with_input(trial *t) {
     rig a = {0}, b = {0};
     if (!is_plain_forward(t)) return NOT_HERE;
     outcome found = HELD;
-    if (rig_create(&a, t->problem, t->device, t->kernel, IMAGE_EXACT, t->seed)) found = trouble(t);
-    else if (rig_create(&b, t->problem, t->device, t->kernel, IMAGE_EXACT, t->seed)) found = trouble(t);
+    if (rig_create(&a, t->problem, t->device, t->kernel, IMAGE_EXACT, t->seed))
+        found = could_not_run(t);
+    else if (rig_create(&b, t->problem, t->device, t->kernel, IMAGE_EXACT, t->seed))
+        found = could_not_run(t);
     if (found == HELD) {
         shift_input(&a, &b);
-        found = rig_run(&a) || rig_run(&b) ? trouble(t) : compare_shifted(t, &a, &b);
+        found = rig_run(&a) || rig_run(&b) ? could_not_run(t) : compare_shifted(t, &a, &b);
     }
     rig_destroy(&a);
     rig_destroy(&b);
@@ -143,7 +149,8 @@ static void known_sizes(suite *s) {
     for (size_t j = 0; j < sizeof layers / sizeof layers[0]; j++) {
         braid_problem p;
         braid_status status = braid_problem_parse(layers[j].text, &p);
-        suite_expect(s, !status && conv2d_out_size(&p, 0) == layers[j].height && conv2d_out_size(&p, 1) == layers[j].width,
+        suite_expect(s,
+                     !status && conv2d_out_size(&p, 0) == layers[j].height && conv2d_out_size(&p, 1) == layers[j].width,
                      "%s: expected outputs of %lldx%lld, got %lldx%lld", layers[j].text, (long long)layers[j].height,
                      (long long)layers[j].width, (long long)conv2d_out_size(&p, 0), (long long)conv2d_out_size(&p, 1));
     }
@@ -182,5 +189,7 @@ static void gradients(suite *s) {
 }
 
 int main(int argc, char **argv) {
-    return cases_main(argc, argv, &(op_tests){.op = BRAID_OP_CONV2D, .properties = properties, .scenarios = known_sizes, .gradients = gradients});
+    return cases_main(
+        argc, argv,
+        &(op_tests){.op = BRAID_OP_CONV2D, .properties = properties, .scenarios = known_sizes, .gradients = gradients});
 }

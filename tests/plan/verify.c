@@ -20,7 +20,7 @@ static device *cpu;
 
 static int open_cpu(void **state) {
     (void)state;
-    return backend_open("cpu", &cpu);
+    return backend_open("cpu", &cpu) != BRAID_OK;
 }
 
 static int close_cpu(void **state) {
@@ -136,13 +136,15 @@ static verdict judge_as(const char *text, image_mode mode, const kernel_function
     return found;
 }
 
-static verdict judge(image_mode mode, braid_status (*launch)(const braid_problem *, device *, void *, const buffers *)) {
+static verdict judge(image_mode mode,
+                     braid_status (*launch)(const braid_problem *, device *, void *, const buffers *)) {
     kernel_functions functions = ref_functions;
     functions.launch = launch;
     return judge_as(PROBLEM, mode, &functions, KERNEL_DETERMINISTIC);
 }
 
-static void assert_caught(braid_status (*launch)(const braid_problem *, device *, void *, const buffers *), const char *words) {
+static void assert_caught(braid_status (*launch)(const braid_problem *, device *, void *, const buffers *),
+                          const char *words) {
     static const image_mode modes[] = {IMAGE_REAL, IMAGE_EXACT};
     for (int m = 0; m < 2; m++) {
         verdict found = judge(modes[m], launch);
@@ -267,14 +269,10 @@ static void large_problems_are_sampled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(honest_kernels_pass),
-        cmocka_unit_test(wrong_values_are_caught),
-        cmocka_unit_test(wrong_writes_are_caught),
-        cmocka_unit_test(other_bits_are_caught),
-        cmocka_unit_test(failures_are_told),
-        cmocka_unit_test(bound_is_sharp),
-        cmocka_unit_test(zeros_are_mistrusted),
-        cmocka_unit_test(nothing_compared_is_a_failure),
+        cmocka_unit_test(honest_kernels_pass),        cmocka_unit_test(wrong_values_are_caught),
+        cmocka_unit_test(wrong_writes_are_caught),    cmocka_unit_test(other_bits_are_caught),
+        cmocka_unit_test(failures_are_told),          cmocka_unit_test(bound_is_sharp),
+        cmocka_unit_test(zeros_are_mistrusted),       cmocka_unit_test(nothing_compared_is_a_failure),
         cmocka_unit_test(large_problems_are_sampled),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);

@@ -11,8 +11,7 @@
 
 #include "tests/support/gradients.h"
 
-/* The fields of p that an op has. */
-static braid_problem problem_of(const braid_problem *p, braid_op_id op) {
+braid_problem bn_problem_of(const braid_problem *p, braid_op_id op) {
     unsigned fields = op_find(op)->fields;
     braid_problem q = *p;
     q.op = op;
@@ -25,7 +24,7 @@ static braid_problem problem_of(const braid_problem *p, braid_op_id op) {
 }
 
 static braid_status ready(rig *r, const braid_problem *p, braid_op_id op, device *d, const kernel *one, uint64_t seed) {
-    braid_problem q = problem_of(p, op);
+    braid_problem q = bn_problem_of(p, op);
     TRY(braid_problem_check(&q));
     const kernel *k = one && one->op == op ? one : able_kernel(&q, d, 0);
     return rig_create(r, &q, d, k, IMAGE_REAL, seed);
@@ -52,8 +51,10 @@ braid_status bn_chain_create(bn_chain *c, const braid_problem *p, device *d, con
     if (!status) status = ready(&c->apply, p, BRAID_OP_BN_APPLY, d, one, seed + 2);
     if (!status) status = ready(&c->sums, p, BRAID_OP_BN_SUMS, d, one, seed + 3);
     if (!status) status = ready(&c->dapply, p, BRAID_OP_BN_DAPPLY, d, one, seed + 4);
-    if (status) bn_chain_destroy(c);
-    else copy_masks(c);
+    if (status)
+        bn_chain_destroy(c);
+    else
+        copy_masks(c);
     return status;
 }
 
@@ -127,10 +128,20 @@ void bn_gradients(suite *s) {
         }
     }
     if (!s->whole) return;
-    braid_problem wide = {.dtype = BRAID_DTYPE_F64, .streams = 3, .batch = 7, .size = {3, 2}, .in_channels = {5, 1, 4},
-                          .in_pitch = {8, 2, 4}, .mask = 1, .eps = 1e-2};
+    braid_problem wide = {.dtype = BRAID_DTYPE_F64,
+                          .streams = 3,
+                          .batch = 7,
+                          .size = {3, 2},
+                          .in_channels = {5, 1, 4},
+                          .in_pitch = {8, 2, 4},
+                          .mask = 1,
+                          .eps = 1e-2};
     check_chain(s, &wide);
-    braid_problem flat = {.dtype = BRAID_DTYPE_F64, .streams = 9, .batch = 2, .size = {1, 1}, .in_channels = {1, 1, 1, 1, 1, 1, 1, 1, 1},
+    braid_problem flat = {.dtype = BRAID_DTYPE_F64,
+                          .streams = 9,
+                          .batch = 2,
+                          .size = {1, 1},
+                          .in_channels = {1, 1, 1, 1, 1, 1, 1, 1, 1},
                           .eps = 1e-1};
     check_chain(s, &flat);
 }

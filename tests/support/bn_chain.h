@@ -16,8 +16,11 @@ typedef struct bn_chain {
     int train;
 } bn_chain;
 
-/* `p` has the fields of all five ops (its op is ignored). x, masks, gamma, beta and dy come from the seed. `one` serves the
- * op it is a kernel of, the first able kernel the others; NULL: all. */
+/* The problem of one op of the chain: p less the fields that the op does not have. Not checked yet. */
+braid_problem bn_problem_of(const braid_problem *p, braid_op_id op);
+
+/* `p` has the fields of all five ops (its op is ignored). x, masks, gamma, beta and dy come from the seed. `one` serves
+ * the op it is a kernel of, the first able kernel the others; NULL: all. */
 braid_status bn_chain_create(bn_chain *c, const braid_problem *p, device *d, const kernel *one, uint64_t seed);
 void bn_chain_destroy(bn_chain *c);
 
@@ -29,6 +32,9 @@ braid_status bn_chain_backward(bn_chain *c);
 
 /* The situations of tests/support/bn_scenarios.c, for every kernel of the suite's op. */
 void bn_scenarios(suite *s);
+
+/* Training on a single value per channel, which has no variance, is refused in words by the suite's op. */
+void bn_refuses_single_value(suite *s);
 
 /* dx, dgamma and dbeta of the chain by finite differences in double, train and eval, masked and not. */
 void bn_gradients(suite *s);

@@ -116,7 +116,8 @@ static void biased_and_unbiased(const scene *e, bn_chain *c) {
     if (!forward(e, c)) return;
     double rstd = 1 / sqrt(spread(m) + 1e-5);
     expect_near(e, "biased variance", rig_get(&c->stats, BN_STATS_VAR, 0, 0), spread(m), 1e-4);
-    expect_near(e, "running variance", running(c, BN_FINALIZE_RUNNING_VAR, 0), 0.9 + 0.1 * spread(m) * m / (m - 1), 1e-4);
+    expect_near(e, "running variance", running(c, BN_FINALIZE_RUNNING_VAR, 0), 0.9 + 0.1 * spread(m) * m / (m - 1),
+                1e-4);
     expect_near(e, "running mean", running(c, BN_FINALIZE_RUNNING_MEAN, 0), 0.1 * (m + 1) / 2, 1e-5);
     expect_near(e, "first y", rig_get(&c->apply, BN_APPLY_Y, 0, 0), (1 - (m + 1) / 2) * rstd, 1e-5);
 }
@@ -126,11 +127,13 @@ static void cumulative(const scene *e, bn_chain *c) {
     double m = (double)(rig_elements(&c->stats, BN_STATS_X, 0) / c->stats.problem.in_channels[0]);
     double first = (m + 1) / 2, variance = spread(m) * m / (m - 1);
     for (int round = 1; round <= 3; round++) {
-        double mean_scale = (round + 1) / 2.0, square_scale = (round + 1) * (2 * round + 1) / 6.0; /* of scales 1..round */
+        double mean_scale = (round + 1) / 2.0,
+               square_scale = (round + 1) * (2 * round + 1) / 6.0; /* of scales 1..round */
         count_up(c, round);
         if (!forward(e, c)) return;
         expect_near(e, "running mean", running(c, BN_FINALIZE_RUNNING_MEAN, 1), first * mean_scale, 1e-4 * first);
-        expect_near(e, "running variance", running(c, BN_FINALIZE_RUNNING_VAR, 1), variance * square_scale, 1e-4 * variance);
+        expect_near(e, "running variance", running(c, BN_FINALIZE_RUNNING_VAR, 1), variance * square_scale,
+                    1e-4 * variance);
         expect_near(e, "batches", batches(c), round, 0);
     }
 }
@@ -143,7 +146,8 @@ static void far_from_zero(const scene *e, bn_chain *c) {
     count_up(c, 1);
     for (int64_t j = 0; j < elements; j++) rig_set(&c->stats, BN_STATS_X, 0, j, 1000 + rng_normal(&r));
     for (int64_t j = 0; j < elements; j += channels) sum += rig_get(&c->stats, BN_STATS_X, 0, j);
-    for (int64_t j = 0; j < elements; j += channels) squares += pow(rig_get(&c->stats, BN_STATS_X, 0, j) - sum / count, 2);
+    for (int64_t j = 0; j < elements; j += channels)
+        squares += pow(rig_get(&c->stats, BN_STATS_X, 0, j) - sum / count, 2);
     if (!forward(e, c)) return;
     double variance = squares / count, y = 0;
     for (int64_t j = 0; j < elements; j += channels) y += pow(rig_get(&c->apply, BN_APPLY_Y, 0, j), 2);
@@ -193,12 +197,26 @@ static const struct {
     {"eval keeps the running statistics", eval_keeps_still, BRAID_PHASE_EVAL, BRAID_AVERAGE_EXPONENTIAL},
 };
 
+static braid_problem scene_problem(size_t which) {
+    return (braid_problem){.dtype = BRAID_DTYPE_F32,
+                           .streams = 2,
+                           .batch = 8,
+                           .size = {3, 5},
+                           .in_channels = {19, 3},
+                           .in_pitch = {20, 4},
+                           .mask = 1,
+                           .phase = scenes[which].phase,
+                           .average = scenes[which].average};
+}
+
 static void play(suite *s, const kernel *k, size_t which) {
     scene e = {s, k, scenes[which].name};
-    braid_problem p = {.op = k->op, .dtype = BRAID_DTYPE_F32, .streams = 2, .batch = 8, .size = {3, 5}, .in_channels = {19, 3},
-                       .in_pitch = {20, 4}, .mask = 1, .phase = scenes[which].phase, .average = scenes[which].average};
+    braid_problem whole = scene_problem(which), own = bn_problem_of(&whole, k->op);
     bn_chain c;
-    if (!suite_expect(s, bn_chain_create(&c, &p, s->device, k, s->seed) == BRAID_OK, "%s: %s", e.name, braid_message())) return;
+    braid_status status = braid_problem_check(&own);
+    if (!status && kernel_refuses(k, &own, s->device)) return;
+    if (!status) status = bn_chain_create(&c, &whole, s->device, k, s->seed);
+    if (!suite_expect(s, status == BRAID_OK, "%s: %s", e.name, braid_message())) return;
     start_fresh(&c);
     scenes[which].play(&e, &c);
     bn_chain_destroy(&c);
@@ -206,12 +224,18 @@ static void play(suite *s, const kernel *k, size_t which) {
 
 void bn_scenarios(suite *s) {
     for (int j = 0; j < kernel_count(); j++) {
-        const kernel *k = kernel_at(j);
-        braid_problem p = {.op = s->op, .dtype = BRAID_DTYPE_F32, .streams = 2, .batch = 8, .size = {3, 5}, .in_channels = {19, 3},
-                           .mask = 1};
-        if (k->op != s->op) continue;
-        if (!suite_expect(s, braid_problem_check(&p) == BRAID_OK, "%s", braid_message())) return;
-        if (kernel_refuses(k, &p, s->device)) continue;
-        for (size_t which = 0; which < sizeof scenes / sizeof scenes[0]; which++) play(s, k, which);
+        for (size_t which = 0; kernel_at(j)->op == s->op && which < sizeof scenes / sizeof scenes[0]; which++) {
+            play(s, kernel_at(j), which);
+        }
     }
+}
+
+void bn_refuses_single_value(suite *s) {
+    braid_problem p = {.op = s->op, .streams = 1, .batch = 1, .size = {1, 1}, .in_channels = {4}};
+    braid_status status = braid_problem_check(&p);
+    suite_expect(s, status == BRAID_ERROR_ARGUMENT && strstr(braid_message(), "more than 1 value"),
+                 "one value per channel: expected a refusal in words, got status %d", (int)status);
+    p.phase = BRAID_PHASE_EVAL;
+    status = braid_problem_check(&p);
+    suite_expect(s, status == BRAID_OK, "one value per channel in eval: expected no refusal, got: %s", braid_message());
 }

@@ -18,8 +18,7 @@ uint64_t case_seed(uint64_t seed, const char *text) {
 
 braid_status case_list_create(case_list *list, int capacity) {
     *list = (case_list){.capacity = capacity, .table_size = 4 * capacity};
-    braid_status status =
-        memory_alloc((size_t)capacity, sizeof *list->problems, "case list", (void **)&list->problems);
+    braid_status status = memory_alloc((size_t)capacity, sizeof *list->problems, "case list", (void **)&list->problems);
     if (!status) status = memory_calloc((size_t)capacity, sizeof *list->texts, "case list", (void **)&list->texts);
     if (!status) {
         status = memory_alloc((size_t)list->table_size, sizeof *list->table, "case list", (void **)&list->table);
@@ -67,7 +66,8 @@ static braid_status add_text(case_list *list, braid_op_id op, const char *text) 
     braid_problem p;
     TRY(braid_problem_parse(text, &p));
     if (p.op != op) {
-        return fail(BRAID_ERROR_ARGUMENT, "case list: expected problems of %s, got \"%.64s\"", braid_op_id_name(op), text);
+        return fail(BRAID_ERROR_ARGUMENT, "case list: expected problems of %s, got \"%.64s\"", braid_op_id_name(op),
+                    text);
     }
     return case_list_add(list, &p);
 }
@@ -78,7 +78,8 @@ static braid_status add_dtypes(case_list *list, braid_op_id op, const char *text
     if (!star) return add_text(list, op, text);
     for (int dtype = BRAID_DTYPE_F32; dtype <= BRAID_DTYPE_F64; dtype++) {
         char one[BRAID_PROBLEM_TEXT];
-        snprintf(one, sizeof one, "%.*s:%s%s", (int)(star - text), text, braid_dtype_name((braid_dtype)dtype), star + 2);
+        snprintf(one, sizeof one, "%.*s:%s%s", (int)(star - text), text, braid_dtype_name((braid_dtype)dtype),
+                 star + 2);
         TRY(add_text(list, op, one));
     }
     return BRAID_OK;
@@ -90,7 +91,8 @@ braid_status case_list_add_line(case_list *list, braid_op_id op, const char *lin
     for (int pass = 0; pass < BRAID_PASS_COUNT; pass++) {
         char one[BRAID_PROBLEM_TEXT];
         if (!braid_pass_name(op, (braid_pass)pass)) continue;
-        snprintf(one, sizeof one, "%.*s_%s%s", (int)(star - line), line, braid_pass_name(op, (braid_pass)pass), star + 2);
+        snprintf(one, sizeof one, "%.*s_%s%s", (int)(star - line), line, braid_pass_name(op, (braid_pass)pass),
+                 star + 2);
         TRY(add_dtypes(list, op, one));
     }
     return BRAID_OK;
@@ -100,7 +102,8 @@ braid_status case_list_read(case_list *list, braid_op_id op, const char *path) {
     char line[BRAID_PROBLEM_TEXT];
     FILE *file = fopen(path, "r");
     if (!file) {
-        return fail(BRAID_ERROR_DATA, "case list: expected to read %s; run this from the root of the source tree", path);
+        return fail(BRAID_ERROR_DATA, "case list: expected to read %s; run this from the root of the source tree",
+                    path);
     }
     braid_status status = BRAID_OK;
     while (status == BRAID_OK && fgets(line, sizeof line, file)) {
@@ -136,8 +139,8 @@ braid_status case_list_draw(case_list *list, braid_op_id op, uint64_t seed, int 
         braid_pass pass = (braid_pass)(draw % BRAID_PASS_COUNT);
         braid_problem p;
         if (draw > 100 * (uint64_t)count) {
-            return fail(BRAID_ERROR_CHECK, "case list: expected %d distinct problems of %s, got %d of %llu draws", count,
-                        o->name, list->count, (unsigned long long)draw);
+            return fail(BRAID_ERROR_CHECK, "case list: expected %d distinct problems of %s, got %d of %llu draws",
+                        count, o->name, list->count, (unsigned long long)draw);
         }
         if (!(o->passes & (1u << pass))) continue;
         TRY(braid_problem_draw(op, pass, seed * 1000003u + draw, &p));

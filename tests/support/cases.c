@@ -30,6 +30,7 @@
 typedef struct options {
     const char *mode, *device;
     uint64_t seed;
+    int64_t until;
     int count;
     int problems; /* typed */
     char **problem;
@@ -59,6 +60,8 @@ int suite_expect(suite *s, int held, const char *format, ...) {
     return held;
 }
 
+int suite_is_over(const suite *s) { return s->until > 0 && s->failed >= s->until; }
+
 outcome broken(trial *t, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -66,6 +69,8 @@ outcome broken(trial *t, const char *format, ...) {
     va_end(arguments);
     return BROKEN;
 }
+
+outcome could_not_run(trial *t) { return broken(t, "could not run: %s", braid_message()); }
 
 const kernel *able_kernel(const braid_problem *p, const device *d, int index) {
     for (int j = 0; j < kernel_count(); j++) {
@@ -77,7 +82,8 @@ const kernel *able_kernel(const braid_problem *p, const device *d, int index) {
 /* ---- Judging ------------------------------------------------------------------------------- */
 
 /* Fills a problem, with other values where too many of the expected outputs are zero by chance to prove anything. */
-static braid_status fill_problem(const suite *s, const braid_problem *p, const char *text, image_mode mode, verifier *v) {
+static braid_status fill_problem(const suite *s, const braid_problem *p, const char *text, image_mode mode,
+                                 verifier *v) {
     for (uint64_t attempt = 0;; attempt++) {
         TRY(verifier_create(p, s->device, mode, case_seed(s->seed + attempt, text), v));
         int64_t zeros = 0, with_terms = 0;
@@ -117,7 +123,7 @@ static int judge(suite *s, const braid_problem *p, const char *text, image_mode 
 }
 
 static void judge_list(suite *s, const case_list *list, tally *tallies) {
-    for (int j = 0; j < list->count; j++) {
+    for (int j = 0; j < list->count && !suite_is_over(s); j++) {
         const braid_problem *p = &list->problems[j];
         threads_set(j % 8 == 0 ? 2 : 1); /* most are too small to be divided */
         int right = judge(s, p, list->texts[j], IMAGE_REAL, tallies);
@@ -136,7 +142,8 @@ static void print_tallies(suite *s, const tally *tallies, int full) {
         if (k->op != s->op) continue;
         const char *absent = cannot_run_here(k, s->device);
         if (tallies[j].problems) {
-            printf("%-44s %9d %12lld %12.3f\n", k->name, tallies[j].problems, (long long)tallies[j].outputs, tallies[j].worst);
+            printf("%-44s %9d %12lld %12.3f\n", k->name, tallies[j].problems, (long long)tallies[j].outputs,
+                   tallies[j].worst);
         } else if (absent) {
             printf("skip: %s: %s\n", k->name, absent);
             s->skipped++;
@@ -155,15 +162,15 @@ static void check_property(suite *s, const property *rule, const braid_problem *
         outcome found = rule->check(&t);
         if (found == NOT_HERE) continue;
         ++*count;
-        suite_expect(s, found == HELD, "property \"%s\" of %s: %s\n  replay: %s test --seed %llu '%s'", rule->name, k->name,
-                     t.detail, s->program, (unsigned long long)s->seed, text);
+        suite_expect(s, found == HELD, "property \"%s\" of %s: %s\n  replay: %s test --seed %llu '%s'", rule->name,
+                     k->name, t.detail, s->program, (unsigned long long)s->seed, text);
     }
 }
 
 static void check_properties(suite *s, const property *rules, const case_list *list, int all) {
-    for (const property *rule = rules; rule && rule->name; rule++) {
+    for (const property *rule = rules; rule && rule->name && !suite_is_over(s); rule++) {
         int64_t count = 0;
-        for (int j = 0; j < list->count; j += all ? 1 + list->count / PROPERTY_PROBLEMS : 1) {
+        for (int j = 0; j < list->count && !suite_is_over(s); j += all ? 1 + list->count / PROPERTY_PROBLEMS : 1) {
             check_property(s, rule, &list->problems[j], list->texts[j], &count);
         }
         printf("property %-52s %7lld checks\n", rule->name, (long long)count);
@@ -175,10 +182,11 @@ static void check_properties(suite *s, const property *rules, const case_list *l
 
 static void expect_mix(suite *s, const case_list *list, int wanted) {
     int unequal = case_list_unequal(list), masked = case_list_masked(list);
-    printf("%d distinct problems (%d written by hand), %d with unequal streams (%d %%), %d masked (%d %%)\n", list->count,
-           list->written, unequal, unequal * 100 / list->count, masked, masked * 100 / list->count);
+    printf("%d distinct problems (%d written by hand), %d with unequal streams (%d %%), %d masked (%d %%)\n",
+           list->count, list->written, unequal, unequal * 100 / list->count, masked, masked * 100 / list->count);
     suite_expect(s, list->count >= wanted, "expected %d distinct problems, got %d", wanted, list->count);
-    suite_expect(s, unequal >= UNEQUAL_SHARE * list->count, "expected unequal streams in 30 %% of the problems, got %d", unequal);
+    suite_expect(s, unequal >= UNEQUAL_SHARE * list->count, "expected unequal streams in 30 %% of the problems, got %d",
+                 unequal);
     suite_expect(s, masked >= MASKED_SHARE * list->count, "expected masks in 10 %% of the problems, got %d", masked);
 }
 
@@ -190,7 +198,7 @@ static void test(suite *s, const op_tests *tests, const case_list *list, const o
     judge_list(s, list, tallies);
     print_tallies(s, tallies, all && o->count >= DEFAULT_COUNT);
     check_properties(s, tests->properties, list, all);
-    if (!all) return;
+    if (!all || suite_is_over(s)) return;
     support_matrix(s, list, 0);
     if (tests->scenarios) tests->scenarios(s);
     if (tests->gradients) tests->gradients(s);
@@ -229,7 +237,10 @@ static braid_status run(suite *s, const op_tests *tests, const options *o) {
 /* ---- Options ------------------------------------------------------------------------------- */
 
 static int usage(const char *program) {
-    fprintf(stderr, "usage: %s [test|grad|perf|support] [--seed S] [--count N] [--device cpu|cuda:0] [PROBLEM...]\n", program);
+    fprintf(
+        stderr,
+        "usage: %s [test|grad|perf|support] [--seed S] [--count N] [--until F] [--device cpu|cuda:0] [PROBLEM...]\n",
+        program);
     return 2;
 }
 
@@ -246,10 +257,16 @@ static int read_options(int argc, char **argv, options *o) {
     }
     for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
         char *end = argv[at + 1];
-        if (strcmp(argv[at], "--seed") == 0) o->seed = strtoull(argv[at + 1], &end, 10);
-        else if (strcmp(argv[at], "--count") == 0) o->count = (int)strtol(argv[at + 1], &end, 10);
-        else if (strcmp(argv[at], "--device") == 0) o->device = argv[at + 1];
-        else return 0;
+        if (strcmp(argv[at], "--seed") == 0)
+            o->seed = strtoull(argv[at + 1], &end, 10);
+        else if (strcmp(argv[at], "--count") == 0)
+            o->count = (int)strtol(argv[at + 1], &end, 10);
+        else if (strcmp(argv[at], "--until") == 0)
+            o->until = strtoll(argv[at + 1], &end, 10);
+        else if (strcmp(argv[at], "--device") == 0)
+            o->device = argv[at + 1];
+        else
+            return 0;
         if (strcmp(argv[at], "--device") != 0 && (*end || end == argv[at + 1])) return 0;
     }
     o->problem = argv + at;
@@ -271,8 +288,9 @@ int cases_main(int argc, char **argv, const op_tests *tests) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!read_options(argc, argv, &o)) return usage(argv[0]);
     s.seed = o.seed;
-    printf("%s %s --seed %llu --count %d --device %s\n", braid_op_id_name(tests->op), o.mode, (unsigned long long)o.seed,
-           o.count, o.device);
+    s.until = o.until;
+    printf("%s %s --seed %llu --count %d --device %s\n", braid_op_id_name(tests->op), o.mode,
+           (unsigned long long)o.seed, o.count, o.device);
     if (run(&s, tests, &o) != BRAID_OK) suite_expect(&s, 0, "%s", braid_message());
     suite_expect(&s, memory_live() == 0, "expected no memory left behind, got %lld pieces", (long long)memory_live());
     printf("%lld passed, %lld failed, %lld skipped\n", (long long)s.passed, (long long)s.failed, (long long)s.skipped);

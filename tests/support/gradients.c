@@ -10,9 +10,7 @@
 
 enum { X = CONV2D_X, W = CONV2D_W, BIAS = CONV2D_BIAS, Y = CONV2D_Y }; /* linear numbers them alike */
 
-int gradient_agrees(double analytic, double numeric) {
-    return fabs(analytic - numeric) <= 1e-5 + 1e-3 * fabs(numeric);
-}
+int gradient_agrees(double analytic, double numeric) { return fabs(analytic - numeric) <= 1e-5 + 1e-3 * fabs(numeric); }
 
 void check_gradient(suite *s, const char *what, rig *inputs, int slot, const rig *of, int gradient, loss_function value,
                     void *context) {
@@ -50,7 +48,8 @@ typedef struct product {
 
 static double product_loss(void *context) {
     product *p = context;
-    return rig_run(&p->pass[BRAID_PASS_FWD]) ? NAN : rig_inner(&p->pass[BRAID_PASS_FWD], Y, &p->pass[BRAID_PASS_BWD_DATA], Y);
+    return rig_run(&p->pass[BRAID_PASS_FWD]) ? NAN
+                                             : rig_inner(&p->pass[BRAID_PASS_FWD], Y, &p->pass[BRAID_PASS_BWD_DATA], Y);
 }
 
 static braid_status ready_product(suite *s, const braid_problem *p, product *out) {
@@ -69,7 +68,8 @@ void check_product_gradients(suite *s, const char *text) {
     braid_status status = braid_problem_parse(text, &p);
     if (!status) status = ready_product(s, &p, &all);
     suite_expect(s, status == BRAID_OK, "gradients of %s: %s", text, braid_message());
-    rig *forward = &all.pass[BRAID_PASS_FWD], *data = &all.pass[BRAID_PASS_BWD_DATA], *weight = &all.pass[BRAID_PASS_BWD_WEIGHT];
+    rig *forward = &all.pass[BRAID_PASS_FWD], *data = &all.pass[BRAID_PASS_BWD_DATA],
+        *weight = &all.pass[BRAID_PASS_BWD_WEIGHT];
     if (!status) {
         check_gradient(s, text, forward, X, data, X, product_loss, &all);
         check_gradient(s, text, forward, W, weight, W, product_loss, &all);

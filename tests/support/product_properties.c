@@ -7,8 +7,8 @@
 
 #include "tests/support/rig.h"
 
-_Static_assert((int)CONV2D_X == (int)LINEAR_X && (int)CONV2D_W == (int)LINEAR_W && (int)CONV2D_BIAS == (int)LINEAR_BIAS &&
-                   (int)CONV2D_Y == (int)LINEAR_Y,
+_Static_assert((int)CONV2D_X == (int)LINEAR_X && (int)CONV2D_W == (int)LINEAR_W &&
+                   (int)CONV2D_BIAS == (int)LINEAR_BIAS && (int)CONV2D_Y == (int)LINEAR_Y,
                "conv2d and linear number their operands alike");
 enum { X = CONV2D_X, W = CONV2D_W, Y = CONV2D_Y };
 
@@ -16,8 +16,6 @@ enum { X = CONV2D_X, W = CONV2D_W, Y = CONV2D_Y };
 static int is_wide(const trial *t) {
     return t->problem->dtype == BRAID_DTYPE_F32 || t->problem->dtype == BRAID_DTYPE_F64;
 }
-
-static outcome trouble(trial *t) { return broken(t, "could not run: %s", braid_message()); }
 
 /* ---- Adjoint ------------------------------------------------------------------------------- */
 
@@ -38,8 +36,8 @@ static braid_status inner_product(const braid_problem *p, device *d, const kerne
     return status;
 }
 
-/* Operands are filled by slot and plane, so x, w, y and mask are the same in all passes; but the density of the integers
- * follows the longest sum of a pass and must be 1 in all. */
+/* Operands are filled by slot and plane, so x, w, y and mask are the same in all passes; but the density of the
+ * integers follows the longest sum of a pass and must be 1 in all. */
 static int same_density(const braid_problem *p) {
     for (int pass = 0; pass < BRAID_PASS_COUNT; pass++) {
         braid_problem q = *p;
@@ -56,9 +54,11 @@ outcome passes_are_adjoint(trial *t) {
     forward = p;
     forward.pass = BRAID_PASS_FWD;
     if (!is_wide(t) || !same_density(&p) || kernel_refuses(t->kernel, &p, t->device)) return NOT_HERE;
-    if (inner_product(&p, t->device, t->kernel, t->seed, &mine)) return trouble(t);
-    if (inner_product(&forward, t->device, able_kernel(&forward, t->device, 0), t->seed, &expected)) return trouble(t);
-    return mine == expected ? HELD : broken(t, "the inner product is %.17g, that of the forward pass %.17g", mine, expected);
+    if (inner_product(&p, t->device, t->kernel, t->seed, &mine)) return could_not_run(t);
+    if (inner_product(&forward, t->device, able_kernel(&forward, t->device, 0), t->seed, &expected))
+        return could_not_run(t);
+    return mine == expected ? HELD
+                            : broken(t, "the inner product is %.17g, that of the forward pass %.17g", mine, expected);
 }
 
 /* ---- Linearity ----------------------------------------------------------------------------- */
@@ -94,11 +94,11 @@ static outcome linear_in(trial *t, int in_slot, int out_slot) {
     rig runs[RUNS] = {0};
     outcome found = HELD;
     for (int j = 0; j < RUNS && found == HELD; j++) {
-        if (rig_create(&runs[j], t->problem, t->device, t->kernel, IMAGE_EXACT, t->seed)) found = trouble(t);
+        if (rig_create(&runs[j], t->problem, t->device, t->kernel, IMAGE_EXACT, t->seed)) found = could_not_run(t);
     }
     if (found == HELD) set_operand(runs, in_slot);
     for (int j = 0; j < RUNS && found == HELD; j++) {
-        if (rig_run(&runs[j])) found = trouble(t);
+        if (rig_run(&runs[j])) found = could_not_run(t);
     }
     if (found == HELD) found = compare_linear(t, runs, out_slot);
     for (int j = 0; j < RUNS; j++) rig_destroy(&runs[j]);

@@ -83,7 +83,8 @@ static void copy_inputs(const rig *a, rig *b, const selection *s) {
 /* Compares plane i of an output with its source: its samples, or all of it. */
 static int same_plane(const rig *a, const rig *b, const selection *s, int slot, int i) {
     const unsigned char *is = rig_plane(b, slot, i), *was = rig_plane(a, slot, source_plane(a, s, slot, i));
-    if (!s->by_sample || !rig_has_samples(&b->problem, slot)) return memcmp(is, was, b->layout.plane_bytes[slot][i]) == 0;
+    if (!s->by_sample || !rig_has_samples(&b->problem, slot))
+        return memcmp(is, was, b->layout.plane_bytes[slot][i]) == 0;
     size_t bytes = rig_sample_bytes(b, slot, i);
     for (int64_t j = 0; j < s->samples; j++) {
         if (memcmp(is + (size_t)j * bytes, was + (size_t)s->sample[j] * bytes, bytes) != 0) return 0;
@@ -105,16 +106,14 @@ static outcome compare_outputs(trial *t, const rig *a, const rig *b, const selec
     return HELD;
 }
 
-static outcome trouble(trial *t) { return broken(t, "could not run: %s", braid_message()); }
-
 /* Runs the selected problem on inputs of `a` and compares. */
 static outcome check_selection(trial *t, const rig *inputs, const rig *a, const selection *s, int sums) {
     rig b = {0};
     braid_problem q = selected_problem(t->problem, s);
     if (kernel_refuses(t->kernel, &q, t->device)) return NOT_HERE;
-    if (rig_create(&b, &q, t->device, t->kernel, IMAGE_REAL, t->seed)) return trouble(t);
+    if (rig_create(&b, &q, t->device, t->kernel, IMAGE_REAL, t->seed)) return could_not_run(t);
     copy_inputs(inputs, &b, s);
-    outcome found = rig_run(&b) ? trouble(t) : compare_outputs(t, a, &b, s, sums);
+    outcome found = rig_run(&b) ? could_not_run(t) : compare_outputs(t, a, &b, s, sums);
     rig_destroy(&b);
     return found;
 }
@@ -124,9 +123,9 @@ static int is_ours(const trial *t) { return t->kernel->vendor == NULL; }
 /* Two rigs of the trial's problem, filled alike; the first has run. */
 static outcome run_first(trial *t, image_mode mode, rig *inputs, rig *a) {
     *inputs = *a = (rig){0};
-    if (rig_create(inputs, t->problem, t->device, t->kernel, mode, t->seed)) return trouble(t);
-    if (rig_create(a, t->problem, t->device, t->kernel, mode, t->seed)) return trouble(t);
-    return rig_run(a) ? trouble(t) : HELD;
+    if (rig_create(inputs, t->problem, t->device, t->kernel, mode, t->seed)) return could_not_run(t);
+    if (rig_create(a, t->problem, t->device, t->kernel, mode, t->seed)) return could_not_run(t);
+    return rig_run(a) ? could_not_run(t) : HELD;
 }
 
 static outcome finish(rig *inputs, rig *a, outcome found) {
@@ -166,7 +165,8 @@ static void poison_stream(rig *r, int stream) {
         plane_shape s;
         if (!op_is_input(op_role(p, slot)) || op_of(p)->planes(p, slot) < p->streams) continue;
         rig_shape(r, slot, stream, &s);
-        if (dtype_is_compute(s.dtype)) memset(rig_plane(r, slot, stream), POISON_BYTE, r->layout.plane_bytes[slot][stream]);
+        if (dtype_is_compute(s.dtype))
+            memset(rig_plane(r, slot, stream), POISON_BYTE, r->layout.plane_bytes[slot][stream]);
     }
 }
 
@@ -178,7 +178,7 @@ outcome streams_do_not_leak(trial *t) {
     outcome found = run_first(t, IMAGE_REAL, &b, &a);
     if (found == HELD) {
         poison_stream(&b, sick);
-        if (rig_run(&b)) found = trouble(t);
+        if (rig_run(&b)) found = could_not_run(t);
     }
     const op_info *o = op_of(t->problem);
     for (int slot = 0; slot < op_operand_count(o); slot++) {
@@ -186,7 +186,8 @@ outcome streams_do_not_leak(trial *t) {
             int shared = o->planes(t->problem, slot) < n;
             if (found != HELD || (i == sick && !shared)) continue;
             if (!same_plane(&a, &b, &all, slot, i)) {
-                found = broken(t, "NaN in stream %d reached %s of stream %d", sick, op_operand_name(t->problem, slot), i);
+                found =
+                    broken(t, "NaN in stream %d reached %s of stream %d", sick, op_operand_name(t->problem, slot), i);
             }
         }
     }
@@ -239,10 +240,11 @@ outcome blanked_samples_do_not_leak(trial *t) {
     outcome found = run_first(t, IMAGE_REAL, &b, &a);
     if (found == HELD) {
         each_blanked(&b, op_is_input, poison_bytes);
-        if (rig_run(&b)) found = trouble(t);
+        if (rig_run(&b)) found = could_not_run(t);
     }
     if (found == HELD) found = compare_outputs(t, &a, &b, &all, 1);
-    if (found == HELD && !each_blanked(&a, op_is_output, are_zero)) found = broken(t, "a blanked sample has an output other than 0");
+    if (found == HELD && !each_blanked(&a, op_is_output, are_zero))
+        found = broken(t, "a blanked sample has an output other than 0");
     return finish(&b, &a, found);
 }
 
@@ -267,7 +269,7 @@ outcome active_samples_alone(trial *t) {
         /* the first run had one mask for each stream, and updated operands are no longer inputs */
         selection all = select_all(t->problem);
         copy_inputs(&inputs, &a, &all);
-        if (rig_run(&a)) found = trouble(t);
+        if (rig_run(&a)) found = could_not_run(t);
     }
     if (found == HELD) found = active.samples ? check_selection(t, &inputs, &a, &active, 1) : NOT_HERE;
     return finish(&inputs, &a, found);
@@ -280,10 +282,11 @@ static outcome compare_sums(trial *t, const rig *whole, const rig *first, const 
         if (!op_is_output(op_role(p, slot)) || rig_has_samples(p, slot)) continue;
         for (int i = 0; i < op_of(p)->planes(p, slot); i++) {
             for (int64_t j = 0; j < rig_elements(whole, slot, i); j++) {
-                double sum = rig_get(first, slot, i, j) + rig_get(second, slot, i, j), expected = rig_get(whole, slot, i, j);
+                double sum = rig_get(first, slot, i, j) + rig_get(second, slot, i, j),
+                       expected = rig_get(whole, slot, i, j);
                 if (sum == expected) continue;
-                return broken(t, "%s of stream %d: two parts of the batch give %g, the whole gives %g", op_operand_name(p, slot), i,
-                              sum, expected);
+                return broken(t, "%s of stream %d: two parts of the batch give %g, the whole gives %g",
+                              op_operand_name(p, slot), i, sum, expected);
             }
         }
     }
@@ -294,7 +297,8 @@ outcome batch_splits(trial *t) {
     const braid_problem *p = t->problem;
     rig inputs, a, part[2] = {0};
     int exact = (op_of(p)->exact_passes >> p->pass) & 1;
-    if (!exact || p->batch < 2 || p->batch > MAX_SAMPLES || (p->dtype != BRAID_DTYPE_F32 && p->dtype != BRAID_DTYPE_F64)) {
+    if (!exact || p->batch < 2 || p->batch > MAX_SAMPLES ||
+        (p->dtype != BRAID_DTYPE_F32 && p->dtype != BRAID_DTYPE_F64)) {
         return NOT_HERE;
     }
     int64_t cut = (p->batch + 1) / 2;
@@ -304,11 +308,13 @@ outcome batch_splits(trial *t) {
         s.by_sample = 1;
         for (int64_t j = side ? cut : 0; j < (side ? p->batch : cut); j++) s.sample[s.samples++] = j;
         braid_problem q = selected_problem(p, &s);
-        if (kernel_refuses(t->kernel, &q, t->device)) found = NOT_HERE;
-        else if (rig_create(&part[side], &q, t->device, t->kernel, IMAGE_EXACT, t->seed)) found = trouble(t);
+        if (kernel_refuses(t->kernel, &q, t->device))
+            found = NOT_HERE;
+        else if (rig_create(&part[side], &q, t->device, t->kernel, IMAGE_EXACT, t->seed))
+            found = could_not_run(t);
         if (found != HELD) break;
         copy_inputs(&inputs, &part[side], &s);
-        found = rig_run(&part[side]) ? trouble(t) : compare_outputs(t, &a, &part[side], &s, 0);
+        found = rig_run(&part[side]) ? could_not_run(t) : compare_outputs(t, &a, &part[side], &s, 0);
     }
     if (found == HELD) found = compare_sums(t, &a, &part[0], &part[1]);
     rig_destroy(&part[0]);
@@ -325,12 +331,15 @@ outcome threads_leave_no_trace(trial *t) {
     selection all = select_all(t->problem);
     threads_set(1);
     outcome found = HELD;
-    if (rig_create(&one, t->problem, t->device, t->kernel, IMAGE_REAL, t->seed) || rig_run(&one)) found = trouble(t);
+    if (rig_create(&one, t->problem, t->device, t->kernel, IMAGE_REAL, t->seed) || rig_run(&one))
+        found = could_not_run(t);
     for (int j = 0; j < 3 && found == HELD; j++) {
         rig many = {0};
         threads_set(counts[j]);
-        if (rig_create(&many, t->problem, t->device, t->kernel, IMAGE_REAL, t->seed) || rig_run(&many)) found = trouble(t);
-        else found = compare_outputs(t, &one, &many, &all, 1);
+        if (rig_create(&many, t->problem, t->device, t->kernel, IMAGE_REAL, t->seed) || rig_run(&many))
+            found = could_not_run(t);
+        else
+            found = compare_outputs(t, &one, &many, &all, 1);
         if (found == BROKEN) broken(t, "1 and %d threads give different bits", counts[j]);
         rig_destroy(&many);
     }
