@@ -263,6 +263,7 @@ static int find_image(const char *stem) {
 static braid_status load_function(cuda_device *d, const char *stem, const char *name, loaded_function **out) {
     void *memory = NULL;
     cu_function function = NULL;
+    char what[128];
     int image = find_image(stem);
     if (image < 0) {
         return fail(BRAID_ERROR_DEVICE,
@@ -270,11 +271,13 @@ static braid_status load_function(cuda_device *d, const char *stem, const char *
                     d->head.name, stem);
     }
     if (!d->modules[image]) {
-        TRY(check(d, d->driver->module_load(&d->modules[image], cuda_images[image].begin), stem));
+        (void)snprintf(what, sizeof what, "loading the kernels of %s", stem);
+        TRY(check(d, d->driver->module_load(&d->modules[image], cuda_images[image].begin), what));
         log_write(LOG_DEVICE, "%s: loaded %s, %td bytes", d->head.name, stem,
                   cuda_images[image].end - cuda_images[image].begin);
     }
-    TRY(check(d, d->driver->module_function(&function, d->modules[image], name), name));
+    (void)snprintf(what, sizeof what, "finding %s in %s", name, stem);
+    TRY(check(d, d->driver->module_function(&function, d->modules[image], name), what));
     TRY(memory_calloc(1, sizeof(loaded_function), "cuda function", &memory));
     loaded_function *f = memory;
     *f = (loaded_function){
