@@ -20,11 +20,12 @@
 #define MERGED_DEPTH 64    /* longest filter row that is read as one tap, where the channels are few */
 #define MERGED_CHANNELS 16 /* fewer are few */
 #define MERGED_FLOATS 8192 /* on the stack, for copies of filter rows that touch the padding */
-#define PACK_PARTS 256
+#define PACK_FLOATS 16384  /* packed by a part, about */
+#define PACK_PARTS 256     /* at most */
 
-/* The pixels that one set of taps reaches: origin, origin + step, ... along each axis. */
 typedef enum igemm_direction { IGEMM_FORWARD, IGEMM_BACKWARD } igemm_direction;
 
+/* The pixels that one set of taps reaches: origin, origin + step, ... along each axis. */
 typedef struct pixel_class {
     int64_t origin[2], extent[2];
     int64_t first_tap, tap_count; /* in igemm.tap */
@@ -49,7 +50,7 @@ typedef struct igemm {
     int64_t class_count;
     pixel_class *classes;
     stream_shape stream[BRAID_MAX_PLANES];
-    int64_t zero_floats, workspace_floats, parts, pack_units;
+    int64_t zero_floats, workspace_floats, parts, pack_units, pack_parts;
 } igemm;
 
 typedef struct launch {
@@ -148,6 +149,7 @@ static braid_status fill(igemm *g, const braid_problem *p) {
     g->zero_floats = g->merged ? MERGED_DEPTH : deepest;
     TRY(reserve(g, &g->zero_floats, 1, &unused));
     for (int i = 0; i < g->streams; i++) TRY(shape_stream(g, p, i));
+    g->pack_parts = at_most(ceil_div(g->workspace_floats, PACK_FLOATS), PACK_PARTS);
     return BRAID_OK;
 }
 
@@ -242,7 +244,7 @@ static void pack_unit(const launch *l, int i, int64_t unit) {
 static void pack_part(void *context, int64_t part) {
     const launch *l = context;
     int64_t begin, end;
-    threads_range(l->g->pack_units, PACK_PARTS, part, &begin, &end);
+    threads_range(l->g->pack_units, l->g->pack_parts, part, &begin, &end);
     int i = 0;
     int64_t first = 0;
     for (int64_t unit = begin; unit < end; unit++) {
@@ -455,7 +457,7 @@ braid_status igemm_launch(const braid_problem *p, device *d, void *state, const 
     (void)d;
     if (g->parts == 0) return BRAID_OK;
     zero_floats(b->workspace, g->zero_floats);
-    threads_for(PACK_PARTS, pack_part, &l);
+    threads_for(g->pack_parts, pack_part, &l);
     threads_for(g->parts, run_part, &l);
     return BRAID_OK;
 }

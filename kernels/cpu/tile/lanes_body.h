@@ -6,7 +6,8 @@
  */
 #include "kernels/cpu/tile/lanes.h"
 
-#define SUM_VECS 4 /* registers of each of the two sums */
+#define SUM_VECS 4    /* registers of each of the two sums */
+#define SUM_PIXELS 16 /* between loading and storing them */
 
 /* Both sums of `vecs` vectors of channels from c on; dy is NULL where `squares`. Constants where inlined. */
 VEC_INLINE void sum_block(double *first, double *second, const float *center, const lanes_pixels *p, int64_t c,
@@ -52,11 +53,18 @@ VEC_INLINE void sum_channels(double *first, double *second, const float *center,
     }
 }
 
+/* A few pixels at a time, all their channels: memory is then read in one direction. */
 VEC_TARGET static void sums(double *first, double *second, const float *center, const lanes_pixels *p) {
-    if (p->dy)
-        sum_channels(first, second, center, p, 0);
-    else
-        sum_channels(first, second, center, p, 1);
+    lanes_pixels few = *p;
+    for (int64_t left = p->count; left > 0; left -= few.count) {
+        few.count = left < SUM_PIXELS ? left : SUM_PIXELS;
+        if (p->dy)
+            sum_channels(first, second, center, &few, 0);
+        else
+            sum_channels(first, second, center, &few, 1);
+        few.x += few.count * p->pitch;
+        if (p->dy) few.dy += few.count * p->pitch;
+    }
 }
 
 VEC_TARGET static void scale_shift(float *y, const float *scale, const float *shift, const lanes_pixels *p) {
