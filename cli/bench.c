@@ -91,7 +91,7 @@ static int gather(bench_job *job, const arguments *words) {
         int code = read_word(job, words->word[i], i, &total);
         if (code) return code;
     }
-    job->problems = calloc((size_t)total, sizeof *job->problems);
+    job->problems = calloc((size_t)total + 1, sizeof *job->problems);
     if (!job->problems) return complain(BRAID_ERROR_MEMORY, "no memory for %d problems", total);
     for (int i = 0; i < words->count; i++) add_word(job, words->word[i], job->suites[i]);
     if (job->count) return 0;
