@@ -23,11 +23,11 @@ static const option check_option_list[] = {
 
 static const braid_column kernel_columns[] = {
     {.key = "kernel", .title = "kernel", .keep_end = 1},
-    {.key = "kind", .title = "kind"},
+    {.key = "kind", .title = "kind", .optional = 2},
     {.key = "problems", .title = "problems", .cell = BRAID_CELL_COUNT},
-    {.key = "skipped", .title = "skipped", .cell = BRAID_CELL_COUNT},
-    {.key = "compared", .title = "outputs compared", .cell = BRAID_CELL_COUNT},
-    {.key = "worst_err", .title = "worst err/tol", .cell = BRAID_CELL_NUMBER},
+    {.key = "skipped", .title = "skipped", .cell = BRAID_CELL_COUNT, .optional = 1},
+    {.key = "compared", .title = "compared", .cell = BRAID_CELL_COUNT},
+    {.key = "worst_err", .title = "err/tol", .cell = BRAID_CELL_NUMBER},
     {.key = "failures", .title = "failures", .cell = BRAID_CELL_COUNT},
 };
 static const braid_column failure_columns[] = {

@@ -229,7 +229,8 @@ typedef struct braid_bench_summary {
     int against_vendor;    /* of those, how many against a vendor candidate */
     int own_wins;          /* ours was chosen, and faster than the baseline beyond noise */
     int vendor_wins;       /* the baseline was chosen, and every one of ours slower beyond noise */
-    int ties;              /* all others */
+    int slower;            /* the choice is slower than the baseline beyond noise */
+    int ties;              /* all others: nothing was shown */
     double geometric_mean; /* of baseline time / chosen time; NaN where nothing was compared */
     int gated, gate_failures;
 } braid_bench_summary;

@@ -79,6 +79,8 @@ static void count_result(const braid_bench_result *r, braid_bench_summary *s, do
         s->own_wins++;
     else if (chosen->kind == BRAID_KIND_VENDOR && beats_all_ours(r))
         s->vendor_wins++;
+    else if (chosen->verdict == BRAID_VERDICT_SLOW)
+        s->slower++;
     else
         s->ties++;
 }

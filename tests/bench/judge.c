@@ -89,22 +89,25 @@ static void summary_counts(void **state) {
     braid_bench_row own[] = {timed("own", BRAID_KIND_OWN, 1, 0.1), timed("v", BRAID_KIND_VENDOR, 4, 0.1)};
     braid_bench_row vendor[] = {timed("v", BRAID_KIND_VENDOR, 1, 0.1), timed("own", BRAID_KIND_OWN, 2, 0.1)};
     braid_bench_row tie[] = {timed("v", BRAID_KIND_VENDOR, 1, 0.3), timed("own", BRAID_KIND_OWN, 1.1, 0.3)};
+    braid_bench_row slow[] = {timed("own", BRAID_KIND_OWN, 4, 0.1), timed("v", BRAID_KIND_VENDOR, 1, 0.1)};
     braid_bench_row alone[] = {timed("own", BRAID_KIND_OWN, 1, 0.1)};
-    braid_bench_result results[] = {judged(own, 2, 0), judged(vendor, 2, 0), judged(tie, 2, 0), judged(alone, 1, 0)};
+    braid_bench_result results[] = {judged(own, 2, 0), judged(vendor, 2, 0), judged(tie, 2, 0), judged(slow, 2, 0),
+                                    judged(alone, 1, 0)};
     results[0].gate = 1;
     results[1].gate = -1;
-    braid_bench bench = {.results = results, .count = 4};
+    braid_bench bench = {.results = results, .count = 5};
     braid_bench_summary s;
     braid_bench_summarize(&bench, &s);
-    assert_int_equal(s.problems, 4);
-    assert_int_equal(s.compared, 3);
-    assert_int_equal(s.against_vendor, 3);
+    assert_int_equal(s.problems, 5);
+    assert_int_equal(s.compared, 4);
+    assert_int_equal(s.against_vendor, 4);
     assert_int_equal(s.own_wins, 1);
     assert_int_equal(s.vendor_wins, 1);
     assert_int_equal(s.ties, 1);
+    assert_int_equal(s.slower, 1);
     assert_int_equal(s.gated, 2);
     assert_int_equal(s.gate_failures, 1);
-    assert_true(fabs(s.geometric_mean - cbrt(4)) < 1e-9);
+    assert_true(fabs(s.geometric_mean - 1) < 1e-9);
 }
 
 static void bench_arguments(void **state) {
