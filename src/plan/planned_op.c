@@ -111,6 +111,7 @@ static braid_status take_named(braid_op *op, const char *name) {
 
 static braid_status measure(braid_op *op, const braid_plan_options *o) {
     if (!o->again && wisdom_recall(op->context, &op->problem, &op->race)) return BRAID_OK;
+    if (o->effort != BRAID_EFFORT_EXHAUSTIVE) race_spare_reference(&op->problem, &op->race);
     TRY(race_check(op->context, &op->problem, 1, &op->race));
     TRY(race_time(op->context, &op->problem, o, &op->race));
     wisdom_store(op->context, &op->problem, &op->race);

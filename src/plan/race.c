@@ -45,6 +45,17 @@ static int able(race *r, racer **list) {
     return count;
 }
 
+void race_spare_reference(const braid_problem *p, race *r) {
+    racer *list[RACE_MAX_CANDIDATES];
+    int count = able(r, list);
+    for (int j = 0; j < count && count > 1; j++) {
+        const kernel *k = list[j]->kernel;
+        if (k->backend == KERNEL_REF && k->functions->cost(p) > SLOW_REFERENCE_SECONDS) {
+            set_reason(list[j], "the reference, too slow to race beside other candidates");
+        }
+    }
+}
+
 braid_status race_check(const braid_context *context, const braid_problem *p, uint64_t seed, race *r) {
     racer *list[RACE_MAX_CANDIDATES];
     const kernel *kernels[RACE_MAX_CANDIDATES];
@@ -60,18 +71,6 @@ braid_status race_check(const braid_context *context, const braid_problem *p, ui
     }
     memory_free(verdicts);
     return status;
-}
-
-/* A slow reference beside real candidates only wastes the budget. */
-static void leave_out_reference(const braid_problem *p, race *r) {
-    racer *list[RACE_MAX_CANDIDATES];
-    int count = able(r, list);
-    for (int j = 0; j < count && count > 1; j++) {
-        const kernel *k = list[j]->kernel;
-        if (k->backend == KERNEL_REF && k->functions->cost(p) > SLOW_REFERENCE_SECONDS) {
-            set_reason(list[j], "the reference, not timed beside faster candidates");
-        }
-    }
 }
 
 static void take_times(const runner *from, racer *to) {
@@ -92,7 +91,6 @@ braid_status race_time(const braid_context *context, const braid_problem *p, con
     int exhaustive = options->effort == BRAID_EFFORT_EXHAUSTIVE;
     double budget = options->seconds > 0 ? options->seconds : exhaustive ? EXHAUSTIVE_SECONDS : DEFAULT_SECONDS;
     measure_options how = {.seconds = budget, .min_rounds = exhaustive ? 31 : 7, .seed = 1};
-    if (!exhaustive) leave_out_reference(p, r);
     int count = able(r, list);
     TRY(memory_calloc((size_t)count, sizeof *runners, "runners", (void **)&runners));
     for (int j = 0; j < count; j++) runners[j].kernel = list[j]->kernel;

@@ -34,6 +34,9 @@ typedef struct race {
 /* Lists every kernel of the op and pass for this device, with a reason where it cannot take part. */
 void race_list(const braid_context *context, const braid_problem *p, race *out);
 
+/* Leaves out a reference that would only waste the time of a race: predicted slow, and not the only candidate. */
+void race_spare_reference(const braid_problem *p, race *r);
+
 /* Checks every candidate; a wrong one gets its failure as reason. */
 braid_status race_check(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
 
