@@ -153,6 +153,9 @@ static void print_tallies(suite *s, const tally *tallies, int full) {
     }
 }
 
+/* Gradients, known situations and the support matrix run the reference, which is on the CPU alone. */
+static int on_cpu(const suite *s) { return s->device->backend == &backend_cpu; }
+
 /* ---- Properties ---------------------------------------------------------------------------- */
 
 static void check_property(suite *s, const property *rule, const braid_problem *p, const char *text, int64_t *count) {
@@ -174,7 +177,7 @@ static void check_properties(suite *s, const property *rules, const case_list *l
             check_property(s, rule, &list->problems[j], list->texts[j], &count);
         }
         printf("property %-52s %7lld checks\n", rule->name, (long long)count);
-        if (all) suite_expect(s, count > 0, "property \"%s\" was checked on no problem", rule->name);
+        if (all && on_cpu(s)) suite_expect(s, count > 0, "property \"%s\" was checked on no problem", rule->name);
     }
 }
 
@@ -198,7 +201,7 @@ static void test(suite *s, const op_tests *tests, const case_list *list, const o
     judge_list(s, list, tallies);
     print_tallies(s, tallies, all && o->count >= DEFAULT_COUNT);
     check_properties(s, tests->properties, list, all);
-    if (!all || suite_is_over(s)) return;
+    if (!all || suite_is_over(s) || !on_cpu(s)) return;
     support_matrix(s, list, 0);
     if (tests->scenarios) tests->scenarios(s);
     if (tests->gradients) tests->gradients(s);
