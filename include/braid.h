@@ -97,13 +97,13 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
 #define BRAID_MAX_PLANES 9  /* streams and the integrated pathway, which is one more in memory */
 
 /* X(NAME, name): every op that can be planned. */
-#define BRAID_OP_LIST(X)         \
-    X(CONV2D, conv2d)            \
-    X(LINEAR, linear)            \
-    X(BN_STATS, bn_stats)        \
-    X(BN_FINALIZE, bn_finalize)  \
-    X(BN_APPLY, bn_apply)        \
-    X(BN_SUMS, bn_sums)          \
+#define BRAID_OP_LIST(X)        \
+    X(CONV2D, conv2d)           \
+    X(LINEAR, linear)           \
+    X(BN_STATS, bn_stats)       \
+    X(BN_FINALIZE, bn_finalize) \
+    X(BN_APPLY, bn_apply)       \
+    X(BN_SUMS, bn_sums)         \
     X(BN_DAPPLY, bn_dapply)
 
 #define BRAID_OP_ENUM(NAME, name) BRAID_OP_##NAME,
@@ -181,7 +181,8 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_problem_check(braid_problem *probl
 BRAID_API BRAID_MUST_CHECK braid_status braid_problem_print(const braid_problem *problem, char *text, size_t size);
 
 /* Draws a small random problem of an op and pass, odd shapes preferred. A function of the seed alone. */
-BRAID_API BRAID_MUST_CHECK braid_status braid_problem_draw(braid_op_id op, braid_pass pass, uint64_t seed, braid_problem *problem);
+BRAID_API BRAID_MUST_CHECK braid_status braid_problem_draw(braid_op_id op, braid_pass pass, uint64_t seed,
+                                                           braid_problem *problem);
 
 /* "conv2d", "fwd", "f32"; NULL where the value is out of range. An op with a single pass has the pass name "". */
 BRAID_API const char *braid_op_id_name(braid_op_id op);
@@ -207,7 +208,8 @@ typedef struct braid_context_options {
 typedef struct braid_context braid_context;
 
 /* options may be NULL. Returns a context. */
-BRAID_API BRAID_MUST_CHECK braid_status braid_context_create(const braid_context_options *options, braid_context **context);
+BRAID_API BRAID_MUST_CHECK braid_status braid_context_create(const braid_context_options *options,
+                                                             braid_context **context);
 BRAID_API void braid_context_destroy(braid_context *context);
 
 /* The name of the device, "cpu" or "cuda:0". Borrowed from the context. */
@@ -216,8 +218,10 @@ BRAID_API const char *braid_context_device(const braid_context *context);
 /* Memory of the context's device (plain host memory on the CPU), aligned to 256 bytes. bytes may be 0. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_memory_create(braid_context *context, size_t bytes, void **memory);
 BRAID_API void braid_memory_destroy(braid_context *context, void *memory);
-BRAID_API BRAID_MUST_CHECK braid_status braid_upload(braid_context *context, void *device, const void *host, size_t bytes);
-BRAID_API BRAID_MUST_CHECK braid_status braid_download(braid_context *context, void *host, const void *device, size_t bytes);
+BRAID_API BRAID_MUST_CHECK braid_status braid_upload(braid_context *context, void *device, const void *host,
+                                                     size_t bytes);
+BRAID_API BRAID_MUST_CHECK braid_status braid_download(braid_context *context, void *host, const void *device,
+                                                       size_t bytes);
 BRAID_API BRAID_MUST_CHECK braid_status braid_synchronize(braid_context *context);
 
 /* ---- Ops ---------------------------------------------------------------------------------- */
@@ -225,7 +229,8 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_synchronize(braid_context *context
 typedef struct braid_op braid_op;
 
 /* Copies and checks the problem, borrows the context. Returns an op without a kernel: plan it next. */
-BRAID_API BRAID_MUST_CHECK braid_status braid_op_create(braid_context *context, const braid_problem *problem, braid_op **op);
+BRAID_API BRAID_MUST_CHECK braid_status braid_op_create(braid_context *context, const braid_problem *problem,
+                                                        braid_op **op);
 BRAID_API void braid_op_destroy(braid_op *op);
 
 /* The checked problem. Borrowed from the op. */
@@ -287,12 +292,12 @@ typedef enum braid_kind { BRAID_KIND_OWN, BRAID_KIND_VENDOR, BRAID_KIND_REF, BRA
 typedef struct braid_candidate {
     const char *kernel;
     braid_kind kind;
-    const char *reason;      /* NULL: it took part; else, in words, why it did not, or how it failed */
-    double median_s;         /* seconds of one launch; 0: not timed */
-    double low_s, high_s;    /* the interval of that median */
-    double max_err;          /* largest error, as a share of the tolerance; <= 1 passes; -1: not checked */
-    int64_t compared;        /* outputs compared with the reference */
-    int handicapped;         /* 1: a vendor library that does not run at the CPU's best instruction set: proves nothing */
+    const char *reason;   /* NULL: it took part; else, in words, why it did not, or how it failed */
+    double median_s;      /* seconds of one launch; 0: not timed */
+    double low_s, high_s; /* the interval of that median */
+    double max_err;       /* largest error, as a share of the tolerance; <= 1 passes; -1: not checked */
+    int64_t compared;     /* outputs compared with the reference */
+    int handicapped;      /* 1: a vendor library that does not run at the CPU's best instruction set: proves nothing */
     size_t workspace_bytes;
     int64_t layout_copy_bytes; /* bytes that it moves only to rearrange activations, per launch */
 } braid_candidate;
@@ -300,11 +305,11 @@ typedef struct braid_candidate {
 typedef struct braid_race {
     const braid_candidate *candidates;
     int count;
-    int winner;       /* index of the chosen candidate; -1: none is planned */
-    const char *why;  /* one sentence: why the winner was chosen */
-    int from_wisdom;  /* 1: the times were read, not measured */
-    double flops;     /* operations of one launch */
-    double bytes;     /* fewest bytes of one launch: inputs read once, outputs written once */
+    int winner;      /* index of the chosen candidate; -1: none is planned */
+    const char *why; /* one sentence: why the winner was chosen */
+    int from_wisdom; /* 1: the times were read, not measured */
+    double flops;    /* operations of one launch */
+    double bytes;    /* fewest bytes of one launch: inputs read once, outputs written once */
 } braid_race;
 
 /* What the last braid_op_plan or braid_op_check saw. Borrowed from the op until its next plan or check. */
@@ -317,14 +322,17 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_op_check(braid_op *op, uint64_t se
 
 /* The ceilings of the context's device, measured once per context (about a second). */
 typedef struct braid_ceilings {
-    double copy_bytes_per_s;  /* bytes read plus bytes written */
-    double gemm_flops_per_s;  /* the best matrix product of the dtype that any candidate reaches */
+    double copy_bytes_per_s; /* bytes read plus bytes written */
+    double gemm_flops_per_s; /* the best matrix product of the dtype that any candidate reaches */
 } braid_ceilings;
-BRAID_API BRAID_MUST_CHECK braid_status braid_context_ceilings(braid_context *context, braid_dtype dtype, braid_ceilings *ceilings);
+BRAID_API BRAID_MUST_CHECK braid_status braid_context_ceilings(braid_context *context, braid_dtype dtype,
+                                                               braid_ceilings *ceilings);
 
 /* Tells what this machine is and which libraries were found, one row a call; hint may be NULL. */
-typedef void (*braid_row_function)(void *user, const char *section, const char *name, const char *value, const char *hint);
-BRAID_API BRAID_MUST_CHECK braid_status braid_context_describe(braid_context *context, braid_row_function row, void *user);
+typedef void (*braid_row_function)(void *user, const char *section, const char *name, const char *value,
+                                   const char *hint);
+BRAID_API BRAID_MUST_CHECK braid_status braid_context_describe(braid_context *context, braid_row_function row,
+                                                               void *user);
 
 #ifdef __cplusplus
 }

@@ -43,11 +43,11 @@ typedef struct kernel {
     const char *name; /* <op>_<pass>__<backend>_<algorithm>[_<tile>] */
     braid_op_id op;
     braid_pass pass;
-    unsigned dtypes;        /* bits of braid_dtype */
+    unsigned dtypes; /* bits of braid_dtype */
     kernel_backend backend;
-    unsigned features;      /* FEATURE_ bits that the device must have */
+    unsigned features; /* FEATURE_ bits that the device must have */
     unsigned flags;
-    const char *vendor;     /* "onednn", "openblas"; NULL for ours: the word for BRAID_DISABLE */
+    const char *vendor; /* "onednn", "openblas"; NULL for ours: the word for BRAID_DISABLE */
     const kernel_functions *functions;
 } kernel;
 

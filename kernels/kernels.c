@@ -35,9 +35,16 @@
 #undef REFERENCE
 #undef KERNEL
 
-#define REFERENCE(OP, PASS, stem)                                                                       \
-    {#stem "__ref", BRAID_OP_##OP, BRAID_PASS_##PASS, F32 | F16 | BF16 | F64, KERNEL_REF, 0,            \
-     DETERMINISTIC | THREAD_INVARIANT, NULL, &ref_functions},
+#define REFERENCE(OP, PASS, stem)      \
+    {#stem "__ref",                    \
+     BRAID_OP_##OP,                    \
+     BRAID_PASS_##PASS,                \
+     F32 | F16 | BF16 | F64,           \
+     KERNEL_REF,                       \
+     0,                                \
+     DETERMINISTIC | THREAD_INVARIANT, \
+     NULL,                             \
+     &ref_functions},
 #define KERNEL(name, OP, PASS, dtypes, BACKEND, features, flags, vendor) \
     {#name, BRAID_OP_##OP, BRAID_PASS_##PASS, dtypes, KERNEL_##BACKEND, features, flags, vendor, &name},
 static const kernel kernels[] = {
@@ -46,13 +53,9 @@ static const kernel kernels[] = {
 #undef REFERENCE
 #undef KERNEL
 
-int kernel_count(void) {
-    return (int)(sizeof kernels / sizeof kernels[0]);
-}
+int kernel_count(void) { return (int)(sizeof kernels / sizeof kernels[0]); }
 
-const kernel *kernel_at(int index) {
-    return index >= 0 && index < kernel_count() ? &kernels[index] : NULL;
-}
+const kernel *kernel_at(int index) { return index >= 0 && index < kernel_count() ? &kernels[index] : NULL; }
 
 const kernel *kernel_find(const char *name) {
     for (int i = 0; i < kernel_count(); i++) {
@@ -65,7 +68,8 @@ uint64_t kernel_list_hash(void) {
     uint64_t hash = 0;
     for (int i = 0; i < kernel_count(); i++) {
         const kernel *k = &kernels[i];
-        const unsigned numbers[] = {(unsigned)k->op, (unsigned)k->pass, k->dtypes, (unsigned)k->backend, k->features, k->flags};
+        const unsigned numbers[] = {(unsigned)k->op,      (unsigned)k->pass, k->dtypes,
+                                    (unsigned)k->backend, k->features,       k->flags};
         hash = XXH3_64bits_withSeed(k->name, strlen(k->name), hash);
         hash = XXH3_64bits_withSeed(numbers, sizeof numbers, hash);
     }
@@ -82,7 +86,8 @@ static const char *missing_feature(const kernel *k, const device *d) {
     static _Thread_local char reason[96];
     unsigned missing = k->features & ~d->features;
     if (!missing) return NULL;
-    snprintf(reason, sizeof reason, "needs %s, which this device does not have or BRAID_ISA masks", feature_name(missing & (~missing + 1)));
+    snprintf(reason, sizeof reason, "needs %s, which this device does not have or BRAID_ISA masks",
+             feature_name(missing & (~missing + 1)));
     return reason;
 }
 

@@ -27,7 +27,8 @@ ref_value REF(bn_finalize)(const braid_problem *p, const buffers *b, int slot, i
     if (slot == BN_FINALIZE_BATCHES) return batches(p, b);
     const real *mean = b->plane[BN_FINALIZE_MEAN][i], *var = b->plane[BN_FINALIZE_VAR][i];
     const real *gamma = b->plane[BN_FINALIZE_GAMMA][i], *beta = b->plane[BN_FINALIZE_BETA][i];
-    const real *running_mean = b->plane[BN_FINALIZE_RUNNING_MEAN][i], *running_var = b->plane[BN_FINALIZE_RUNNING_VAR][i];
+    const real *running_mean = b->plane[BN_FINALIZE_RUNNING_MEAN][i],
+               *running_var = b->plane[BN_FINALIZE_RUNNING_VAR][i];
     int64_t count = mask_active(b->plane[BN_FINALIZE_MASK][i], p->batch) * p->size[0] * p->size[1];
     if (slot == BN_FINALIZE_RUNNING_MEAN) return running(p, b, running_mean[index], mean[index], count);
     if (slot == BN_FINALIZE_RUNNING_VAR) {

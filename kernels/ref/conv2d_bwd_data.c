@@ -25,7 +25,8 @@ ref_value REF(conv2d_bwd_data)(const braid_problem *p, const buffers *b, int slo
     int64_t channels = p->in_channels[i] / p->groups, filters = p->out_channels[i] / p->groups;
     int64_t out_height = conv2d_out_size(p, 0), out_width = conv2d_out_size(p, 1);
     int64_t c = index % p->in_channels[i], pixel = index / p->in_channels[i];
-    int64_t column = pixel % p->size[1], row = pixel / p->size[1] % p->size[0], sample = pixel / p->size[1] / p->size[0];
+    int64_t column = pixel % p->size[1], row = pixel / p->size[1] % p->size[0],
+            sample = pixel / p->size[1] / p->size[0];
     int64_t first_filter = c / channels * filters;
     int64_t filter_elements = p->filter[0] * p->filter[1] * channels;
     ref_value total = {0, 0};
@@ -37,8 +38,10 @@ ref_value REF(conv2d_bwd_data)(const braid_problem *p, const buffers *b, int slo
             for (int64_t s = 0; s < p->filter[1]; s++) {
                 for (int64_t q = 0; q < out_width; q++) {
                     if (conv2d_in_index(p, 1, q, s) != column) continue;
-                    const real *from = dy + ((sample * out_height + out_row) * out_width + q) * p->out_pitch[i] + first_filter;
-                    const real *tap = w + first_filter * filter_elements + (r * p->filter[1] + s) * channels + c % channels;
+                    const real *from =
+                        dy + ((sample * out_height + out_row) * out_width + q) * p->out_pitch[i] + first_filter;
+                    const real *tap =
+                        w + first_filter * filter_elements + (r * p->filter[1] + s) * channels + c % channels;
                     ref_value part = gather(from, tap, filters, filter_elements);
                     total.value = (real)(total.value + part.value);
                     total.magnitude += part.magnitude;

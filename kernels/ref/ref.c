@@ -19,8 +19,8 @@ typedef struct reference {
     ref_at f32, f64;
 } reference;
 
-#define REFERENCE(OP, PASS, stem)                                                                            \
-    ref_value stem##_f32(const braid_problem *p, const buffers *b, int slot, int i, int64_t index);          \
+#define REFERENCE(OP, PASS, stem)                                                                   \
+    ref_value stem##_f32(const braid_problem *p, const buffers *b, int slot, int i, int64_t index); \
     ref_value stem##_f64(const braid_problem *p, const buffers *b, int slot, int i, int64_t index);
 #define KERNEL(...)
 #include "kernels/kernels.def"
@@ -85,7 +85,8 @@ static braid_status run_whole(const braid_problem *p, ref_at at, const buffers *
         for (int i = 0; i < o->planes(p, slot); i++) {
             whole w = {.p = p, .b = b, .at = at, .slot = slot, .plane = i};
             o->shape(p, slot, i, &w.shape);
-            w.dtype = w.shape.dtype == BRAID_DTYPE_F16 || w.shape.dtype == BRAID_DTYPE_BF16 ? BRAID_DTYPE_F32 : w.shape.dtype;
+            w.dtype =
+                w.shape.dtype == BRAID_DTYPE_F16 || w.shape.dtype == BRAID_DTYPE_BF16 ? BRAID_DTYPE_F32 : w.shape.dtype;
             TRY(size_elements(w.shape.dims, w.shape.rank, "output", &w.elements));
             threads_for((w.elements + ELEMENTS_PER_PART - 1) / ELEMENTS_PER_PART, run_part, &w);
         }
@@ -95,12 +96,12 @@ static braid_status run_whole(const braid_problem *p, ref_at at, const buffers *
 
 /* ---- Halves ------------------------------------------------------------------------------- */
 
-static int is_half(braid_dtype dtype) {
-    return dtype == BRAID_DTYPE_F16 || dtype == BRAID_DTYPE_BF16;
-}
+static int is_half(braid_dtype dtype) { return dtype == BRAID_DTYPE_F16 || dtype == BRAID_DTYPE_BF16; }
 
 /* Calls visit for every plane of a half operand, with its place in the workspace. */
-static braid_status each_half(const braid_problem *p, braid_status (*visit)(void *context, int slot, int i, const plane_shape *s, size_t offset),
+static braid_status each_half(const braid_problem *p,
+                              braid_status (*visit)(void *context, int slot, int i, const plane_shape *s,
+                                                    size_t offset),
                               void *context, size_t *bytes) {
     const op_info *o = op_of(p);
     *bytes = 0;
@@ -157,9 +158,7 @@ static const char *supports(const braid_problem *p, const device *d) {
     return find(p->op, p->pass) ? NULL : "this op and pass has no reference";
 }
 
-static double cost(const braid_problem *p) {
-    return op_of(p)->flops(p) / 5e8;
-}
+static double cost(const braid_problem *p) { return op_of(p)->flops(p) / 5e8; }
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
     (void)d;

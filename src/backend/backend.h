@@ -34,7 +34,8 @@ typedef struct backend {
     braid_status (*download)(device *d, void *to, const void *from, size_t bytes);
     braid_status (*synchronize)(device *d);
     /* Seconds that `iterations` calls of launch(context, i) take, with the device idle before and after. */
-    braid_status (*time)(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations, double *seconds);
+    braid_status (*time)(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations,
+                         double *seconds);
     /* Copies between two places of the device's memory; queued like a launch. */
     braid_status (*copy)(device *d, void *to, const void *from, size_t bytes);
     /* Bytes of the last cache level, and of free memory. */
@@ -48,9 +49,9 @@ typedef struct backend {
 struct device {
     const backend *backend;
     int ordinal;
-    char name[16];         /* "cpu", "cuda:0" */
-    char model[96];        /* "AMD EPYC 9654", "NVIDIA H200" */
-    char identity[256];    /* for wisdom: model, driver, capability, vendor versions; everything that a time depends on */
+    char name[16];      /* "cpu", "cuda:0" */
+    char model[96];     /* "AMD EPYC 9654", "NVIDIA H200" */
+    char identity[256]; /* for wisdom: model, driver, capability, vendor versions; everything that a time depends on */
     unsigned features;
 };
 

@@ -5,9 +5,7 @@
  */
 #include "ops/bn.h"
 
-static int planes(const braid_problem *p, int slot) {
-    return slot == BN_APPLY_MASK && !p->mask ? 0 : p->streams;
-}
+static int planes(const braid_problem *p, int slot) { return slot == BN_APPLY_MASK && !p->mask ? 0 : p->streams; }
 
 static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     switch (slot) {
@@ -18,9 +16,7 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     }
 }
 
-static double flops(const braid_problem *p) {
-    return 2 * shape_total(p);
-}
+static double flops(const braid_problem *p) { return 2 * shape_total(p); }
 
 static int64_t terms(const braid_problem *p) {
     (void)p;

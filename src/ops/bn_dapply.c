@@ -10,9 +10,7 @@
  */
 #include "ops/bn.h"
 
-static int planes(const braid_problem *p, int slot) {
-    return slot == BN_DAPPLY_MASK && !p->mask ? 0 : p->streams;
-}
+static int planes(const braid_problem *p, int slot) { return slot == BN_DAPPLY_MASK && !p->mask ? 0 : p->streams; }
 
 static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     switch (slot) {
@@ -24,9 +22,7 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     }
 }
 
-static double flops(const braid_problem *p) {
-    return (p->phase == BRAID_PHASE_TRAIN ? 5 : 1) * shape_total(p);
-}
+static double flops(const braid_problem *p) { return (p->phase == BRAID_PHASE_TRAIN ? 5 : 1) * shape_total(p); }
 
 static int64_t terms(const braid_problem *p) {
     (void)p;

@@ -47,7 +47,9 @@ static void draw(rng *r, braid_problem *p) {
 static braid_status check_active(const braid_problem *p, int i, int64_t active) {
     if (p->phase == BRAID_PHASE_TRAIN && active * p->size[0] * p->size[1] == 1) {
         return fail(BRAID_ERROR_ARGUMENT,
-                    "bn_finalize: expected more than 1 value per channel when training, got 1 in stream %d (1 active sample of 1x1)", i);
+                    "bn_finalize: expected more than 1 value per channel when training, got 1 in stream %d "
+                    "(1 active sample of 1x1)",
+                    i);
     }
     return BRAID_OK;
 }

@@ -6,9 +6,7 @@
  */
 #include "ops/bn.h"
 
-static int planes(const braid_problem *p, int slot) {
-    return slot == BN_SUMS_MASK && !p->mask ? 0 : p->streams;
-}
+static int planes(const braid_problem *p, int slot) { return slot == BN_SUMS_MASK && !p->mask ? 0 : p->streams; }
 
 static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     switch (slot) {
@@ -19,9 +17,7 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     }
 }
 
-static double flops(const braid_problem *p) {
-    return 4 * shape_total(p);
-}
+static double flops(const braid_problem *p) { return 4 * shape_total(p); }
 
 const op_info op_bn_sums = {
     .name = "bn_sums",

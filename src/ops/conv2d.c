@@ -1,7 +1,8 @@
 /*
  * conv2d: n independent convolutions, one for each stream, as one op.
  *
- *   y_i[b][p][q][k] = bias_i[k] + sum over r, s, c of  x_i[b][p*st - pad + r*dil][q*st - pad + s*dil][c] * w_i[k][r][s][c]
+ *   y_i[b][p][q][k] = bias_i[k] + sum over r, s, c of
+ *                     x_i[b][p*st - pad + r*dil][q*st - pad + s*dil][c] * w_i[k][r][s][c]
  *
  * (cross-correlation, as every framework computes it). Beyond the edge, x is zero or follows the
  * padding mode. With groups, output channel k sees the C/g input channels of its group. Gradients:
@@ -35,7 +36,8 @@ static braid_status check_groups(const braid_problem *p) {
     for (int i = 0; i < p->streams; i++) {
         if (p->in_channels[i] % p->groups || p->out_channels[i] % p->groups) {
             return fail(BRAID_ERROR_ARGUMENT,
-                        "conv2d: expected g (groups) to divide the channels of every stream, got g%lld with c%lld and k%lld in stream %d",
+                        "conv2d: expected g (groups) to divide the channels of every stream, got g%lld with c%lld and "
+                        "k%lld in stream %d",
                         (long long)p->groups, (long long)p->in_channels[i], (long long)p->out_channels[i], i);
         }
     }
@@ -47,18 +49,21 @@ static braid_status check_padding(const braid_problem *p) {
     for (int axis = 0; axis < 2; axis++) {
         int64_t most = p->padding[axis] + p->extra_padding[axis];
         if (p->padding_mode == BRAID_PADDING_REFLECT && most >= p->size[axis]) {
-            return fail(BRAID_ERROR_ARGUMENT, "conv2d: expected pad (padding) below the %s %lld with mode=reflect, got %lld",
-                        axis_name[axis], (long long)p->size[axis], (long long)most);
+            return fail(BRAID_ERROR_ARGUMENT,
+                        "conv2d: expected pad (padding) below the %s %lld with mode=reflect, got %lld", axis_name[axis],
+                        (long long)p->size[axis], (long long)most);
         }
         if (p->padding_mode == BRAID_PADDING_CIRCULAR && most > p->size[axis]) {
-            return fail(BRAID_ERROR_ARGUMENT, "conv2d: expected pad (padding) of at most the %s %lld with mode=circular, got %lld",
+            return fail(BRAID_ERROR_ARGUMENT,
+                        "conv2d: expected pad (padding) of at most the %s %lld with mode=circular, got %lld",
                         axis_name[axis], (long long)p->size[axis], (long long)most);
         }
         if (conv2d_out_size(p, axis) < 1) {
-            return fail(BRAID_ERROR_ARGUMENT,
-                        "conv2d: expected rs (filter) %lld with dil%lld to fit in the padded %s, got a %s of %lld with pad%lld",
-                        (long long)p->filter[axis], (long long)p->dilation[axis], axis_name[axis], axis_name[axis],
-                        (long long)p->size[axis], (long long)p->padding[axis]);
+            return fail(
+                BRAID_ERROR_ARGUMENT,
+                "conv2d: expected rs (filter) %lld with dil%lld to fit in the padded %s, got a %s of %lld with pad%lld",
+                (long long)p->filter[axis], (long long)p->dilation[axis], axis_name[axis], axis_name[axis],
+                (long long)p->size[axis], (long long)p->padding[axis]);
         }
     }
     return BRAID_OK;
@@ -84,7 +89,8 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
         case CONV2D_BIAS: shape_vector(p, p->out_channels[i], out); break;
         case CONV2D_MASK: shape_mask(p, out); break;
         default:
-            *out = (plane_shape){p->dtype, 4, {p->out_channels[i], p->filter[0], p->filter[1], filter_channels}, filter_channels};
+            *out = (plane_shape){
+                p->dtype, 4, {p->out_channels[i], p->filter[0], p->filter[1], filter_channels}, filter_channels};
             break;
     }
 }
@@ -127,7 +133,8 @@ static void draw_axis(rng *r, braid_problem *p, int axis) {
 }
 
 static void draw(rng *r, braid_problem *p) {
-    p->padding_mode = draw_chance(r, 60) ? BRAID_PADDING_ZEROS : (braid_padding_mode)rng_between(r, 0, BRAID_PADDING_COUNT - 1);
+    p->padding_mode =
+        draw_chance(r, 60) ? BRAID_PADDING_ZEROS : (braid_padding_mode)rng_between(r, 0, BRAID_PADDING_COUNT - 1);
     p->bias = draw_chance(r, 30);
     p->groups = draw_chance(r, 75) ? 1 : rng_between(r, 2, 4);
     for (int i = 0; i < p->streams; i++) {
@@ -171,9 +178,9 @@ const op_info op_conv2d = {
     .name = "conv2d",
     .summary = "2-D convolution of every stream",
     .passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
-    .fields = FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(hw) | FIELD_BIT(c) | FIELD_BIT(k) | FIELD_BIT(rs) | FIELD_BIT(st) |
-              FIELD_BIT(pad) | FIELD_BIT(extra) | FIELD_BIT(dil) | FIELD_BIT(g) | FIELD_BIT(mode) | FIELD_BIT(bias) |
-              FIELD_BIT(mask) | FIELD_BIT(cp) | FIELD_BIT(kp),
+    .fields = FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(hw) | FIELD_BIT(c) | FIELD_BIT(k) | FIELD_BIT(rs) |
+              FIELD_BIT(st) | FIELD_BIT(pad) | FIELD_BIT(extra) | FIELD_BIT(dil) | FIELD_BIT(g) | FIELD_BIT(mode) |
+              FIELD_BIT(bias) | FIELD_BIT(mask) | FIELD_BIT(cp) | FIELD_BIT(kp),
     .max_streams = BRAID_MAX_STREAMS,
     .exact_passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
     .operands =

@@ -34,8 +34,9 @@ static void draw_pitches(rng *r, braid_problem *p, const op_info *o) {
 braid_status braid_problem_draw(braid_op_id id, braid_pass pass, uint64_t seed, braid_problem *problem) {
     const op_info *o = op_find(id);
     if (!o || (unsigned)pass >= BRAID_PASS_COUNT || !(o->passes & (1u << pass)) || !problem) {
-        return fail(BRAID_ERROR_ARGUMENT, "braid_problem_draw: expected an op, one of its passes and a problem, got op %d pass %d",
-                    (int)id, (int)pass);
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "braid_problem_draw: expected an op, one of its passes and a problem, got op %d pass %d", (int)id,
+                    (int)pass);
     }
     rng r = {.seed = seed, .stream = (uint64_t)id * BRAID_PASS_COUNT + (uint64_t)pass};
     braid_problem p = {.op = id, .pass = pass, .dtype = draw_dtype(&r)};

@@ -18,13 +18,9 @@ BRAID_OP_LIST(OP_EXTERN)
 static const op_info *const table[BRAID_OP_COUNT] = {BRAID_OP_LIST(OP_ROW)};
 #undef OP_ROW
 
-const op_info *op_find(braid_op_id id) {
-    return (unsigned)id < BRAID_OP_COUNT ? table[id] : NULL;
-}
+const op_info *op_find(braid_op_id id) { return (unsigned)id < BRAID_OP_COUNT ? table[id] : NULL; }
 
-const op_info *op_of(const braid_problem *p) {
-    return table[p->op];
-}
+const op_info *op_of(const braid_problem *p) { return table[p->op]; }
 
 int op_operand_count(const op_info *o) {
     int count = 0;
@@ -38,13 +34,9 @@ operand_role op_role(const braid_problem *p, int slot) {
     return o->operands[slot].role[p->pass];
 }
 
-int op_is_input(operand_role role) {
-    return role == ROLE_IN || role == ROLE_INOUT || role == ROLE_DIN;
-}
+int op_is_input(operand_role role) { return role == ROLE_IN || role == ROLE_INOUT || role == ROLE_DIN; }
 
-int op_is_output(operand_role role) {
-    return role == ROLE_OUT || role == ROLE_INOUT || role == ROLE_DOUT;
-}
+int op_is_output(operand_role role) { return role == ROLE_OUT || role == ROLE_INOUT || role == ROLE_DOUT; }
 
 /* The names of gradients, made once from the operands that have a gradient role. */
 static const char *gradient_name(const char *name) {
@@ -91,9 +83,7 @@ double op_bytes(const braid_problem *p) {
     return bytes;
 }
 
-int64_t mask_words(int64_t batch) {
-    return (batch + 31) / 32;
-}
+int64_t mask_words(int64_t batch) { return (batch + 31) / 32; }
 
 int64_t mask_active(const uint32_t *mask, int64_t batch) {
     int64_t active = 0;

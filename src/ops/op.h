@@ -12,26 +12,26 @@
 #include "core/status.h"
 
 /* X(name, kind, member, flags): the fields a problem string can have, in canonical order. */
-#define FIELD_LIST(X)                                     \
-    X(n, INT, streams, 0)                                 \
-    X(b, INT64, batch, 0)                                 \
-    X(hw, PAIR, size, 0)                                  \
-    X(c, LIST, in_channels, 0)                            \
-    X(k, LIST, out_channels, 0)                           \
-    X(rs, PAIR, filter, 0)                                \
-    X(st, SHORT_PAIR, stride, 0)                          \
-    X(pad, SHORT_PAIR, padding, 0)                        \
-    X(extra, SHORT_PAIR, extra_padding, FIELD_OMIT)       \
-    X(dil, SHORT_PAIR, dilation, 0)                       \
-    X(g, INT64, groups, 0)                                \
-    X(mode, PADDING_MODE, padding_mode, 0)                \
-    X(bias, INT, bias, 0)                                 \
-    X(mask, INT, mask, 0)                                 \
-    X(phase, PHASE, phase, 0)                             \
-    X(avg, AVERAGE, average, 0)                           \
-    X(eps, REAL, eps, 0)                                  \
-    X(mom, REAL, momentum, 0)                             \
-    X(cp, LIST, in_pitch, FIELD_OMIT)                     \
+#define FIELD_LIST(X)                               \
+    X(n, INT, streams, 0)                           \
+    X(b, INT64, batch, 0)                           \
+    X(hw, PAIR, size, 0)                            \
+    X(c, LIST, in_channels, 0)                      \
+    X(k, LIST, out_channels, 0)                     \
+    X(rs, PAIR, filter, 0)                          \
+    X(st, SHORT_PAIR, stride, 0)                    \
+    X(pad, SHORT_PAIR, padding, 0)                  \
+    X(extra, SHORT_PAIR, extra_padding, FIELD_OMIT) \
+    X(dil, SHORT_PAIR, dilation, 0)                 \
+    X(g, INT64, groups, 0)                          \
+    X(mode, PADDING_MODE, padding_mode, 0)          \
+    X(bias, INT, bias, 0)                           \
+    X(mask, INT, mask, 0)                           \
+    X(phase, PHASE, phase, 0)                       \
+    X(avg, AVERAGE, average, 0)                     \
+    X(eps, REAL, eps, 0)                            \
+    X(mom, REAL, momentum, 0)                       \
+    X(cp, LIST, in_pitch, FIELD_OMIT)               \
     X(kp, LIST, out_pitch, FIELD_OMIT)
 
 #define FIELD_OMIT 1 /* not printed where it has its default */
@@ -78,13 +78,13 @@ typedef struct plane_shape {
 
 typedef struct op_info {
     const char *name;
-    const char *summary;                       /* one line for help texts */
-    unsigned passes;                           /* bits of braid_pass */
-    int single_pass;                           /* 1: the name alone names the pass ("bn_stats") */
-    unsigned fields;                           /* FIELD_BITs that this op uses */
+    const char *summary; /* one line for help texts */
+    unsigned passes;     /* bits of braid_pass */
+    int single_pass;     /* 1: the name alone names the pass ("bn_stats") */
+    unsigned fields;     /* FIELD_BITs that this op uses */
     int max_streams;
-    unsigned exact_passes;                     /* bits of the passes that are exact on small integers */
-    operand operands[OP_MAX_OPERANDS];         /* ends at a NULL name */
+    unsigned exact_passes;             /* bits of the passes that are exact on small integers */
+    operand operands[OP_MAX_OPERANDS]; /* ends at a NULL name */
 
     /* Refuses what cannot be meant. Defaults are filled in and field ranges are checked before. */
     braid_status (*check)(const braid_problem *p);
@@ -111,9 +111,9 @@ const op_info *op_find(braid_op_id id);
 const op_info *op_of(const braid_problem *p);
 
 int op_operand_count(const op_info *o);
-operand_role op_role(const braid_problem *p, int slot);  /* ROLE_NONE also where it has no planes */
-int op_is_input(operand_role role);                      /* in, inout, din */
-int op_is_output(operand_role role);                     /* out, inout, dout */
+operand_role op_role(const braid_problem *p, int slot); /* ROLE_NONE also where it has no planes */
+int op_is_input(operand_role role);                     /* in, inout, din */
+int op_is_output(operand_role role);                    /* out, inout, dout */
 braid_status op_operand_info(const braid_problem *p, int slot, braid_operand_info *info); /* name is borrowed */
 const char *op_operand_name(const braid_problem *p, int slot);                            /* "dx" in a gradient role */
 
@@ -122,7 +122,7 @@ double op_bytes(const braid_problem *p);
 
 /* Shape rules that kernels need too. */
 int64_t conv2d_out_size(const braid_problem *p, int axis); /* P or Q */
-/* The input row (axis 0) or column (axis 1) that output position `out` reads at filter tap `tap`; -1: a padding zero. */
+/* The input row (axis 0) or column (axis 1) that output position `out` reads at filter tap `tap`; -1: padding. */
 int64_t conv2d_in_index(const braid_problem *p, int axis, int64_t out, int64_t tap);
 int64_t mask_words(int64_t batch);
 

@@ -81,17 +81,16 @@ static braid_status check_range(const op_info *o, const field *f, int64_t value,
                 (long long)low, (long long)high, (long long)value);
 }
 
-static int64_t lowest(field_id id) {
-    return id == FIELD_b || id == FIELD_pad || id == FIELD_extra ? 0 : 1;
-}
+static int64_t lowest(field_id id) { return id == FIELD_b || id == FIELD_pad || id == FIELD_extra ? 0 : 1; }
 
 static braid_status check_list(const braid_problem *p, const op_info *o, const field *f, const int64_t *list) {
     for (int i = 0; i < BRAID_MAX_PLANES; i++) {
         if (i < p->streams) {
             TRY(check_range(o, f, list[i], 1, MAX_DIM));
         } else if (list[i] != 0) {
-            return fail(BRAID_ERROR_ARGUMENT, "%s: expected %d values of %s (%s), one per stream, got a further one: %lld",
-                        o->name, p->streams, f->name, f->meaning, (long long)list[i]);
+            return fail(BRAID_ERROR_ARGUMENT,
+                        "%s: expected %d values of %s (%s), one per stream, got a further one: %lld", o->name,
+                        p->streams, f->name, f->meaning, (long long)list[i]);
         }
     }
     return BRAID_OK;
@@ -99,8 +98,8 @@ static braid_status check_list(const braid_problem *p, const op_info *o, const f
 
 static braid_status check_real(const op_info *o, const field *f, double value) {
     if (isfinite(value) && value > 0 && value <= 1) return BRAID_OK;
-    return fail(BRAID_ERROR_ARGUMENT, "%s: expected %s (%s) above 0 and at most 1, got %g", o->name, f->name, f->meaning,
-                value);
+    return fail(BRAID_ERROR_ARGUMENT, "%s: expected %s (%s) above 0 and at most 1, got %g", o->name, f->name,
+                f->meaning, value);
 }
 
 static braid_status check_field(const braid_problem *p, const op_info *o, field_id id) {
@@ -130,12 +129,14 @@ static braid_status check_field(const braid_problem *p, const op_info *o, field_
 static braid_status check_pitch(const braid_problem *p, const op_info *o) {
     for (int i = 0; i < p->streams; i++) {
         if ((o->fields & FIELD_BIT(cp)) && p->in_pitch[i] < p->in_channels[i]) {
-            return fail(BRAID_ERROR_ARGUMENT, "%s: expected cp (in_pitch) of stream %d to be at least its %lld channels, got %lld",
-                        o->name, i, (long long)p->in_channels[i], (long long)p->in_pitch[i]);
+            return fail(BRAID_ERROR_ARGUMENT,
+                        "%s: expected cp (in_pitch) of stream %d to be at least its %lld channels, got %lld", o->name,
+                        i, (long long)p->in_channels[i], (long long)p->in_pitch[i]);
         }
         if ((o->fields & FIELD_BIT(kp)) && p->out_pitch[i] < p->out_channels[i]) {
-            return fail(BRAID_ERROR_ARGUMENT, "%s: expected kp (out_pitch) of stream %d to be at least its %lld channels, got %lld",
-                        o->name, i, (long long)p->out_channels[i], (long long)p->out_pitch[i]);
+            return fail(BRAID_ERROR_ARGUMENT,
+                        "%s: expected kp (out_pitch) of stream %d to be at least its %lld channels, got %lld", o->name,
+                        i, (long long)p->out_channels[i], (long long)p->out_pitch[i]);
         }
     }
     return BRAID_OK;

@@ -110,15 +110,15 @@ static braid_status read_word(const field *f, const char **at, void *value) {
             return BRAID_OK;
         }
     }
-    return fail(BRAID_ERROR_ARGUMENT, "problem: expected %s=%s or another word of that field, got \"%s=%.32s\"", f->name,
-                words[0], f->name, *at);
+    return fail(BRAID_ERROR_ARGUMENT, "problem: expected %s=%s or another word of that field, got \"%s=%.32s\"",
+                f->name, words[0], f->name, *at);
 }
 
 /* What a typed string leaves open until all fields are read. */
 typedef struct reading {
     braid_problem *problem;
     const op_info *op;
-    unsigned seen;              /* FIELD_BITs */
+    unsigned seen;               /* FIELD_BITs */
     int list_count[FIELD_COUNT]; /* values typed */
     int pad_same;
 } reading;
@@ -149,22 +149,21 @@ static braid_status read_value(reading *r, field_id id, const char *value) {
         case FIELD_KIND_REAL: {
             char *end;
             *(double *)to = real_read(at, &end);
-            if (end == at) return fail(BRAID_ERROR_ARGUMENT, "problem: expected a number in field %s, got \"%.32s\"", f->name, at);
+            if (end == at)
+                return fail(BRAID_ERROR_ARGUMENT, "problem: expected a number in field %s, got \"%.32s\"", f->name, at);
             at = end;
             break;
         }
         default: TRY(read_word(f, &at, to)); break;
     }
     if (*at) {
-        return fail(BRAID_ERROR_ARGUMENT, "problem: expected field %s (%s) to end after \"%.*s\", got \"%.32s\"", f->name,
-                    f->meaning, (int)(at - value), value, at);
+        return fail(BRAID_ERROR_ARGUMENT, "problem: expected field %s (%s) to end after \"%.*s\", got \"%.32s\"",
+                    f->name, f->meaning, (int)(at - value), value, at);
     }
     return BRAID_OK;
 }
 
-static int starts_value(char c) {
-    return c == '=' || c == '.' || (c >= '0' && c <= '9');
-}
+static int starts_value(char c) { return c == '=' || c == '.' || (c >= '0' && c <= '9'); }
 
 static braid_status read_field(reading *r, const char *token) {
     for (int id = 0; id < FIELD_COUNT; id++) {
@@ -175,8 +174,8 @@ static braid_status read_field(reading *r, const char *token) {
                         token);
         }
         if (r->seen & (1u << id)) {
-            return fail(BRAID_ERROR_ARGUMENT, "problem: expected field %s once, got it again in \"%s\"", fields[id].name,
-                        token);
+            return fail(BRAID_ERROR_ARGUMENT, "problem: expected field %s once, got it again in \"%s\"",
+                        fields[id].name, token);
         }
         r->seen |= 1u << id;
         return read_value(r, (field_id)id, token + length + (token[length] == '='));
@@ -191,7 +190,8 @@ static braid_status read_op(const char *token, reading *r) {
         for (int pass = 0; pass < BRAID_PASS_COUNT; pass++) {
             char name[64];
             if (!(o->passes & (1u << pass))) continue;
-            snprintf(name, sizeof name, "%s%s%s", o->name, o->single_pass ? "" : "_", o->single_pass ? "" : pass_names[pass]);
+            snprintf(name, sizeof name, "%s%s%s", o->name, o->single_pass ? "" : "_",
+                     o->single_pass ? "" : pass_names[pass]);
             if (strcmp(token, name) != 0) continue;
             r->op = o;
             r->problem->op = (braid_op_id)id;
@@ -199,7 +199,9 @@ static braid_status read_op(const char *token, reading *r) {
             return BRAID_OK;
         }
     }
-    return fail(BRAID_ERROR_ARGUMENT, "problem: expected an op and pass like conv2d_fwd, linear_bwd_weight or bn_stats, got \"%.40s\"", token);
+    return fail(BRAID_ERROR_ARGUMENT,
+                "problem: expected an op and pass like conv2d_fwd, linear_bwd_weight or bn_stats, got \"%.40s\"",
+                token);
 }
 
 static int read_dtype(const char *token, braid_dtype *dtype) {
@@ -233,8 +235,11 @@ static braid_status complete(reading *r) {
     }
     for (int axis = 0; r->pad_same && axis < 2; axis++) {
         int64_t dilation = p->dilation[axis] ? p->dilation[axis] : 1;
-        if (p->stride[axis] > 1) return fail(BRAID_ERROR_ARGUMENT, "problem: expected stride 1 with pad=same, got %lld", (long long)p->stride[axis]);
-        if (dilation > INT32_MAX || p->filter[axis] > INT32_MAX || p->filter[axis] < 1) continue; /* refused by the check */
+        if (p->stride[axis] > 1)
+            return fail(BRAID_ERROR_ARGUMENT, "problem: expected stride 1 with pad=same, got %lld",
+                        (long long)p->stride[axis]);
+        if (dilation > INT32_MAX || p->filter[axis] > INT32_MAX || p->filter[axis] < 1)
+            continue; /* refused by the check */
         int64_t total = dilation * (p->filter[axis] - 1);
         p->padding[axis] = total / 2;
         p->extra_padding[axis] = total % 2;
@@ -244,10 +249,12 @@ static braid_status complete(reading *r) {
 
 braid_status braid_problem_parse(const char *text, braid_problem *problem) {
     char copy[BRAID_PROBLEM_TEXT];
-    if (!text || !problem) return fail(BRAID_ERROR_ARGUMENT, "braid_problem_parse: expected a text and a problem, got NULL");
+    if (!text || !problem)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_problem_parse: expected a text and a problem, got NULL");
     size_t length = strlen(text);
     if (length >= sizeof copy) {
-        return fail(BRAID_ERROR_ARGUMENT, "problem: expected fewer than %d characters, got %zu", BRAID_PROBLEM_TEXT, length);
+        return fail(BRAID_ERROR_ARGUMENT, "problem: expected fewer than %d characters, got %zu", BRAID_PROBLEM_TEXT,
+                    length);
     }
     memcpy(copy, text, length + 1);
     braid_problem parsed = {0};
@@ -317,19 +324,22 @@ static void put_field(text_out *out, const braid_problem *p, field_id id) {
 }
 
 braid_status braid_problem_print(const braid_problem *problem, char *text, size_t size) {
-    if (!problem || !text) return fail(BRAID_ERROR_ARGUMENT, "braid_problem_print: expected a problem and a text, got NULL");
+    if (!problem || !text)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_problem_print: expected a problem and a text, got NULL");
     braid_problem p = *problem;
     TRY(braid_problem_check(&p));
     const op_info *o = op_of(&p);
     text_out out = {.text = text, .size = size};
-    put(&out, "%s%s%s:%s", o->name, o->single_pass ? "" : "_", braid_pass_name(p.op, p.pass), braid_dtype_name(p.dtype));
+    put(&out, "%s%s%s:%s", o->name, o->single_pass ? "" : "_", braid_pass_name(p.op, p.pass),
+        braid_dtype_name(p.dtype));
     for (int id = 0; id < FIELD_COUNT; id++) {
         if (!(o->fields & (1u << id))) continue;
         if ((fields[id].flags & FIELD_OMIT) && is_default(&p, (field_id)id)) continue;
         put_field(&out, &p, (field_id)id);
     }
     if (out.used >= size) {
-        return fail(BRAID_ERROR_ARGUMENT, "braid_problem_print: expected room for %zu bytes, got %zu", out.used + 1, size);
+        return fail(BRAID_ERROR_ARGUMENT, "braid_problem_print: expected room for %zu bytes, got %zu", out.used + 1,
+                    size);
     }
     return BRAID_OK;
 }

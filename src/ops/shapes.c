@@ -24,21 +24,18 @@ void shape_mask(const braid_problem *p, plane_shape *out) {
     *out = (plane_shape){BRAID_DTYPE_I32, 1, {words}, words};
 }
 
-void shape_counter(plane_shape *out) {
-    *out = (plane_shape){BRAID_DTYPE_I64, 1, {1}, 1};
-}
+void shape_counter(plane_shape *out) { *out = (plane_shape){BRAID_DTYPE_I64, 1, {1}, 1}; }
 
 int64_t draw_size(rng *r, int64_t most) {
-    static const int64_t sizes[] = {1,  1,  2,  2,  3,  3,  4,  5,  6,  7,  8,  9,  11, 12, 13,  15,  16,  17,  19,  23,
-                                    24, 29, 31, 32, 33, 37, 41, 47, 48, 53, 63, 64, 65, 96, 127, 128, 129, 191, 256, 257};
+    static const int64_t sizes[] = {1,  1,  2,  2,  3,  3,  4,   5,   6,   7,   8,   9,  11, 12,
+                                    13, 15, 16, 17, 19, 23, 24,  29,  31,  32,  33,  37, 41, 47,
+                                    48, 53, 63, 64, 65, 96, 127, 128, 129, 191, 256, 257};
     int count = 0;
     while (count < (int)(sizeof sizes / sizeof sizes[0]) && sizes[count] <= most) count++;
     return count ? sizes[rng_between(r, 0, count - 1)] : 1;
 }
 
-int draw_chance(rng *r, int percent) {
-    return rng_between(r, 1, 100) <= percent;
-}
+int draw_chance(rng *r, int percent) { return rng_between(r, 1, 100) <= percent; }
 
 int64_t shrink_size(int64_t size, int64_t most) {
     if (size <= most) return size;

@@ -23,7 +23,9 @@
 braid_status context_enter(const braid_context *context, const char *caller) {
     if (!context) return fail(BRAID_ERROR_ARGUMENT, "%s: expected a context, got NULL", caller);
     if (context->process != getpid()) {
-        return fail(BRAID_ERROR_ARGUMENT, "%s: expected a context of this process, got one from before a fork; create it after the fork", caller);
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "%s: expected a context of this process, got one from before a fork; create it after the fork",
+                    caller);
     }
     threads_set(context->threads);
     return BRAID_OK;
@@ -42,7 +44,8 @@ static int lists(const char *list, const char *word) {
 }
 
 const char *context_excludes(const braid_context *context, const kernel *k) {
-    if ((k->vendor && lists(context->disable, k->vendor)) || lists(context->disable, k->name)) return "left out by BRAID_DISABLE or --disable";
+    if ((k->vendor && lists(context->disable, k->vendor)) || lists(context->disable, k->name))
+        return "left out by BRAID_DISABLE or --disable";
     if (!(k->flags & KERNEL_DETERMINISTIC)) return "not deterministic";
     if (context->repro == BRAID_REPRO_THREADS && !(k->flags & KERNEL_THREAD_INVARIANT)) {
         return "its bits depend on the number of threads (level R2 asks for the same at any)";
@@ -62,7 +65,8 @@ static braid_status set_cache_dir(braid_context *c, const char *wanted) {
 
 static braid_status check_options(const braid_context_options *o) {
     if (o->threads < 0 || o->threads > MAX_THREADS) {
-        return fail(BRAID_ERROR_ARGUMENT, "context: expected threads from 0 (all) to %d, got %d", MAX_THREADS, o->threads);
+        return fail(BRAID_ERROR_ARGUMENT, "context: expected threads from 0 (all) to %d, got %d", MAX_THREADS,
+                    o->threads);
     }
     if ((unsigned)o->repro > BRAID_REPRO_THREADS) {
         return fail(BRAID_ERROR_ARGUMENT, "context: expected repro 0 (run) or 1 (threads), got %d", (int)o->repro);
@@ -102,9 +106,7 @@ void braid_context_destroy(braid_context *context) {
     memory_free(context);
 }
 
-const char *braid_context_device(const braid_context *context) {
-    return context ? context->device->name : "";
-}
+const char *braid_context_device(const braid_context *context) { return context ? context->device->name : ""; }
 
 /* ---- Memory ------------------------------------------------------------------------------- */
 
@@ -186,7 +188,12 @@ static braid_status measure_copy(device *d, double *bytes_per_s) {
 
 /* The fastest matrix product that any candidate reaches, whatever the context's rules. */
 static braid_status measure_gemm(braid_context *context, braid_dtype dtype, double *flops_per_s) {
-    braid_problem p = {.op = BRAID_OP_LINEAR, .dtype = dtype, .streams = 1, .batch = 1024, .in_channels = {1024}, .out_channels = {1024}};
+    braid_problem p = {.op = BRAID_OP_LINEAR,
+                       .dtype = dtype,
+                       .streams = 1,
+                       .batch = 1024,
+                       .in_channels = {1024},
+                       .out_channels = {1024}};
     braid_op *op = NULL;
     TRY(braid_op_create(context, &p, &op));
     braid_status status = braid_op_plan(op, &(braid_plan_options){.seconds = 0.3, .again = 1});
@@ -202,7 +209,9 @@ static braid_status measure_gemm(braid_context *context, braid_dtype dtype, doub
 braid_status braid_context_ceilings(braid_context *context, braid_dtype dtype, braid_ceilings *ceilings) {
     TRY(context_enter(context, "braid_context_ceilings"));
     if (!ceilings || !dtype_is_compute(dtype)) {
-        return fail(BRAID_ERROR_ARGUMENT, "braid_context_ceilings: expected a compute dtype and a place for the result, got dtype %d", (int)dtype);
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "braid_context_ceilings: expected a compute dtype and a place for the result, got dtype %d",
+                    (int)dtype);
     }
     braid_ceilings *known = &context->ceilings[dtype];
     if (known->copy_bytes_per_s <= 0) TRY(measure_copy(context->device, &known->copy_bytes_per_s));

@@ -14,9 +14,9 @@ struct braid_context {
     device *device;
     int threads;
     braid_repro repro;
-    char *cache_dir; /* NULL: keep no wisdom */
-    char *disable;   /* "onednn,openblas"; may be empty */
-    pid_t process;   /* that created it: a context is refused after fork */
+    char *cache_dir;                            /* NULL: keep no wisdom */
+    char *disable;                              /* "onednn,openblas"; may be empty */
+    pid_t process;                              /* that created it: a context is refused after fork */
     braid_ceilings ceilings[BRAID_DTYPE_COUNT]; /* zero: not measured yet */
 };
 

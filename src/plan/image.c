@@ -14,8 +14,8 @@
 #include "core/threads.h"
 
 /* Calls the body for every plane of every operand that the problem has. */
-#define EACH_PLANE(p, slot, i)                                         \
-    for (int slot = 0; slot < op_operand_count(op_of(p)); slot++)      \
+#define EACH_PLANE(p, slot, i)                                    \
+    for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) \
         for (int i = 0; op_role(p, slot) != ROLE_NONE && i < op_of(p)->planes(p, slot); i++)
 
 static braid_status grow(size_t *bytes, size_t by) {
@@ -38,9 +38,7 @@ braid_status image_lay(const braid_problem *p, image *out) {
 
 void image_buffers(const braid_problem *p, const image *m, void *base, buffers *out) {
     memset(out, 0, sizeof *out);
-    EACH_PLANE(p, slot, i) {
-        out->plane[slot][i] = (char *)base + m->offset[slot][i];
-    }
+    EACH_PLANE(p, slot, i) { out->plane[slot][i] = (char *)base + m->offset[slot][i]; }
 }
 
 /* ---- Filling ------------------------------------------------------------------------------ */
@@ -72,8 +70,10 @@ static void fill_row(void *context, int64_t row) {
     const fill *f = context;
     rng r = f->sequence;
     r.index = (uint64_t)row << 24;
-    for (int64_t j = 0; j < f->last; j++) dtype_store(f->data, f->shape.dtype, row * f->shape.pitch + j, draw_value(f, &r));
-    for (int64_t j = f->last; j < f->shape.pitch; j++) dtype_store(f->data, f->shape.dtype, row * f->shape.pitch + j, 0);
+    for (int64_t j = 0; j < f->last; j++)
+        dtype_store(f->data, f->shape.dtype, row * f->shape.pitch + j, draw_value(f, &r));
+    for (int64_t j = f->last; j < f->shape.pitch; j++)
+        dtype_store(f->data, f->shape.dtype, row * f->shape.pitch + j, 0);
 }
 
 /* Blanks about a third of the samples and, one time in eight, the whole stream. */
@@ -102,7 +102,13 @@ void image_fill(const braid_problem *p, const image *m, image_mode mode, uint64_
         } else if (o->operands[slot].fill == FILL_MASK) {
             fill_mask(p, sequence, data);
         } else {
-            fill f = {.p = p, .kind = o->operands[slot].fill, .mode = mode, .density = density, .sequence = sequence, .data = data, .rows = 1};
+            fill f = {.p = p,
+                      .kind = o->operands[slot].fill,
+                      .mode = mode,
+                      .density = density,
+                      .sequence = sequence,
+                      .data = data,
+                      .rows = 1};
             o->shape(p, slot, i, &f.shape);
             f.last = f.shape.dims[f.shape.rank - 1];
             for (int axis = 0; axis + 1 < f.shape.rank; axis++) f.rows *= f.shape.dims[axis];
@@ -113,9 +119,7 @@ void image_fill(const braid_problem *p, const image *m, image_mode mode, uint64_
 
 /* ---- The truth's inputs ------------------------------------------------------------------- */
 
-static int is_floating(braid_dtype dtype) {
-    return dtype_is_compute(dtype);
-}
+static int is_floating(braid_dtype dtype) { return dtype_is_compute(dtype); }
 
 static braid_status truth_bytes(const braid_problem *p, const image *m, size_t *bytes) {
     *bytes = 0;
@@ -168,7 +172,8 @@ static int64_t red_zone_hit(const unsigned char *zone, size_t bytes) {
     return -1;
 }
 
-static const char *output_damage(const braid_problem *p, int slot, int i, const unsigned char *data, size_t bytes, char *text, size_t size) {
+static const char *output_damage(const braid_problem *p, int slot, int i, const unsigned char *data, size_t bytes,
+                                 char *text, size_t size) {
     plane_shape s;
     op_of(p)->shape(p, slot, i, &s);
     size_t step = dtype_bytes(s.dtype);
@@ -176,11 +181,13 @@ static const char *output_damage(const braid_problem *p, int slot, int i, const 
     for (size_t at = 0; at + step <= bytes; at += step) {
         int64_t lane = (int64_t)(at / step) % s.pitch;
         if (is_poison(data + at, step)) {
-            snprintf(text, size, "left %s of stream %d unwritten at element %zu", op_operand_name(p, slot), i, at / step);
+            snprintf(text, size, "left %s of stream %d unwritten at element %zu", op_operand_name(p, slot), i,
+                     at / step);
             return text;
         }
         if (lane >= last && dtype_load(data + at, s.dtype, 0) != 0) {
-            snprintf(text, size, "wrote %s of stream %d beyond its channels, where zeros belong, at element %zu", op_operand_name(p, slot), i, at / step);
+            snprintf(text, size, "wrote %s of stream %d beyond its channels, where zeros belong, at element %zu",
+                     op_operand_name(p, slot), i, at / step);
             return text;
         }
     }

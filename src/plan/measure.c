@@ -14,12 +14,12 @@
 #include "core/memory.h"
 #include "core/sizes.h"
 
-#define MAX_SETS 512          /* copies of the operands */
-#define BATCH_SECONDS 2e-3    /* a timed batch is at least as long */
+#define MAX_SETS 512       /* copies of the operands */
+#define BATCH_SECONDS 2e-3 /* a timed batch is at least as long */
 #define MAX_ITERATIONS 10000
-#define DROP_FACTOR 2.5       /* after DROP_ROUNDS, a kernel this much slower than the best is timed no further */
+#define DROP_FACTOR 2.5 /* after DROP_ROUNDS, a kernel this much slower than the best is timed no further */
 #define DROP_ROUNDS 3
-#define FORGET 1              /* the first round warms up and is forgotten */
+#define FORGET 1 /* the first round warms up and is forgotten */
 
 double measure_now(void) {
     struct timespec t;
@@ -147,7 +147,8 @@ static void drop_slow(runner *runners, int count) {
     }
     for (int j = 0; j < count; j++) {
         runner *r = &runners[j];
-        if (r->rounds >= DROP_ROUNDS && measure_interval(r->seconds, r->rounds).low > DROP_FACTOR * best) r->dropped = 1;
+        if (r->rounds >= DROP_ROUNDS && measure_interval(r->seconds, r->rounds).low > DROP_FACTOR * best)
+            r->dropped = 1;
     }
 }
 
@@ -181,7 +182,8 @@ static size_t ready_runners(const braid_problem *p, device *d, runner *runners, 
     return workspace;
 }
 
-braid_status measure_runners(const braid_problem *p, device *d, runner *runners, int count, const measure_options *options) {
+braid_status measure_runners(const braid_problem *p, device *d, runner *runners, int count,
+                             const measure_options *options) {
     sets s = {0};
     if (count == 0) return BRAID_OK;
     size_t workspace = ready_runners(p, d, runners, count);

@@ -29,7 +29,8 @@ typedef struct measure_options {
     uint64_t seed;
 } measure_options;
 
-braid_status measure_runners(const braid_problem *p, device *d, runner *runners, int count, const measure_options *options);
+braid_status measure_runners(const braid_problem *p, device *d, runner *runners, int count,
+                             const measure_options *options);
 
 /* The median of the samples and its 95 % interval by order statistics. */
 typedef struct interval {

@@ -15,7 +15,7 @@
 struct braid_op {
     braid_context *context;
     braid_problem problem;
-    race race;                                      /* of the last plan or check */
+    race race;                                       /* of the last plan or check */
     braid_candidate candidates[RACE_MAX_CANDIDATES]; /* the same, for the caller */
     braid_race seen;
     const kernel *kernel; /* planned; NULL: none yet */
@@ -55,9 +55,7 @@ void braid_op_destroy(braid_op *op) {
     memory_free(op);
 }
 
-const braid_problem *braid_op_problem(const braid_op *op) {
-    return op ? &op->problem : NULL;
-}
+const braid_problem *braid_op_problem(const braid_op *op) { return op ? &op->problem : NULL; }
 
 /* ---- Operands ----------------------------------------------------------------------------- */
 
@@ -76,10 +74,12 @@ int braid_op_operand_count(const braid_op *op) {
 }
 
 braid_status braid_op_operand(const braid_op *op, int index, braid_operand_info *info) {
-    if (!op || !info) return fail(BRAID_ERROR_ARGUMENT, "braid_op_operand: expected an op and a place for the answer, got NULL");
+    if (!op || !info)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_op_operand: expected an op and a place for the answer, got NULL");
     int slot = index < 0 ? -1 : slot_of(&op->problem, index);
     if (slot < 0) {
-        return fail(BRAID_ERROR_ARGUMENT, "braid_op_operand: expected an index from 0 to %d, got %d", braid_op_operand_count(op) - 1, index);
+        return fail(BRAID_ERROR_ARGUMENT, "braid_op_operand: expected an index from 0 to %d, got %d",
+                    braid_op_operand_count(op) - 1, index);
     }
     return op_operand_info(&op->problem, slot, info);
 }
@@ -101,12 +101,14 @@ static braid_status take_named(braid_op *op, const char *name) {
     race *r = &op->race;
     for (int j = 0; j < r->count; j++) {
         if (strcmp(r->racers[j].kernel->name, name) != 0) continue;
-        if (r->racers[j].reason[0]) return fail(BRAID_ERROR_ARGUMENT, "kernel %s cannot do this problem: %s", name, r->racers[j].reason);
+        if (r->racers[j].reason[0])
+            return fail(BRAID_ERROR_ARGUMENT, "kernel %s cannot do this problem: %s", name, r->racers[j].reason);
         r->winner = j;
         snprintf(r->why, sizeof r->why, "asked for by name");
         return BRAID_OK;
     }
-    return fail(BRAID_ERROR_ARGUMENT, "expected a kernel of this op, pass and device, got \"%.64s\"; braid explain lists them", name);
+    return fail(BRAID_ERROR_ARGUMENT,
+                "expected a kernel of this op, pass and device, got \"%.64s\"; braid explain lists them", name);
 }
 
 static braid_status measure(braid_op *op, const braid_plan_options *o) {
@@ -122,7 +124,8 @@ static braid_status choose(braid_op *op, const braid_plan_options *o) {
     race_list(op->context, &op->problem, &op->race);
     if (o->kernel) return take_named(op, o->kernel);
     if (o->effort == BRAID_EFFORT_ESTIMATE || op->problem.batch == 0) {
-        if (!wisdom_recall(op->context, &op->problem, &op->race)) wisdom_recall_nearest(op->context, &op->problem, &op->race);
+        if (!wisdom_recall(op->context, &op->problem, &op->race))
+            wisdom_recall_nearest(op->context, &op->problem, &op->race);
     } else {
         TRY(measure(op, o));
     }
@@ -135,11 +138,13 @@ static braid_status none_able(const braid_op *op) {
     char text[600];
     int used = 0;
     for (int j = 0; j < op->race.count && (size_t)used < sizeof text; j++) {
-        int wrote = snprintf(text + used, sizeof text - (size_t)used, "%s%s: %s", j ? "; " : "", op->race.racers[j].kernel->name, op->race.racers[j].reason);
+        int wrote = snprintf(text + used, sizeof text - (size_t)used, "%s%s: %s", j ? "; " : "",
+                             op->race.racers[j].kernel->name, op->race.racers[j].reason);
         if (wrote > 0) used += wrote;
     }
     return fail(BRAID_ERROR_ARGUMENT, "%s %s on %s: no kernel can do this problem (%s)", op_of(&op->problem)->name,
-                braid_dtype_name(op->problem.dtype), op->context->device->name, op->race.count ? text : "there is none for this device");
+                braid_dtype_name(op->problem.dtype), op->context->device->name,
+                op->race.count ? text : "there is none for this device");
 }
 
 static int is_handicapped(const kernel *k) {
@@ -183,7 +188,9 @@ braid_status braid_op_plan(braid_op *op, const braid_plan_options *options) {
     if (!op) return fail(BRAID_ERROR_ARGUMENT, "braid_op_plan: expected an op, got NULL");
     TRY(context_enter(op->context, "braid_op_plan"));
     if ((unsigned)o->effort > BRAID_EFFORT_EXHAUSTIVE || !(o->seconds >= 0)) {
-        return fail(BRAID_ERROR_ARGUMENT, "braid_op_plan: expected an effort from 0 to 2 and seconds of 0 or more, got %d and %g", (int)o->effort, o->seconds);
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "braid_op_plan: expected an effort from 0 to 2 and seconds of 0 or more, got %d and %g",
+                    (int)o->effort, o->seconds);
     }
     forget_kernel(op);
     braid_status status = choose(op, o);
@@ -195,9 +202,7 @@ braid_status braid_op_plan(braid_op *op, const braid_plan_options *options) {
     return ready_kernel(op, k);
 }
 
-const braid_race *braid_op_explain(const braid_op *op) {
-    return op ? &op->seen : NULL;
-}
+const braid_race *braid_op_explain(const braid_op *op) { return op ? &op->seen : NULL; }
 
 braid_status braid_op_check(braid_op *op, uint64_t seed) {
     if (!op) return fail(BRAID_ERROR_ARGUMENT, "braid_op_check: expected an op, got NULL");
@@ -228,10 +233,13 @@ static braid_status bind_operand(const braid_op *op, int slot, const braid_opera
     braid_operand_info info;
     TRY(op_operand_info(&op->problem, slot, &info));
     const braid_operand *given = find_operand(operands, count, info.name);
-    if (!given) return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected operand %s, got none of that name", info.name);
+    if (!given)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected operand %s, got none of that name", info.name);
     for (int i = 0; i < info.planes; i++) {
         if (!given->plane[i] && info.bytes[i]) {
-            return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected a pointer to %zu bytes for %s of stream %d, got NULL", info.bytes[i], info.name, i);
+            return fail(BRAID_ERROR_ARGUMENT,
+                        "braid_op_run: expected a pointer to %zu bytes for %s of stream %d, got NULL", info.bytes[i],
+                        info.name, i);
         }
         b->plane[slot][i] = given->plane[i];
     }
@@ -242,12 +250,15 @@ static braid_status bind_operand(const braid_op *op, int slot, const braid_opera
 static braid_status check_names(const braid_op *op, const braid_operand *operands, int count) {
     for (int j = 0; j < count; j++) {
         int known = 0;
-        if (!operands[j].name) return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected a name for operand %d, got NULL", j);
+        if (!operands[j].name)
+            return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected a name for operand %d, got NULL", j);
         for (int slot = 0; slot < op_operand_count(op_of(&op->problem)); slot++) {
-            known |= op_role(&op->problem, slot) != ROLE_NONE && strcmp(op_operand_name(&op->problem, slot), operands[j].name) == 0;
+            known |= op_role(&op->problem, slot) != ROLE_NONE &&
+                     strcmp(op_operand_name(&op->problem, slot), operands[j].name) == 0;
         }
         if (!known) {
-            return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected an operand of %s, got \"%.32s\"", op_of(&op->problem)->name, operands[j].name);
+            return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected an operand of %s, got \"%.32s\"",
+                        op_of(&op->problem)->name, operands[j].name);
         }
         if (find_operand(operands, j, operands[j].name)) {
             return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected operand %s once, got it twice", operands[j].name);
@@ -270,7 +281,8 @@ static braid_status check_masks(const braid_op *op, const buffers *b) {
 
 braid_status braid_op_run(braid_op *op, const braid_operand *operands, int count) {
     buffers b = {0};
-    if (!op || count < 0 || (count > 0 && !operands)) return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected an op and its operands, got NULL");
+    if (!op || count < 0 || (count > 0 && !operands))
+        return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected an op and its operands, got NULL");
     TRY(context_enter(op->context, "braid_op_run"));
     if (!op->kernel) return fail(BRAID_ERROR_ARGUMENT, "braid_op_run: expected a planned op; call braid_op_plan first");
     TRY(check_names(op, operands, count));

@@ -18,9 +18,7 @@
 #define EXHAUSTIVE_SECONDS 20.0
 #define SLOW_REFERENCE_SECONDS 0.05 /* a reference predicted slower than this is not timed beside others */
 
-static void set_reason(racer *r, const char *reason) {
-    snprintf(r->reason, sizeof r->reason, "%s", reason);
-}
+static void set_reason(racer *r, const char *reason) { snprintf(r->reason, sizeof r->reason, "%s", reason); }
 
 void race_list(const braid_context *context, const braid_problem *p, race *out) {
     *out = (race){.winner = -1};
@@ -85,7 +83,8 @@ static void take_times(const runner *from, racer *to) {
     to->high = i.high;
 }
 
-braid_status race_time(const braid_context *context, const braid_problem *p, const braid_plan_options *options, race *r) {
+braid_status race_time(const braid_context *context, const braid_problem *p, const braid_plan_options *options,
+                       race *r) {
     racer *list[RACE_MAX_CANDIDATES];
     runner *runners = NULL;
     int exhaustive = options->effort == BRAID_EFFORT_EXHAUSTIVE;
@@ -134,22 +133,27 @@ static void decide_by_cost(const braid_problem *p, race *r) {
 }
 
 void race_decide(const braid_problem *p, race *r) {
-    const racer *own = fastest(r, BRAID_KIND_OWN), *vendor = fastest(r, BRAID_KIND_VENDOR), *ref = fastest(r, BRAID_KIND_REF);
+    const racer *own = fastest(r, BRAID_KIND_OWN), *vendor = fastest(r, BRAID_KIND_VENDOR),
+                *ref = fastest(r, BRAID_KIND_REF);
     char why[RACE_TEXT];
     r->winner = -1;
     snprintf(r->why, sizeof r->why, "no candidate can do this problem");
     if (own && vendor && own->high < vendor->low) {
-        snprintf(why, sizeof why, "ours is %.2fx as fast as the fastest vendor kernel (%s), and the intervals do not touch",
+        snprintf(why, sizeof why,
+                 "ours is %.2fx as fast as the fastest vendor kernel (%s), and the intervals do not touch",
                  vendor->median / own->median, vendor->kernel->name);
         choose(r, own, why);
     } else if (own && vendor && own->low <= vendor->high) {
-        snprintf(why, sizeof why, "a tie within the noise with our best (%s); a tie goes to the vendor", own->kernel->name);
+        snprintf(why, sizeof why, "a tie within the noise with our best (%s); a tie goes to the vendor",
+                 own->kernel->name);
         choose(r, vendor, why);
     } else if (own && vendor) {
-        snprintf(why, sizeof why, "the vendor's is %.2fx as fast as our best (%s)", own->median / vendor->median, own->kernel->name);
+        snprintf(why, sizeof why, "the vendor's is %.2fx as fast as our best (%s)", own->median / vendor->median,
+                 own->kernel->name);
         choose(r, vendor, why);
     } else if (own || vendor) {
-        choose(r, own ? own : vendor, own ? "our fastest; no vendor kernel took part" : "the fastest vendor kernel; none of ours took part");
+        choose(r, own ? own : vendor,
+               own ? "our fastest; no vendor kernel took part" : "the fastest vendor kernel; none of ours took part");
     } else if (ref) {
         choose(r, ref, "only the reference can do this problem");
     } else {

@@ -41,7 +41,8 @@ void race_spare_reference(const braid_problem *p, race *r);
 braid_status race_check(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
 
 /* Times the candidates that have no reason. */
-braid_status race_time(const braid_context *context, const braid_problem *p, const braid_plan_options *options, race *r);
+braid_status race_time(const braid_context *context, const braid_problem *p, const braid_plan_options *options,
+                       race *r);
 
 /* Chooses by measured time; by predicted cost where nothing was timed. Sets winner and why. */
 void race_decide(const braid_problem *p, race *r);

@@ -38,5 +38,6 @@ double tolerance_bound(const braid_problem *p, const kernel *k, int slot, ref_va
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].op == p->op && rows[i].slot == slot) factor = rows[i].factor;
     }
-    return dtype_unit_roundoff(shape.dtype) * fabs(truth.value) + growth * accumulator * truth.magnitude * factor + smallest(shape.dtype);
+    return dtype_unit_roundoff(shape.dtype) * fabs(truth.value) + growth * accumulator * truth.magnitude * factor +
+           smallest(shape.dtype);
 }

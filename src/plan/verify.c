@@ -16,8 +16,8 @@
 #include "core/threads.h"
 #include "plan/tolerance.h"
 
-#define MIN_SAMPLES 1024    /* of all outputs together, where there are as many */
-#define WHOLE_TERMS 2.0e7   /* outputs times terms up to which a problem is compared whole */
+#define MIN_SAMPLES 1024  /* of all outputs together, where there are as many */
+#define WHOLE_TERMS 2.0e7 /* outputs times terms up to which a problem is compared whole */
 
 /* ---- Choosing the outputs to compare ------------------------------------------------------- */
 
@@ -60,12 +60,14 @@ static braid_status choose_samples(verifier *v, uint64_t seed) {
     int64_t total;
     int count = list_outputs(&v->problem, planes, &total);
     double terms = (double)op_of(&v->problem)->terms(&v->problem);
-    int64_t wanted = (double)total * terms <= WHOLE_TERMS ? total : (int64_t)(WHOLE_TERMS / terms) / (count ? count : 1);
+    int64_t wanted =
+        (double)total * terms <= WHOLE_TERMS ? total : (int64_t)(WHOLE_TERMS / terms) / (count ? count : 1);
     if (wanted * count < MIN_SAMPLES) wanted = MIN_SAMPLES / count + 1;
     int64_t most = 0;
     for (int j = 0; j < count; j++) most += wanted < planes[j].elements ? wanted : planes[j].elements;
     TRY(memory_alloc((size_t)most, sizeof *v->samples, "reference samples", (void **)&v->samples));
-    for (int j = 0; j < count; j++) v->sample_count += choose_plane(&planes[j], wanted, seed, v->samples + v->sample_count);
+    for (int j = 0; j < count; j++)
+        v->sample_count += choose_plane(&planes[j], wanted, seed, v->samples + v->sample_count);
     return BRAID_OK;
 }
 
@@ -81,7 +83,8 @@ typedef struct truth_work {
 
 static void truth_part(void *context, int64_t part) {
     const truth_work *w = context;
-    int64_t end = (part + 1) * SAMPLES_PER_PART < w->v->sample_count ? (part + 1) * SAMPLES_PER_PART : w->v->sample_count;
+    int64_t end =
+        (part + 1) * SAMPLES_PER_PART < w->v->sample_count ? (part + 1) * SAMPLES_PER_PART : w->v->sample_count;
     for (int64_t j = part * SAMPLES_PER_PART; j < end; j++) {
         truth_sample *s = &w->v->samples[j];
         s->expected = w->at(&w->v->problem, w->inputs, s->slot, s->plane, s->index);
@@ -106,9 +109,12 @@ static braid_status compute_truth(verifier *v) {
 braid_status verifier_create(const braid_problem *p, device *d, image_mode mode, uint64_t seed, verifier *out) {
     *out = (verifier){.problem = *p, .device = d, .mode = mode};
     braid_status status = image_lay(p, &out->layout);
-    if (status == BRAID_OK) status = memory_alloc_device(out->layout.bytes, "operands of a check", (void **)&out->before);
-    if (status == BRAID_OK) status = memory_alloc_device(out->layout.bytes, "operands of a check", (void **)&out->after);
-    if (status == BRAID_OK) status = memory_alloc_device(out->layout.bytes, "operands of a check", (void **)&out->again);
+    if (status == BRAID_OK)
+        status = memory_alloc_device(out->layout.bytes, "operands of a check", (void **)&out->before);
+    if (status == BRAID_OK)
+        status = memory_alloc_device(out->layout.bytes, "operands of a check", (void **)&out->after);
+    if (status == BRAID_OK)
+        status = memory_alloc_device(out->layout.bytes, "operands of a check", (void **)&out->again);
     if (status == BRAID_OK) status = d->backend->alloc(d, out->layout.bytes, &out->on_device);
     if (status == BRAID_OK) status = choose_samples(out, seed);
     if (status == BRAID_OK) {
@@ -136,7 +142,8 @@ __attribute__((format(printf, 2, 3))) static void blame(verdict *out, const char
 }
 
 /* Uploads the block and poisoned workspace, launches, and downloads the block. */
-static braid_status run_once(verifier *v, const kernel *k, void *state, void *workspace, size_t workspace_bytes, unsigned char *result, verdict *out) {
+static braid_status run_once(verifier *v, const kernel *k, void *state, void *workspace, size_t workspace_bytes,
+                             unsigned char *result, verdict *out) {
     const backend *b = v->device->backend;
     buffers bound;
     TRY(b->upload(v->device, v->on_device, v->before, v->layout.bytes));
@@ -199,7 +206,8 @@ static void compare(const verifier *v, const kernel *k, verdict *out) {
         if (error <= 1 || out->failure[0]) continue;
         char place[96];
         where(v, s, place, sizeof place);
-        blame(out, "wrong %s mode: %s expected %.9g, got %.9g", v->mode == IMAGE_EXACT ? "in exact" : "in real", place, s->expected.value, got);
+        blame(out, "wrong %s mode: %s expected %.9g, got %.9g", v->mode == IMAGE_EXACT ? "in exact" : "in real", place,
+              s->expected.value, got);
     }
     if (!out->failure[0] && (double)zeros > TOLERANCE_ZERO_SHARE * (double)with_terms && with_terms > 16) {
         blame(out, "mistrusted: %lld of %lld expected outputs are zero", (long long)zeros, (long long)with_terms);
@@ -208,14 +216,16 @@ static void compare(const verifier *v, const kernel *k, verdict *out) {
 
 static braid_status judge_created(verifier *v, const kernel *k, void *state, size_t workspace_bytes, verdict *out) {
     void *workspace = NULL;
-    braid_status status = workspace_bytes ? v->device->backend->alloc(v->device, workspace_bytes, &workspace) : BRAID_OK;
+    braid_status status =
+        workspace_bytes ? v->device->backend->alloc(v->device, workspace_bytes, &workspace) : BRAID_OK;
     if (status == BRAID_OK) status = run_once(v, k, state, workspace, workspace_bytes, v->after, out);
     if (status == BRAID_OK && !out->failure[0]) {
         const char *damage = image_damage(&v->problem, &v->layout, v->before, v->after);
         if (damage) blame(out, "%s", damage);
     }
     if (status == BRAID_OK && !out->failure[0]) compare(v, k, out);
-    if (status == BRAID_OK && !out->failure[0]) status = run_once(v, k, state, workspace, workspace_bytes, v->again, out);
+    if (status == BRAID_OK && !out->failure[0])
+        status = run_once(v, k, state, workspace, workspace_bytes, v->again, out);
     if (status == BRAID_OK && !out->failure[0] && memcmp(v->after, v->again, v->layout.bytes) != 0) {
         blame(out, "gave other bits when run again");
     }
@@ -233,18 +243,23 @@ braid_status verifier_judge(verifier *v, const kernel *k, verdict *out) {
     }
     braid_status status = judge_created(v, k, state, workspace_bytes, out);
     if (k->functions->destroy) k->functions->destroy(v->device, state);
-    if (status == BRAID_OK && !out->failure[0] && out->compared == 0 && v->problem.batch > 0) blame(out, "nothing was compared");
+    if (status == BRAID_OK && !out->failure[0] && out->compared == 0 && v->problem.batch > 0)
+        blame(out, "nothing was compared");
     return status;
 }
 
-void verify_shrink(const braid_problem *p, braid_problem *small) {
+int verify_shrink(const braid_problem *p, braid_problem *small) {
+    char before[BRAID_PROBLEM_TEXT], after[BRAID_PROBLEM_TEXT];
     *small = *p;
     op_of(p)->shrink(small);
     if (braid_problem_check(small) != BRAID_OK) *small = *p;
+    if (braid_problem_print(p, before, sizeof before) || braid_problem_print(small, after, sizeof after)) return 0;
+    return strcmp(before, after) != 0;
 }
 
 /* Judges the kernels that are still right on one filled problem, and adds to their verdicts. */
-static braid_status judge_all(const braid_problem *p, device *d, image_mode mode, const kernel *const *kernels, int count, uint64_t seed, verdict *verdicts) {
+static braid_status judge_all(const braid_problem *p, device *d, image_mode mode, const kernel *const *kernels,
+                              int count, uint64_t seed, verdict *verdicts) {
     verifier v;
     TRY(verifier_create(p, d, mode, seed, &v));
     braid_status status = BRAID_OK;
@@ -260,11 +275,13 @@ static braid_status judge_all(const braid_problem *p, device *d, image_mode mode
     return status;
 }
 
-braid_status verify_kernels(const braid_problem *p, device *d, const kernel *const *kernels, int count, uint64_t seed, verdict *verdicts) {
+braid_status verify_kernels(const braid_problem *p, device *d, const kernel *const *kernels, int count, uint64_t seed,
+                            verdict *verdicts) {
     braid_problem small;
-    verify_shrink(p, &small);
+    int smaller = verify_shrink(p, &small);
     for (int j = 0; j < count; j++) verdicts[j] = (verdict){0};
-    if (memcmp(&small, p, sizeof small) != 0) TRY(judge_all(&small, d, IMAGE_REAL, kernels, count, seed, verdicts));
-    if (op_of(p)->exact_passes & (1u << p->pass)) TRY(judge_all(&small, d, IMAGE_EXACT, kernels, count, seed + 1, verdicts));
+    if (smaller) TRY(judge_all(&small, d, IMAGE_REAL, kernels, count, seed, verdicts));
+    if (op_of(p)->exact_passes & (1u << p->pass))
+        TRY(judge_all(&small, d, IMAGE_EXACT, kernels, count, seed + 1, verdicts));
     return judge_all(p, d, IMAGE_REAL, kernels, count, seed + 2, verdicts);
 }

@@ -39,14 +39,15 @@ typedef struct verdict {
 braid_status verifier_create(const braid_problem *p, device *d, image_mode mode, uint64_t seed, verifier *out);
 void verifier_destroy(verifier *v);
 
-/* Readies, runs twice and judges one kernel. A status other than BRAID_OK means that the check itself could not be done;
- * a wrong, failing or non-deterministic kernel is a verdict. */
+/* Readies, runs twice and judges one kernel. A status other than BRAID_OK means that the check itself could not be
+ * done; a wrong, failing or non-deterministic kernel is a verdict. */
 braid_status verifier_judge(verifier *v, const kernel *k, verdict *out);
 
-/* A problem of the same kind, small enough to compare whole. */
-void verify_shrink(const braid_problem *p, braid_problem *small);
+/* A problem of the same kind, small enough to compare whole. True where that is another one. */
+int verify_shrink(const braid_problem *p, braid_problem *small);
 
-/* Exact mode, real mode, and real mode on the shrunk problem where that is another one. Fills in max_err and compared. */
-braid_status verify_kernels(const braid_problem *p, device *d, const kernel *const *kernels, int count, uint64_t seed, verdict *verdicts);
+/* Exact mode, real mode, and real mode on the shrunk problem where that is another one. Fills in the verdicts. */
+braid_status verify_kernels(const braid_problem *p, device *d, const kernel *const *kernels, int count, uint64_t seed,
+                            verdict *verdicts);
 
 #endif

@@ -29,15 +29,13 @@
 
 /* ---- Entries as text ---------------------------------------------------------------------- */
 
-static uint64_t checksum(const char *text, size_t bytes) {
-    return XXH3_64bits(text, bytes);
-}
+static uint64_t checksum(const char *text, size_t bytes) { return XXH3_64bits(text, bytes); }
 
 /* One timed candidate. Reasons are not stored: they follow from the machine. */
 static json_t *candidate_to_json(const racer *r) {
-    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:I, s:I}", "kernel", r->kernel->name, "median_s", r->median, "low_s", r->low,
-                     "high_s", r->high, "max_err", r->max_err, "compared", (json_int_t)r->compared, "workspace_bytes",
-                     (json_int_t)r->workspace_bytes);
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:I, s:I}", "kernel", r->kernel->name, "median_s", r->median, "low_s",
+                     r->low, "high_s", r->high, "max_err", r->max_err, "compared", (json_int_t)r->compared,
+                     "workspace_bytes", (json_int_t)r->workspace_bytes);
 }
 
 static json_t *race_to_json(const char *key, const race *r) {
@@ -59,9 +57,11 @@ braid_status wisdom_write(const char *key, const race *r, char **text, size_t *b
     if (!entry) return fail(BRAID_ERROR_MEMORY, "wisdom: no memory for an entry");
     braid_status status = json_write(entry, &body, &body_bytes);
     json_decref(entry);
-    if (status == BRAID_OK) status = memory_alloc(body_bytes + 1 + CHECKSUM_LINE_BYTES + 1, 1, "wisdom entry", (void **)text);
+    if (status == BRAID_OK)
+        status = memory_alloc(body_bytes + 1 + CHECKSUM_LINE_BYTES + 1, 1, "wisdom entry", (void **)text);
     if (status == BRAID_OK) {
-        int written = snprintf(*text, body_bytes + 1 + CHECKSUM_LINE_BYTES + 1, "%s\nxxh3 %016" PRIx64 "\n", body, checksum(body, body_bytes));
+        int written = snprintf(*text, body_bytes + 1 + CHECKSUM_LINE_BYTES + 1, "%s\nxxh3 %016" PRIx64 "\n", body,
+                               checksum(body, body_bytes));
         *bytes = (size_t)written;
     }
     memory_free(body);
@@ -72,11 +72,13 @@ braid_status wisdom_write(const char *key, const race *r, char **text, size_t *b
 static braid_status verify_checksum(const char *text, size_t bytes, size_t *body_bytes) {
     uint64_t stored;
     char line[CHECKSUM_LINE_BYTES + 1], again[CHECKSUM_LINE_BYTES + 1];
-    if (bytes < CHECKSUM_LINE_BYTES + 1) return fail(BRAID_ERROR_DATA, "wisdom: expected a checksum line, got %zu bytes", bytes);
+    if (bytes < CHECKSUM_LINE_BYTES + 1)
+        return fail(BRAID_ERROR_DATA, "wisdom: expected a checksum line, got %zu bytes", bytes);
     memcpy(line, text + bytes - CHECKSUM_LINE_BYTES, CHECKSUM_LINE_BYTES);
     line[CHECKSUM_LINE_BYTES] = 0;
     *body_bytes = bytes - CHECKSUM_LINE_BYTES - 1;
-    if (text[*body_bytes] != '\n' || sscanf(line, "xxh3 %16" SCNx64, &stored) != 1) return fail(BRAID_ERROR_DATA, "wisdom: expected a checksum line");
+    if (text[*body_bytes] != '\n' || sscanf(line, "xxh3 %16" SCNx64, &stored) != 1)
+        return fail(BRAID_ERROR_DATA, "wisdom: expected a checksum line");
     snprintf(again, sizeof again, "xxh3 %016" PRIx64 "\n", checksum(text, *body_bytes));
     if (strcmp(line, again) != 0) return fail(BRAID_ERROR_DATA, "wisdom: the checksum does not match");
     return BRAID_OK;
@@ -119,10 +121,12 @@ static braid_status read_entry(const json_t *entry, const char *key, race *r) {
     const char *stored;
     json_t *candidates;
     TRY(json_get_text(entry, "key", &stored));
-    if (strcmp(stored, key) != 0) return fail(BRAID_ERROR_DATA, "wisdom: expected the key of this problem and machine, got another");
+    if (strcmp(stored, key) != 0)
+        return fail(BRAID_ERROR_DATA, "wisdom: expected the key of this problem and machine, got another");
     TRY(json_get_array(entry, "candidates", &candidates));
     for (size_t j = 0; j < json_array_size(candidates); j++) TRY(read_candidate(json_array_get(candidates, j), r));
-    if (json_array_size(candidates) == 0) return fail(BRAID_ERROR_DATA, "wisdom: expected at least one candidate, got none");
+    if (json_array_size(candidates) == 0)
+        return fail(BRAID_ERROR_DATA, "wisdom: expected at least one candidate, got none");
     return BRAID_OK;
 }
 
@@ -155,9 +159,12 @@ braid_status wisdom_read(const char *text, size_t bytes, const char *key, race *
 static braid_status make_key(const braid_context *context, const braid_problem *p, char key[KEY_TEXT]) {
     char problem[BRAID_PROBLEM_TEXT];
     TRY(braid_problem_print(p, problem, sizeof problem));
-    int used = snprintf(key, KEY_TEXT, "build=%s;kernels=%016" PRIx64 ";device=%s;threads=%d;repro=%d;disable=%s;problem=%s", BRAID_BUILD_ID,
-                        kernel_list_hash(), context->device->identity, context->threads, (int)context->repro, context->disable, problem);
-    if (used < 0 || used >= KEY_TEXT) return fail(BRAID_ERROR_ARGUMENT, "wisdom: the key is too long; is BRAID_DISABLE meant?");
+    int used =
+        snprintf(key, KEY_TEXT, "build=%s;kernels=%016" PRIx64 ";device=%s;threads=%d;repro=%d;disable=%s;problem=%s",
+                 BRAID_BUILD_ID, kernel_list_hash(), context->device->identity, context->threads, (int)context->repro,
+                 context->disable, problem);
+    if (used < 0 || used >= KEY_TEXT)
+        return fail(BRAID_ERROR_ARGUMENT, "wisdom: the key is too long; is BRAID_DISABLE meant?");
     return BRAID_OK;
 }
 
@@ -248,5 +255,6 @@ static braid_status store(const braid_context *context, const braid_problem *p, 
 }
 
 void wisdom_store(const braid_context *context, const braid_problem *p, const race *r) {
-    if (context->cache_dir && store(context, p, r) != BRAID_OK) log_write(LOG_WISDOM, "not stored: %s", braid_message());
+    if (context->cache_dir && store(context, p, r) != BRAID_OK)
+        log_write(LOG_WISDOM, "not stored: %s", braid_message());
 }

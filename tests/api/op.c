@@ -60,9 +60,9 @@ static const char *const operand_lists[][2] = {
     {"conv2d_bwd_data:b1:hw5:c4:k6:rs1:bias1", "dx out f32 1x5x5x4, w in f32 6x1x1x4, dy in f32 1x5x5x6"},
     {"linear_fwd:f64:b2:c3:k4:cp8", "x in f64 2x3, w in f64 4x3, y out f64 2x4"},
     {"bn_stats:bf16:b2:hw3x4:c5", "x in bf16 2x3x4x5, mean out f32 5, var out f32 5"},
-    {"bn_finalize:n2:b2:hw2:c3,1",
-     "mean in f32 3 1, var in f32 3 1, gamma in f32 3 1, beta in f32 3 1, running_mean inout f32 3 1, running_var inout "
-     "f32 3 1, batches inout i64 1, scale out f32 3 1, shift out f32 3 1, center out f32 3 1, rstd out f32 3 1"},
+    {"bn_finalize:n2:b2:hw2:c3,1", "mean in f32 3 1, var in f32 3 1, gamma in f32 3 1, beta in f32 3 1, "
+                                   "running_mean inout f32 3 1, running_var inout f32 3 1, batches inout i64 1, "
+                                   "scale out f32 3 1, shift out f32 3 1, center out f32 3 1, rstd out f32 3 1"},
     {"bn_apply:f16:b2:hw3:c5:mask1",
      "x in f16 2x3x3x5, scale in f32 5, shift in f32 5, mask in i32 1, y out f16 2x3x3x5"},
     {"bn_sums:f64:b2:hw3:c5",

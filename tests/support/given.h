@@ -12,7 +12,7 @@
 /* A problem that the text must name. */
 braid_problem given_problem(const char *text);
 
-/* A CPU context with 1 thread (quick on a busy machine). cache_dir "" keeps no wisdom; disable may be NULL: nothing is left out. */
+/* A CPU context with 1 thread (quick on a busy machine). cache_dir "" keeps no wisdom; disable may be NULL. */
 braid_context *given_context(const char *cache_dir, const char *disable);
 
 /* An op of the problem that the text names. */
