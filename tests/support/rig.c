@@ -22,6 +22,7 @@ static braid_status ready(rig *r) {
 
 braid_status rig_create(rig *r, const braid_problem *p, device *d, const kernel *k, image_mode mode, uint64_t seed) {
     *r = (rig){.problem = *p, .device = d, .kernel = k};
+    if (!k) return fail(BRAID_ERROR_DEVICE, "a test of %s: expected a kernel on %s, got none", op_of(p)->name, d->name);
     braid_status status = ready(r);
     if (status) {
         rig_destroy(r);

@@ -19,7 +19,7 @@ typedef struct rig {
     size_t workspace_bytes;
 } rig;
 
-/* Readies the kernel and fills the block: inputs from the seed, outputs poisoned. */
+/* Readies the kernel and fills the block: inputs from the seed, outputs poisoned. Refuses a NULL kernel. */
 braid_status rig_create(rig *r, const braid_problem *p, device *d, const kernel *k, image_mode mode, uint64_t seed);
 
 /* Uploads the block, launches and downloads it. May be called again after inputs were changed. */
