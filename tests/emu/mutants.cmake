@@ -19,7 +19,7 @@ function(emu_mutant name file stem kernel from to)
     list(REMOVE_ITEM others emu_kernel_${stem})
     emu_objects(emu_mutant_${name}_kernel "${folder}" "${CMAKE_CURRENT_BINARY_DIR}/wrapped/${stem}.cpp")
     emu_program(emu_mutant_${name} emu_runtime emu_mutant_${name}_kernel ${others})
-    target_compile_options(emu_mutant_${name}_kernel PRIVATE -Wno-unused)
+    target_compile_options(emu_mutant_${name}_kernel PRIVATE -Wno-unused -Wno-unused-parameter)
     braid_add_test("emu/mutant_${name}" emu_mutant_${name} --kernel ${kernel} --cases 100 --caught)
 endfunction()
 
