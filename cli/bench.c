@@ -147,20 +147,12 @@ static void print_summary(const bench_job *job, const braid_bench_summary *s) {
     FILE *out = job->options->common.format == BRAID_FORMAT_TABLE ? stdout : stderr;
     if (out == stderr && job->options->common.quiet && !s->gate_failures) return;
     fprintf(out, "\n%d problem%s", s->problems, s->problems == 1 ? "" : "s");
-    if (s->compared && s->against_vendor == s->compared)
+    if (s->against_vendor)
         fprintf(out,
-                ": own faster on %d, vendor on %d, nothing shown on %d; chosen against vendor %.2fx (geometric mean)",
-                s->own_wins, s->vendor_wins, s->ties, s->geometric_mean);
-    else if (s->compared && s->against_vendor == 0)
-        fprintf(out, ": own faster than ref on %d, nothing shown on %d; chosen against ref %.2fx (geometric mean)",
-                s->own_wins, s->ties, s->geometric_mean);
-    else if (s->compared)
-        fprintf(out,
-                ": own faster on %d, baseline on %d, nothing shown on %d; chosen against baseline %.2fx "
-                "(geometric mean), %d against a vendor, %d against ref",
-                s->own_wins, s->vendor_wins, s->ties, s->geometric_mean, s->against_vendor,
-                s->compared - s->against_vendor);
-    if (s->slower) fprintf(out, "; the choice is slower than the baseline on %d", s->slower);
+                ", %d with a vendor kernel: own faster on %d, vendor on %d, tied within noise on %d; "
+                "the choice is %.2fx as fast as the vendor (geometric mean)",
+                s->against_vendor, s->own_wins, s->vendor_wins, s->ties, s->geometric_mean);
+    if (s->slower) fprintf(out, "; slower on %d", s->slower);
     fputc('\n', out);
     if (job->options->gate) print_gate(job, s, out);
 }

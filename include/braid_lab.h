@@ -225,13 +225,12 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_bench_table(const braid_bench *ben
 /* All problems in a few numbers. */
 typedef struct braid_bench_summary {
     int problems;
-    int compared;          /* problems with a timed baseline and a timed choice */
-    int against_vendor;    /* of those, how many against a vendor candidate */
+    int against_vendor;    /* problems with a timed vendor baseline and a timed choice; the rest counts these alone */
     int own_wins;          /* ours was chosen, and faster than the baseline beyond noise */
     int vendor_wins;       /* the baseline was chosen, and every one of ours slower beyond noise */
     int slower;            /* the choice is slower than the baseline beyond noise */
     int ties;              /* all others: nothing was shown */
-    double geometric_mean; /* of baseline time / chosen time; NaN where nothing was compared */
+    double geometric_mean; /* of baseline time / chosen time; NaN where no vendor took part */
     int gated, gate_failures;
 } braid_bench_summary;
 BRAID_API void braid_bench_summarize(const braid_bench *bench, braid_bench_summary *summary);

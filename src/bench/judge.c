@@ -71,9 +71,9 @@ static void count_result(const braid_bench_result *r, braid_bench_summary *s, do
     s->gated += r->gate != 0;
     s->gate_failures += r->gate < 0;
     if (r->baseline < 0 || r->chosen < 0 || isnan(r->rows[r->chosen].ratio)) return;
-    const braid_bench_row *chosen = &r->rows[r->chosen], *baseline = &r->rows[r->baseline];
-    s->compared++;
-    s->against_vendor += baseline->kind == BRAID_KIND_VENDOR;
+    const braid_bench_row *chosen = &r->rows[r->chosen];
+    if (r->rows[r->baseline].kind != BRAID_KIND_VENDOR) return;
+    s->against_vendor++;
     *logs += log(chosen->ratio);
     if (chosen->kind == BRAID_KIND_OWN && chosen->verdict == BRAID_VERDICT_FAST)
         s->own_wins++;
@@ -89,5 +89,5 @@ void braid_bench_summarize(const braid_bench *bench, braid_bench_summary *summar
     double logs = 0;
     *summary = (braid_bench_summary){.problems = bench->count, .geometric_mean = NAN};
     for (int i = 0; i < bench->count; i++) count_result(&bench->results[i], summary, &logs);
-    if (summary->compared) summary->geometric_mean = exp(logs / summary->compared);
+    if (summary->against_vendor) summary->geometric_mean = exp(logs / summary->against_vendor);
 }
