@@ -295,8 +295,15 @@ static void wait_without_spinning(char **argv) {
     execv("/proc/self/exe", argv);
 }
 
+/* $BRAID_TEST_COUNT asks for fewer problems where each is slow, as under a sanitizer. */
+static int default_count(void) {
+    const char *wanted = getenv("BRAID_TEST_COUNT");
+    long count = wanted ? strtol(wanted, NULL, 10) : 0;
+    return count > 0 && count < DEFAULT_COUNT ? (int)count : DEFAULT_COUNT;
+}
+
 int cases_main(int argc, char **argv, const op_tests *tests) {
-    options o = {.mode = "test", .device = "cpu", .seed = DEFAULT_SEED, .count = DEFAULT_COUNT};
+    options o = {.mode = "test", .device = "cpu", .seed = DEFAULT_SEED, .count = default_count()};
     suite s = {.op = tests->op, .program = argv[0]};
     wait_without_spinning(argv);
     setvbuf(stdout, NULL, _IOLBF, 0);
