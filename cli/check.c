@@ -97,7 +97,7 @@ static int took_part(const braid_candidate *c) { return !c->reason || c->compare
 static int count_candidate(check_job *job, const braid_candidate *c, const char *problem, uint64_t seed) {
     tally *t = tally_of(job, c);
     if (!t) return complain(BRAID_ERROR_MEMORY, "no memory for the results of %s", c->kernel);
-    if (!took_part(c)) {
+    if (!took_part(c) || (!c->reason && c->compared == 0)) {
         t->skipped++;
         job->skipped++;
         return 0;

@@ -204,7 +204,8 @@ typedef struct braid_context_options {
     const char *disable;   /* candidates to leave out, "onednn,openblas"; NULL: $BRAID_DISABLE */
 } braid_context_options;
 
-/* One device with its memory and its wisdom. Used by one thread at a time; refused after fork. */
+/* One device with its memory and its wisdom. Used by one thread at a time; refused after fork. Destroy the ops and
+ * the memory of a context before the context. */
 typedef struct braid_context braid_context;
 
 /* options may be NULL. Returns a context. */
@@ -305,7 +306,7 @@ typedef struct braid_candidate {
 typedef struct braid_race {
     const braid_candidate *candidates;
     int count;
-    int winner;      /* index of the chosen candidate; -1: none is planned */
+    int winner;      /* index of the chosen candidate; -1: the last call chose none (braid_op_check never does) */
     const char *why; /* one sentence: why the winner was chosen */
     int from_wisdom; /* 1: the times were read, not measured */
     double flops;    /* operations of one launch */

@@ -7,8 +7,12 @@
 #include "kernels/cpu/tile/igemm.h"
 #include "kernels/cpu/tile/isa.h"
 
+#define MAX_STRIDE 64
+
 static const char *supports(const braid_problem *p, const device *d) {
     (void)d;
+    if (p->stride[0] > MAX_STRIDE || p->stride[1] > MAX_STRIDE)
+        return "has one class of pixels per remainder: strides up to 64";
     return p->padding_mode == BRAID_PADDING_ZEROS ? NULL : "gathers gradients from zero padding only";
 }
 

@@ -16,6 +16,8 @@
 #include "core/threads.h"
 #include "kernels/cpu/cost.h"
 
+#define MAX_FILTER 1024 /* oneDNN plans a larger one for minutes */
+
 static int dense(const braid_problem *p) {
     for (int i = 0; i < p->streams; i++) {
         if (p->in_pitch[i] != p->in_channels[i]) return 0;
@@ -39,6 +41,7 @@ const char *onednn_supports(const braid_problem *p, const device *d) {
     if (library->reason) return library->reason;
     if (p->mask) return "oneDNN has no masks";
     if (p->padding_mode != BRAID_PADDING_ZEROS) return "oneDNN pads with zeros only";
+    if (p->filter[0] > MAX_FILTER || p->filter[1] > MAX_FILTER) return "oneDNN is not asked for filters above 1024";
     if (empty(p)) return "oneDNN is not called for a batch or a stream without elements";
     if (!dense(p)) return "oneDNN is used on dense pixels only: the pitch must equal the channels";
     return NULL;

@@ -16,6 +16,7 @@
 
 #define SUITE_MAX_PROBLEMS 100000
 #define SUITE_MAX_PATH 4096
+#define SUITE_MAX_BYTES (16 << 20)
 
 struct braid_suite {
     char *path;
@@ -111,6 +112,17 @@ static int gather_names(const char *folder, void *user) {
     return list->status != BRAID_OK;
 }
 
+/* A device or a pipe would never end. */
+static braid_status check_regular(const char *path) {
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return lab_fail(BRAID_ERROR_DATA, "cannot open the suite %s: %s", path, strerror(errno));
+    if (!S_ISREG(info.st_mode) || info.st_size > SUITE_MAX_BYTES)
+        return lab_fail(BRAID_ERROR_DATA, "suite %s: expected a file of at most %d bytes, got %s", path,
+                        SUITE_MAX_BYTES, S_ISREG(info.st_mode) ? "a larger one" : "something else");
+    return BRAID_OK;
+}
+
 braid_status braid_suite_names(char **names) {
     name_list list = {0};
     lab_text text;
@@ -194,6 +206,7 @@ braid_status braid_suite_read(const char *name, braid_suite **suite) {
     LAB_TRY(find_suite(name, &found));
     LAB_TRY(lab_new(sizeof *s, (void **)&s));
     braid_status status = lab_copy_text(found.path, &s->path);
+    if (!status) status = check_regular(found.path);
     FILE *file = status ? NULL : fopen(found.path, "re");
     if (!status && !file)
         status = lab_fail(BRAID_ERROR_DATA, "cannot open the suite %s: %s", found.path, strerror(errno));

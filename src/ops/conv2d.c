@@ -162,7 +162,7 @@ static void draw(rng *r, braid_problem *p) {
 static void shrink(braid_problem *p) {
     for (int axis = 0; axis < 2; axis++) {
         int64_t reach = p->dilation[axis] * (p->filter[axis] - 1) + 1;
-        int64_t most = 18 > reach ? 18 : reach;
+        int64_t most = 12 > reach ? 12 : reach;
         if (p->size[axis] > most) p->size[axis] = most + p->size[axis] % 2;
     }
     for (int i = 0; i < p->streams && p->groups == 1; i++) {

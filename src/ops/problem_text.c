@@ -214,9 +214,34 @@ static int read_dtype(const char *token, braid_dtype *dtype) {
     return 0;
 }
 
-/* The number of streams where it was not typed, single numbers for all streams, and pad=same. */
+/* A zero that was typed is not the default: refuse it where the field has no zero. */
+static braid_status refuse_zeros(const reading *r) {
+    const braid_problem *p = r->problem;
+    const struct {
+        field_id id;
+        int zero;
+    } given[] = {
+        {FIELD_st, p->stride[0] == 0 || p->stride[1] == 0},
+        {FIELD_dil, p->dilation[0] == 0 || p->dilation[1] == 0},
+        {FIELD_g, p->groups == 0},
+        {FIELD_eps, p->eps == 0},
+        {FIELD_mom, p->momentum == 0},
+    };
+    for (size_t j = 0; j < sizeof given / sizeof given[0]; j++) {
+        const field *f = &fields[given[j].id];
+        if ((r->seen & (1u << given[j].id)) && given[j].zero)
+            return fail(BRAID_ERROR_ARGUMENT, "problem: expected field %s (%s) above 0, got 0", f->name, f->meaning);
+    }
+    if (r->pad_same && (r->seen & FIELD_BIT(extra)))
+        return fail(BRAID_ERROR_ARGUMENT, "problem: expected pad=same without extra, which it sets, got both");
+    return BRAID_OK;
+}
+
+/* What was not typed: the batch, the number of streams, single numbers for all streams, and pad=same. */
 static braid_status complete(reading *r) {
     braid_problem *p = r->problem;
+    TRY(refuse_zeros(r));
+    if (!(r->seen & FIELD_BIT(b)) && (r->op->fields & FIELD_BIT(b))) p->batch = 1;
     if (!(r->seen & FIELD_BIT(n))) {
         p->streams = 1;
         for (int id = 0; id < FIELD_COUNT; id++) {

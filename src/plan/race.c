@@ -112,6 +112,17 @@ static const racer *fastest(const race *r, braid_kind kind) {
     return best;
 }
 
+/* The fastest of ours that beats the vendor beyond the noise; NULL: none does. */
+static const racer *clear_winner(const race *r, const racer *vendor) {
+    const racer *best = NULL;
+    for (int j = 0; j < r->count; j++) {
+        const racer *one = &r->racers[j];
+        if (one->reason[0] || one->median <= 0 || kernel_kind(one->kernel) != BRAID_KIND_OWN) continue;
+        if (one->high < vendor->low && (!best || one->median < best->median)) best = one;
+    }
+    return best;
+}
+
 static void choose(race *r, const racer *winner, const char *why) {
     r->winner = (int)(winner - r->racers);
     snprintf(r->why, sizeof r->why, "%s", why);
@@ -134,15 +145,15 @@ static void decide_by_cost(const braid_problem *p, race *r) {
 
 void race_decide(const braid_problem *p, race *r) {
     const racer *own = fastest(r, BRAID_KIND_OWN), *vendor = fastest(r, BRAID_KIND_VENDOR),
-                *ref = fastest(r, BRAID_KIND_REF);
+                *ref = fastest(r, BRAID_KIND_REF), *clear = vendor ? clear_winner(r, vendor) : NULL;
     char why[RACE_TEXT];
     r->winner = -1;
     snprintf(r->why, sizeof r->why, "no candidate can do this problem");
-    if (own && vendor && own->high < vendor->low) {
+    if (clear) {
         snprintf(why, sizeof why,
                  "ours is %.2fx as fast as the fastest vendor kernel (%s), and the intervals do not touch",
-                 vendor->median / own->median, vendor->kernel->name);
-        choose(r, own, why);
+                 vendor->median / clear->median, vendor->kernel->name);
+        choose(r, clear, why);
     } else if (own && vendor && own->low <= vendor->high) {
         snprintf(why, sizeof why, "a tie within the noise with our best (%s); a tie goes to the vendor",
                  own->kernel->name);

@@ -16,8 +16,9 @@
 #include "core/threads.h"
 #include "plan/tolerance.h"
 
-#define MIN_SAMPLES 1024  /* of all outputs together, where there are as many */
-#define WHOLE_TERMS 2.0e7 /* outputs times terms up to which a problem is compared whole */
+#define MIN_SAMPLES 1024    /* of all outputs together, where there are as many */
+#define WHOLE_TERMS 4.0e7   /* outputs times terms up to which a problem is compared whole */
+#define SAMPLED_TERMS 1.0e7 /* the same of the samples of a larger one */
 
 /* ---- Choosing the outputs to compare ------------------------------------------------------- */
 
@@ -43,7 +44,7 @@ static int list_outputs(const braid_problem *p, output_plane *planes, int64_t *t
     return count;
 }
 
-/* All elements, or `wanted` of them: the two ends and a stride of a random start, which meets every row and column. */
+/* All elements, or `wanted` of them: the two ends and random ones. */
 static int64_t choose_plane(const output_plane *o, int64_t wanted, uint64_t seed, truth_sample *out) {
     int64_t count = wanted < o->elements ? wanted : o->elements;
     rng r = {.seed = seed, .stream = 1000u + (uint64_t)(o->slot * BRAID_MAX_PLANES + o->plane)};
@@ -61,7 +62,7 @@ static braid_status choose_samples(verifier *v, uint64_t seed) {
     int count = list_outputs(&v->problem, planes, &total);
     double terms = (double)op_of(&v->problem)->terms(&v->problem);
     int64_t wanted =
-        (double)total * terms <= WHOLE_TERMS ? total : (int64_t)(WHOLE_TERMS / terms) / (count ? count : 1);
+        (double)total * terms <= WHOLE_TERMS ? total : (int64_t)(SAMPLED_TERMS / terms) / (count ? count : 1);
     if (wanted * count < MIN_SAMPLES) wanted = MIN_SAMPLES / count + 1;
     int64_t most = 0;
     for (int j = 0; j < count; j++) most += wanted < planes[j].elements ? wanted : planes[j].elements;
@@ -248,10 +249,18 @@ braid_status verifier_judge(verifier *v, const kernel *k, verdict *out) {
     return status;
 }
 
+static double whole_terms(const braid_problem *p) {
+    output_plane planes[OP_MAX_OPERANDS * BRAID_MAX_PLANES];
+    int64_t total;
+    list_outputs(p, planes, &total);
+    return (double)total * (double)op_of(p)->terms(p);
+}
+
 int verify_shrink(const braid_problem *p, braid_problem *small) {
     char before[BRAID_PROBLEM_TEXT], after[BRAID_PROBLEM_TEXT];
     *small = *p;
     op_of(p)->shrink(small);
+    while (small->batch > 1 && whole_terms(small) > WHOLE_TERMS) small->batch = (small->batch + 1) / 2;
     if (braid_problem_check(small) != BRAID_OK) *small = *p;
     if (braid_problem_print(p, before, sizeof before) || braid_problem_print(small, after, sizeof after)) return 0;
     return strcmp(before, after) != 0;
@@ -281,7 +290,9 @@ braid_status verify_kernels(const braid_problem *p, device *d, const kernel *con
     int smaller = verify_shrink(p, &small);
     for (int j = 0; j < count; j++) verdicts[j] = (verdict){0};
     if (smaller) TRY(judge_all(&small, d, IMAGE_REAL, kernels, count, seed, verdicts));
-    if (op_of(p)->exact_passes & (1u << p->pass))
-        TRY(judge_all(&small, d, IMAGE_EXACT, kernels, count, seed + 1, verdicts));
+    if (op_of(p)->exact_passes & (1u << p->pass)) {
+        if (smaller) TRY(judge_all(&small, d, IMAGE_EXACT, kernels, count, seed + 1, verdicts));
+        TRY(judge_all(p, d, IMAGE_EXACT, kernels, count, seed + 3, verdicts));
+    }
     return judge_all(p, d, IMAGE_REAL, kernels, count, seed + 2, verdicts);
 }

@@ -250,6 +250,40 @@ static void nothing_compared_is_a_failure(void **state) {
     assert_string_equal(found.failure, "nothing was compared");
 }
 
+/* What stands in for a large problem is compared in every output. */
+static void small_problems_are_compared_whole(void **state) {
+    static const char *const large[] = {
+        "conv2d_fwd:f32:n3:b2:hw104x136:c64:k64:rs3x3:pad1",
+        "conv2d_fwd:f32:n3:b256:hw104x136:c64:k64:rs3x3:pad1",
+        "conv2d_bwd_data:f32:n3:b16:hw13x17:c512:k512:rs3x3:pad1",
+        "conv2d_fwd:f32:n3:b2:hw416x544:c3,1,1:k64:rs7x7:st2:pad3",
+        "conv2d_fwd:f32:b256:hw52x68:c256:k256:rs3x3:pad1:g32",
+        "linear_fwd:f32:b8192:c4096:k4096",
+        "bn_sums:f32:n4:b16:hw208x272:c64",
+    };
+    (void)state;
+    for (size_t j = 0; j < sizeof large / sizeof large[0]; j++) {
+        braid_problem p, small;
+        verifier v;
+        plane_shape shape;
+        int64_t outputs = 0;
+        assert_int_equal(braid_problem_parse(large[j], &p), BRAID_OK);
+        assert_true(verify_shrink(&p, &small));
+        assert_int_equal(verifier_create(&small, cpu, IMAGE_REAL, 3, &v), BRAID_OK);
+        for (int slot = 0; slot < op_operand_count(op_of(&small)); slot++) {
+            for (int i = 0; op_is_output(op_role(&small, slot)) && i < op_of(&small)->planes(&small, slot); i++) {
+                int64_t elements = 1;
+                op_of(&small)->shape(&small, slot, i, &shape);
+                for (int axis = 0; axis < shape.rank; axis++) elements *= shape.dims[axis];
+                outputs += elements;
+            }
+        }
+        if (v.sample_count != outputs) print_error("%s\n", large[j]);
+        assert_int_equal(v.sample_count, outputs);
+        verifier_destroy(&v);
+    }
+}
+
 /* A problem too large to compare whole: sampled in at least 1,024 outputs, the ends of every plane among them. */
 static void large_problems_are_sampled(void **state) {
     (void)state;
@@ -273,7 +307,7 @@ int main(void) {
         cmocka_unit_test(wrong_writes_are_caught),    cmocka_unit_test(other_bits_are_caught),
         cmocka_unit_test(failures_are_told),          cmocka_unit_test(bound_is_sharp),
         cmocka_unit_test(zeros_are_mistrusted),       cmocka_unit_test(nothing_compared_is_a_failure),
-        cmocka_unit_test(large_problems_are_sampled),
+        cmocka_unit_test(large_problems_are_sampled), cmocka_unit_test(small_problems_are_compared_whole),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }
