@@ -15,7 +15,7 @@
 #define ACT_SQRT_2_OVER_PI 0.79788456080286535588
 #define ACT_CUBE 0.044715
 
-/* ReLU keeps NaN, as frameworks do. */
+/* ReLU keeps NaN and -0.0, as frameworks do. */
 static inline double act_value(braid_activation activation, double x) {
     switch (activation) {
         case BRAID_ACTIVATION_GELU: return 0.5 * x * (1 + erf(x * ACT_SQRT_HALF));
@@ -24,6 +24,7 @@ static inline double act_value(braid_activation activation, double x) {
     }
 }
 
+/* At a NaN, ReLU hands the gradient on, as frameworks do. */
 static inline double act_slope(braid_activation activation, double x) {
     switch (activation) {
         case BRAID_ACTIVATION_GELU:
@@ -32,7 +33,7 @@ static inline double act_slope(braid_activation activation, double x) {
             double t = tanh(ACT_SQRT_2_OVER_PI * (x + ACT_CUBE * x * x * x));
             return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * ACT_SQRT_2_OVER_PI * (1 + 3 * ACT_CUBE * x * x);
         }
-        default: return x > 0 ? 1 : 0;
+        default: return x <= 0 ? 0 : 1;
     }
 }
 

@@ -10,7 +10,8 @@
 
 #include "kernels/ref/ref.h"
 
-/* The pixel (dense, over [B][H][W]) that output pixel [sample][row][column] takes in channel c of stream i. */
+/* The pixel (dense, over [B][H][W]) that output pixel [sample][row][column] takes in channel c of stream i;
+ * -1 where a dilated window has all its places in the padding. */
 static inline int64_t maxpool_taken(const braid_problem *p, const real *x, int i, int64_t c, int64_t sample,
                                     int64_t row, int64_t column) {
     int64_t taken = -1;

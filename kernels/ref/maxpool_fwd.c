@@ -11,6 +11,5 @@ ref_value REF(maxpool_fwd)(const braid_problem *p, const buffers *b, int slot, i
     int64_t height = maxpool_out_size(p, 0), width = maxpool_out_size(p, 1);
     int64_t c = index % p->in_channels[i], pixel = index / p->in_channels[i];
     int64_t taken = maxpool_taken(p, x, i, c, pixel / width / height, pixel / width % height, pixel % width);
-    real value = x[taken * p->in_pitch[i] + c];
-    return (ref_value){value, 0};
+    return (ref_value){taken < 0 ? -INFINITY : (double)x[taken * p->in_pitch[i] + c], 0};
 }

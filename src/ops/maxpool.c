@@ -3,6 +3,7 @@
  * the first in row order is taken, and a NaN beats every number (the last NaN of several), as frameworks
  * do. The gradient goes to the place that was taken; it is found again from x, nothing is stored.
  * With ceil1 a last window may end beyond the padding, but must begin inside the input or its left padding.
+ * A dilated window with all its places in the padding gives minus infinity and has no gradient.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,8 +12,9 @@
 int64_t maxpool_out_size(const braid_problem *p, int axis) {
     int64_t reach = p->dilation[axis] * (p->filter[axis] - 1) + 1;
     int64_t room = p->size[axis] + 2 * p->padding[axis] - reach;
+    if (p->ceil_mode) room += p->stride[axis] - 1;
     if (room < 0) return 0;
-    int64_t out = (room + (p->ceil_mode ? p->stride[axis] - 1 : 0)) / p->stride[axis] + 1;
+    int64_t out = room / p->stride[axis] + 1;
     if (p->ceil_mode && (out - 1) * p->stride[axis] >= p->size[axis] + p->padding[axis]) out--;
     return out;
 }
