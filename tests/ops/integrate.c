@@ -162,7 +162,7 @@ static outcome contributions_add_up(trial *t) {
 /* r_0 = 2, r_1 = 5, z = its index, v_0 = 3, v_1 = 7, w = 10, bias = 1, dy = 1 + its index; y is 2x2. Sample 1 of
  * stream 0 is blanked, and all of stream 1 where `all`. False where there is no such kernel, or it failed. */
 static int run_small(suite *s, rig *r, const char *text, int index, int all) {
-    static const double values[] = {[INTEGRATE_W] = 10, [INTEGRATE_BIAS] = 1};
+    static const double values[INTEGRATE_Y + 1] = {[INTEGRATE_W] = 10, [INTEGRATE_BIAS] = 1};
     braid_problem p;
     *r = (rig){0};
     braid_status status = braid_problem_parse(text, &p);
