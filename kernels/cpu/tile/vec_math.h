@@ -37,11 +37,19 @@ VEC_INLINE vec vec_from_tail(vec x, vec tail) {
     return vec_select(vec_greater(x, vec_zero()), vec_sub(vec_spread(1.0f), tail), tail);
 }
 
-/* Phi(x) = (1 + erf(x / sqrt 2)) / 2. The tail beyond u is e^(-u^2/2) times a polynomial in t = 1 / (1 + 0.3 u). */
-VEC_INLINE vec_bell vec_normal(vec x) {
-    vec u = vec_at_most(vec_abs(x), vec_spread(VEC_FAR));
+/* Phi(x) near 0: 1/2 + x times a polynomial in x^2, for |x| < 1. */
+VEC_INLINE vec vec_normal_near(vec x, vec square) {
+    vec sum = vec_mul_add(square, vec_spread(-7.660538171e-6f), vec_spread(1.135022962e-4f));
+    sum = vec_mul_add(sum, square, vec_spread(-0.001186343989f));
+    sum = vec_mul_add(sum, square, vec_spread(0.009973328481f));
+    sum = vec_mul_add(sum, square, vec_spread(-0.06649036057f));
+    sum = vec_mul_add(sum, square, vec_spread(0.3989422801f));
+    return vec_mul_add(x, sum, vec_spread(0.5f));
+}
+
+/* The tail of Phi beyond u >= 0 over e^(-u^2/2): a polynomial in t = 1 / (1 + 0.3 u). */
+VEC_INLINE vec vec_normal_tail(vec u) {
     vec t = vec_div(vec_spread(1.0f), vec_mul_add(u, vec_spread(0.3f), vec_spread(1.0f)));
-    vec e = vec_exp_negative(vec_mul(vec_mul(u, vec_spread(-0.5f)), u));
     vec sum = vec_mul_add(t, vec_spread(0.03741848192f), vec_spread(-0.1643185171f));
     sum = vec_mul_add(sum, t, vec_spread(0.2183154581f));
     sum = vec_mul_add(sum, t, vec_spread(-0.06437430307f));
@@ -49,7 +57,16 @@ VEC_INLINE vec_bell vec_normal(vec x) {
     sum = vec_mul_add(sum, t, vec_spread(0.09832776816f));
     sum = vec_mul_add(sum, t, vec_spread(0.1209955612f));
     sum = vec_mul_add(sum, t, vec_spread(0.1196144353f));
-    return (vec_bell){vec_from_tail(x, vec_mul(e, vec_mul(sum, t))), vec_mul(e, vec_spread(0.3989422804f))};
+    return vec_mul(sum, t);
+}
+
+/* Phi(x) = (1 + erf(x / sqrt 2)) / 2. */
+VEC_INLINE vec_bell vec_normal(vec x) {
+    vec u = vec_at_most(vec_abs(x), vec_spread(VEC_FAR)), square = vec_mul(u, u);
+    vec e = vec_exp_negative(vec_mul(square, vec_spread(-0.5f)));
+    vec far = vec_from_tail(x, vec_mul(e, vec_normal_tail(u)));
+    vec cdf = vec_select(vec_greater(vec_spread(1.0f), u), vec_normal_near(x, square), far);
+    return (vec_bell){cdf, vec_mul(e, vec_spread(0.3989422804f))};
 }
 
 /* (1 + tanh w) / 2 with w = sqrt(2/pi) (x + 0.044715 x^3), which is 1 / (1 + e^-2w). */
