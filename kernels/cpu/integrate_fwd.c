@@ -19,6 +19,7 @@
 
 #define TILES_IN_PART 16   /* of pixels */
 #define PANEL_FLOATS 65536 /* of the panels of a part: 256 KiB of the second-level cache */
+#define LINE_FLOATS 16     /* of a cache line */
 #define FROM_Z (-1)
 
 typedef struct source {
@@ -143,6 +144,14 @@ static void find_pixels(part *a, int64_t first) {
     }
 }
 
+/* Fetches what the next tile will read of a stream, where all panels are in one part; with more, later parts find it
+ * cached. */
+static void fetch_next(const part *a, const source *s, const float *from) {
+    int64_t next = a->pixel[0] + a->m, count = at_most(a->pixel_end - next, a->l->g->tile->rows);
+    if (a->l->g->panel_parts > 1) return;
+    for (int64_t j = 0; j < count * s->pitch; j += LINE_FLOATS) __builtin_prefetch(from + next * s->pitch + j, 0, 2);
+}
+
 static void list_rows(const part *a, const source *s, rows *to) {
     const buffers *b = a->l->b;
     int is_z = s->stream == FROM_Z;
@@ -155,6 +164,7 @@ static void list_rows(const part *a, const source *s, rows *to) {
         to->from[to->m] = from + (is_z ? a->pixel_of_z[i] : a->pixel[i]) * s->pitch;
         to->y[to->m++] = y + a->pixel[i] * a->l->p->integrated_out;
     }
+    if (!is_z) fetch_next(a, s, from);
 }
 
 /* y = bias or 0, in the columns of the part. */
