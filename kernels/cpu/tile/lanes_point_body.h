@@ -82,14 +82,13 @@ VEC_TARGET static void add(float *y, const lanes_pixels *p) { point_loop(y, p, P
 /* The largest value of the lanes from c on, and the number of the place it was taken from. */
 VEC_INLINE vec window_max(const lanes_window *w, int64_t c, int64_t count, vec *place) {
     vec best = load_lanes(w->x + c, count);
-    float number = 0;
     *place = vec_zero();
     for (int64_t r = 0; r < w->rows; r++) {
-        for (int64_t s = 0; s < w->columns; s++, number++) {
+        for (int64_t s = 0; s < w->columns; s++) {
             vec value = load_lanes(w->x + r * w->row_step + s * w->column_step + c, count);
             vec_mask wins = vec_beats(value, best);
             best = vec_select(wins, value, best);
-            *place = vec_select(wins, vec_spread(number), *place);
+            *place = vec_select(wins, vec_spread((float)(r * w->columns + s)), *place);
         }
     }
     return best;

@@ -34,7 +34,7 @@ typedef int32_t vec_mask __attribute__((vector_size(16)));
 
 VEC_INLINE vec_mask vec_greater(vec a, vec b) { return a > b; }
 VEC_INLINE vec_mask vec_equal(vec a, vec b) { return a == b; }
-VEC_INLINE vec_mask vec_beats(vec a, vec b) { return (a > b) | (a != a); }
+VEC_INLINE vec_mask vec_beats(vec a, vec b) { return (a > b) | (((vec_mask)a & 0x7fffffff) > 0x7f800000); }
 VEC_INLINE vec vec_select(vec_mask where, vec a, vec b) {
     return (vec)((where & (vec_mask)a) | (~where & (vec_mask)b));
 }
