@@ -100,6 +100,11 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
 #define BRAID_OP_LIST(X)        \
     X(CONV2D, conv2d)           \
     X(LINEAR, linear)           \
+    X(INTEGRATE, integrate)     \
+    X(ACT, act)                 \
+    X(ADD, add)                 \
+    X(MAXPOOL, maxpool)         \
+    X(AVGPOOL, avgpool)         \
     X(BN_STATS, bn_stats)       \
     X(BN_FINALIZE, bn_finalize) \
     X(BN_APPLY, bn_apply)       \
@@ -136,6 +141,13 @@ typedef enum braid_phase { BRAID_PHASE_TRAIN, BRAID_PHASE_EVAL, BRAID_PHASE_COUN
 /* How running statistics follow the batches: by momentum, or as the plain mean of all batches so far. */
 typedef enum braid_average { BRAID_AVERAGE_EXPONENTIAL, BRAID_AVERAGE_CUMULATIVE, BRAID_AVERAGE_COUNT } braid_average;
 
+typedef enum braid_activation {
+    BRAID_ACTIVATION_RELU,
+    BRAID_ACTIVATION_GELU,      /* exact, by the error function */
+    BRAID_ACTIVATION_GELU_TANH, /* its approximation by tanh */
+    BRAID_ACTIVATION_COUNT
+} braid_activation;
+
 /*
  * One problem: an op, a pass, a dtype, a shape and options. Each op uses some of the fields (the
  * table in docs/problems.md); the others stay zero. As text, with the short names in brackets:
@@ -163,6 +175,11 @@ typedef struct braid_problem {
     braid_average average;                  /* [avg] */
     double eps;                             /* [eps]  default 1e-5 */
     double momentum;                        /* [mom]  default 0.1 */
+    braid_activation activation;            /* [act] */
+    int ceil_mode;                          /* [ceil] 1: a pooling window may begin inside and end outside */
+    int64_t out_size[2];                    /* [out]  output height and width of adaptive pooling; default 1 */
+    int64_t integrated_in;                  /* [zi]   channels of the integrated input; 0: there is none */
+    int64_t integrated_out;                 /* [zo]   channels of the integrated output */
     int64_t in_pitch[BRAID_MAX_PLANES];     /* [cp]   elements from one input pixel to the next; default in_channels */
     int64_t out_pitch[BRAID_MAX_PLANES];    /* [kp]   the same for the output; default out_channels */
 } braid_problem;

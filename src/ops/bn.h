@@ -20,7 +20,6 @@ void bn_shape_channels(const braid_problem *p, int i, plane_shape *out);
 
 int64_t bn_terms(const braid_problem *p); /* values behind one channel's statistics */
 void bn_draw(rng *r, braid_problem *p);
-void bn_shrink(braid_problem *p);
 
 /* Refuses counts of values that do not fit in 64 bits, and training on a single value per channel, whose unbiased
  * variance does not exist. */

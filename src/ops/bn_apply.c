@@ -44,5 +44,5 @@ const op_info op_bn_apply = {
     .flops = flops,
     .terms = terms,
     .draw = bn_draw,
-    .shrink = bn_shrink,
+    .shrink = shrink_pixels,
 };

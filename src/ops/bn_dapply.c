@@ -59,5 +59,5 @@ const op_info op_bn_dapply = {
     .flops = flops,
     .terms = terms,
     .draw = draw,
-    .shrink = bn_shrink,
+    .shrink = shrink_pixels,
 };

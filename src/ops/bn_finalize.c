@@ -84,5 +84,5 @@ const op_info op_bn_finalize = {
     .flops = flops,
     .terms = terms,
     .draw = draw,
-    .shrink = bn_shrink,
+    .shrink = shrink_pixels,
 };

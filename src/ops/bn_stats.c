@@ -37,5 +37,5 @@ const op_info op_bn_stats = {
     .flops = flops,
     .terms = bn_terms,
     .draw = bn_draw,
-    .shrink = bn_shrink,
+    .shrink = shrink_pixels,
 };

@@ -42,5 +42,5 @@ const op_info op_bn_sums = {
     .flops = flops,
     .terms = bn_terms,
     .draw = bn_draw,
-    .shrink = bn_shrink,
+    .shrink = shrink_pixels,
 };

@@ -31,6 +31,11 @@
     X(avg, AVERAGE, average, 0)                     \
     X(eps, REAL, eps, 0)                            \
     X(mom, REAL, momentum, 0)                       \
+    X(act, ACTIVATION, activation, 0)               \
+    X(ceil, INT, ceil_mode, 0)                      \
+    X(out, PAIR, out_size, 0)                       \
+    X(zi, INT64, integrated_in, 0)                  \
+    X(zo, INT64, integrated_out, 0)                 \
     X(cp, LIST, in_pitch, FIELD_OMIT)               \
     X(kp, LIST, out_pitch, FIELD_OMIT)
 
@@ -124,6 +129,10 @@ double op_bytes(const braid_problem *p);
 int64_t conv2d_out_size(const braid_problem *p, int axis); /* P or Q */
 /* The input row (axis 0) or column (axis 1) that output position `out` reads at filter tap `tap`; -1: padding. */
 int64_t conv2d_in_index(const braid_problem *p, int axis, int64_t out, int64_t tap);
+int64_t integrate_out_size(const braid_problem *p, int axis);
+int64_t maxpool_out_size(const braid_problem *p, int axis);
+/* The rows (axis 0) or columns (axis 1) [*begin, *end) that adaptive pooling averages for output position `out`. */
+void avgpool_window(const braid_problem *p, int axis, int64_t out, int64_t *begin, int64_t *end);
 int64_t mask_words(int64_t batch);
 
 /* Samples of plane i that the mask leaves active; all of them where mask is NULL. */
@@ -135,6 +144,11 @@ static inline int mask_blanks(const uint32_t *mask, int64_t sample) {
 /* Slots, by op. */
 enum { CONV2D_X, CONV2D_W, CONV2D_BIAS, CONV2D_MASK, CONV2D_Y };
 enum { LINEAR_X, LINEAR_W, LINEAR_BIAS, LINEAR_MASK, LINEAR_Y };
+enum { INTEGRATE_R, INTEGRATE_Z, INTEGRATE_V, INTEGRATE_W, INTEGRATE_BIAS, INTEGRATE_MASK, INTEGRATE_Y };
+enum { ACT_X, ACT_Y, ACT_DX };
+enum { ADD_X, ADD_Z, ADD_Y };
+enum { MAXPOOL_X, MAXPOOL_Y, MAXPOOL_DX };
+enum { AVGPOOL_X, AVGPOOL_Y };
 enum { BN_STATS_X, BN_STATS_MASK, BN_STATS_MEAN, BN_STATS_VAR };
 enum {
     BN_FINALIZE_MEAN,

@@ -23,10 +23,12 @@ const char *const *field_words(field_kind kind) {
     static const char *const padding_modes[] = {"zeros", "reflect", "replicate", "circular", NULL};
     static const char *const phases[] = {"train", "eval", NULL};
     static const char *const averages[] = {"exponential", "cumulative", NULL};
+    static const char *const activations[] = {"relu", "gelu", "gelu_tanh", NULL};
     switch (kind) {
         case FIELD_KIND_PADDING_MODE: return padding_modes;
         case FIELD_KIND_PHASE: return phases;
         case FIELD_KIND_AVERAGE: return averages;
+        case FIELD_KIND_ACTIVATION: return activations;
         default: return NULL;
     }
 }
@@ -48,6 +50,7 @@ static void fill_defaults(braid_problem *p, const op_info *o) {
     int streams = p->streams < 0 || p->streams > BRAID_MAX_PLANES ? 0 : p->streams;
     if (o->fields & FIELD_BIT(st)) default_pair(p->stride, 1);
     if (o->fields & FIELD_BIT(dil)) default_pair(p->dilation, 1);
+    if (o->fields & FIELD_BIT(out)) default_pair(p->out_size, 1);
     if ((o->fields & FIELD_BIT(g)) && p->groups == 0) p->groups = 1;
     if ((o->fields & FIELD_BIT(eps)) && p->eps == 0) p->eps = 1e-5;
     if ((o->fields & FIELD_BIT(mom)) && p->momentum == 0) p->momentum = 0.1;
@@ -81,7 +84,9 @@ static braid_status check_range(const op_info *o, const field *f, int64_t value,
                 (long long)low, (long long)high, (long long)value);
 }
 
-static int64_t lowest(field_id id) { return id == FIELD_b || id == FIELD_pad || id == FIELD_extra ? 0 : 1; }
+static int64_t lowest(field_id id) {
+    return id == FIELD_b || id == FIELD_pad || id == FIELD_extra || id == FIELD_zi ? 0 : 1;
+}
 
 static braid_status check_list(const braid_problem *p, const op_info *o, const field *f, const int64_t *list) {
     for (int i = 0; i < BRAID_MAX_PLANES; i++) {

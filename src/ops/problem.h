@@ -19,6 +19,7 @@ typedef enum field_kind {
     FIELD_KIND_PADDING_MODE, /* enums, printed name=word */
     FIELD_KIND_PHASE,
     FIELD_KIND_AVERAGE,
+    FIELD_KIND_ACTIVATION,
 } field_kind;
 
 typedef struct field {

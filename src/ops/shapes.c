@@ -19,6 +19,10 @@ void shape_vector(const braid_problem *p, int64_t count, plane_shape *out) {
     *out = (plane_shape){p->dtype, 1, {count}, count};
 }
 
+void shape_matrix(const braid_problem *p, int64_t rows, int64_t columns, plane_shape *out) {
+    *out = (plane_shape){p->dtype, 2, {rows, columns}, columns};
+}
+
 void shape_mask(const braid_problem *p, plane_shape *out) {
     int64_t words = mask_words(p->batch);
     *out = (plane_shape){BRAID_DTYPE_I32, 1, {words}, words};
@@ -33,6 +37,28 @@ int64_t draw_size(rng *r, int64_t most) {
     int count = 0;
     while (count < (int)(sizeof sizes / sizeof sizes[0]) && sizes[count] <= most) count++;
     return count ? sizes[rng_between(r, 0, count - 1)] : 1;
+}
+
+void draw_pixels(rng *r, braid_problem *p) {
+    p->batch = draw_chance(r, 25) ? draw_size(r, 40) : p->batch;
+    p->size[0] = draw_size(r, 33);
+    p->size[1] = draw_size(r, 33);
+    while (shape_total(p) > DRAW_ELEMENTS && p->batch > 1) p->batch = (p->batch + 1) / 2;
+    while (shape_total(p) > DRAW_ELEMENTS && (p->size[0] > 1 || p->size[1] > 1)) {
+        int axis = p->size[0] > p->size[1] ? 0 : 1;
+        p->size[axis] = (p->size[axis] + 1) / 2;
+    }
+}
+
+void shrink_pixels(braid_problem *p) {
+    if (p->batch > 3) p->batch = 3;
+    p->size[0] = shrink_size(p->size[0], 24);
+    p->size[1] = shrink_size(p->size[1], 24);
+    for (int i = 0; i < p->streams; i++) {
+        int dense = p->in_pitch[i] == p->in_channels[i];
+        p->in_channels[i] = shrink_size(p->in_channels[i], 80);
+        if (dense) p->in_pitch[i] = p->in_channels[i];
+    }
 }
 
 int draw_chance(rng *r, int percent) { return rng_between(r, 1, 100) <= percent; }

@@ -15,6 +15,9 @@ void shape_pixels(const braid_problem *p, const int64_t hw[2], int64_t channels,
 void shape_statistics(const braid_problem *p, int64_t count, plane_shape *out);
 void shape_vector(const braid_problem *p, int64_t count, plane_shape *out);
 
+/* [rows][columns] in the dtype of the problem. */
+void shape_matrix(const braid_problem *p, int64_t rows, int64_t columns, plane_shape *out);
+
 /* [words] of the mask: 32 samples a word. */
 void shape_mask(const braid_problem *p, plane_shape *out);
 
@@ -27,6 +30,10 @@ void shape_counter(plane_shape *out);
 
 /* A size that kernels trip over, at most `most`: ones, primes, powers of two and their neighbours. */
 int64_t draw_size(rng *r, int64_t most);
+
+/* Height, width and batch of a random problem on [B][H][W][C] planes, within DRAW_ELEMENTS; and its shrinking. */
+void draw_pixels(rng *r, braid_problem *p);
+void shrink_pixels(braid_problem *p);
 
 /* True in `percent` of the draws. */
 int draw_chance(rng *r, int percent);

@@ -254,7 +254,7 @@ static void calls_are_refused_in_words(void **state) {
     REFUSED(braid_problem_check(NULL), "braid_problem_check|expected a problem|NULL");
     REFUSED(braid_problem_print(NULL, text, sizeof text), "braid_problem_print|expected a problem|NULL");
     REFUSED(braid_problem_print(&problem, NULL, 100), "braid_problem_print|a text|NULL");
-    REFUSED(braid_problem_draw(BRAID_OP_COUNT, BRAID_PASS_FWD, 1, &problem), "braid_problem_draw|expected an op|op 7");
+    REFUSED(braid_problem_draw(BRAID_OP_COUNT, BRAID_PASS_FWD, 1, &problem), "braid_problem_draw|expected an op");
     REFUSED(braid_problem_draw(BRAID_OP_BN_SUMS, BRAID_PASS_BWD_DATA, 1, &problem), "braid_problem_draw|passes|pass 1");
     REFUSED(braid_problem_draw(BRAID_OP_LINEAR, BRAID_PASS_FWD, 1, none), "braid_problem_draw|a problem");
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
+#include "braid.h"
 #include "core/rng.h"
 #include "kernels/cpu/tile/gemm.h"
 #include "kernels/cpu/tile/lanes.h"
@@ -272,12 +273,62 @@ static void lanes_equal_plain_loop(void **state) {
     }
 }
 
+/* ---- Activations --------------------------------------------------------------------------- */
+
+/* The double value of an activation, or of its slope. */
+static double act_expected(int activation, int slope, double x) {
+    double inner = sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x), t = tanh(inner);
+    double cdf = activation == BRAID_ACTIVATION_GELU ? 0.5 * erfc(-x * sqrt(0.5)) : 1 / (1 + exp(-2 * inner));
+    double density = activation == BRAID_ACTIVATION_GELU
+                         ? exp(-0.5 * x * x) / sqrt(2 * acos(-1))
+                         : 0.5 * (1 - t * t) * sqrt(2 / acos(-1)) * (1 + 3 * 0.044715 * x * x);
+    return slope ? cdf + x * density : x * cdf;
+}
+
+/* The worst error over many x of one magnitude and both signs, in units of 2^-24 of what the value was made from. */
+static double act_error(const lanes *loops, int activation, int slope, float start) {
+    enum { COUNT = 1000 };
+    static float x[COUNT], out[COUNT], one[COUNT];
+    double worst = 0;
+    for (int i = 0; i < COUNT; i++) {
+        x[i] = (i % 2 ? -start : start) * (1 + (float)i / COUNT);
+        one[i] = 1;
+    }
+    const lanes_pixels p = {1, 1, COUNT, x, one};
+    (slope ? loops->activate_gradient : loops->activate)(out, activation, &p);
+    for (int i = 0; i < COUNT; i++) {
+        double error = fabs((double)out[i] - act_expected(activation, slope, (double)x[i]));
+        double share = error / (slope ? 1 : fabs((double)x[i]) + 0x1p-120) * 0x1p24;
+        if (!(share <= worst)) worst = share;
+    }
+    return worst;
+}
+
+/* Every binary order of magnitude that a float has; the checks of act allow 4 units and the rounding of y. */
+static void activations_equal_libm(void **state) {
+    (void)state;
+    for (int set = 0; set < SETS; set++) {
+        if (!has(set)) continue;
+        for (int activation = BRAID_ACTIVATION_GELU; activation <= BRAID_ACTIVATION_GELU_TANH; activation++) {
+            for (int slope = 0; slope < 2; slope++) {
+                double worst = 0;
+                for (int exponent = -149; exponent < 127; exponent++) {
+                    double error = act_error(sets[set].loops, activation, slope, ldexpf(1, exponent));
+                    if (!(error <= worst)) worst = error;
+                }
+                print_message("%s, activation %d, slope %d: worst error %.2f of 4 units\n", sets[set].loops->name,
+                              activation, slope, worst);
+                assert_true(worst < 3);
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_equal_plain_loop),
-        cmocka_unit_test(outer_equals_plain_loop),
-        cmocka_unit_test(dots_equal_plain_loop),
-        cmocka_unit_test(lanes_equal_plain_loop),
+        cmocka_unit_test(rows_equal_plain_loop),  cmocka_unit_test(outer_equals_plain_loop),
+        cmocka_unit_test(dots_equal_plain_loop),  cmocka_unit_test(lanes_equal_plain_loop),
+        cmocka_unit_test(activations_equal_libm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

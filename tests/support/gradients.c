@@ -8,15 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { X = CONV2D_X, W = CONV2D_W, BIAS = CONV2D_BIAS, Y = CONV2D_Y }; /* linear numbers them alike */
-
 int gradient_agrees(double analytic, double numeric) { return fabs(analytic - numeric) <= 1e-5 + 1e-3 * fabs(numeric); }
 
 void check_gradient(suite *s, const char *what, rig *inputs, int slot, const rig *of, int gradient, loss_function value,
                     void *context) {
     int64_t wrong = 0, elements = 0;
     double first_analytic = 0, first_numeric = 0, largest = 0;
-    for (int i = 0; i < inputs->problem.streams; i++) {
+    for (int i = 0; i < rig_planes(inputs, slot); i++) {
         for (int64_t j = 0; j < rig_elements(inputs, slot, i); j++, elements++) {
             double at = rig_get(inputs, slot, i, j), analytic = rig_get(of, gradient, i, j);
             rig_set(inputs, slot, i, j, at + GRADIENT_STEP);
@@ -39,17 +37,19 @@ void check_gradient(suite *s, const char *what, rig *inputs, int slot, const rig
                  first_numeric);
 }
 
-/* ---- conv2d and linear --------------------------------------------------------------------- */
+/* ---- conv2d, linear and integrate ---------------------------------------------------------- */
 
-/* The three passes of one problem, on the same x, w, bias, mask and dy = v. */
+/* The three passes of one problem, on the same data, weights, bias, mask and dy = v. */
 typedef struct product {
     rig pass[BRAID_PASS_COUNT];
+    int y; /* the slot */
 } product;
 
 static double product_loss(void *context) {
     product *p = context;
-    return rig_run(&p->pass[BRAID_PASS_FWD]) ? NAN
-                                             : rig_inner(&p->pass[BRAID_PASS_FWD], Y, &p->pass[BRAID_PASS_BWD_DATA], Y);
+    return rig_run(&p->pass[BRAID_PASS_FWD])
+               ? NAN
+               : rig_inner(&p->pass[BRAID_PASS_FWD], p->y, &p->pass[BRAID_PASS_BWD_DATA], p->y);
 }
 
 static braid_status ready_product(suite *s, const braid_problem *p, product *out) {
@@ -68,12 +68,15 @@ void check_product_gradients(suite *s, const char *text) {
     braid_status status = braid_problem_parse(text, &p);
     if (!status) status = ready_product(s, &p, &all);
     suite_expect(s, status == BRAID_OK, "gradients of %s: %s", text, braid_message());
-    rig *forward = &all.pass[BRAID_PASS_FWD], *data = &all.pass[BRAID_PASS_BWD_DATA],
-        *weight = &all.pass[BRAID_PASS_BWD_WEIGHT];
-    if (!status) {
-        check_gradient(s, text, forward, X, data, X, product_loss, &all);
-        check_gradient(s, text, forward, W, weight, W, product_loss, &all);
-        if (p.bias) check_gradient(s, text, forward, BIAS, weight, BIAS, product_loss, &all);
+    for (int slot = 0; !status && slot < op_operand_count(op_of(&p)); slot++) {
+        if (op_role(&all.pass[BRAID_PASS_FWD].problem, slot) == ROLE_OUT) all.y = slot;
+    }
+    for (int pass = BRAID_PASS_BWD_DATA; !status && pass < BRAID_PASS_COUNT; pass++) {
+        const rig *of = &all.pass[pass];
+        for (int slot = 0; slot < op_operand_count(op_of(&p)); slot++) {
+            if (op_role(&of->problem, slot) != ROLE_DOUT) continue;
+            check_gradient(s, text, &all.pass[BRAID_PASS_FWD], slot, of, slot, product_loss, &all);
+        }
     }
     for (int pass = 0; pass < BRAID_PASS_COUNT; pass++) rig_destroy(&all.pass[pass]);
 }

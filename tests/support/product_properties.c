@@ -19,18 +19,20 @@ static int is_wide(const trial *t) {
 
 /* ---- Adjoint ------------------------------------------------------------------------------- */
 
-/* Runs a kernel of any pass on the x, w, y and mask of the seed, and gives the inner product of its output with the
- * operand that it was not given. */
+/* Runs a kernel of any pass on the x, w, y and mask of the seed, and gives the inner product of its outputs with the
+ * operands that it was not given. */
 static braid_status inner_product(const braid_problem *p, device *d, const kernel *k, uint64_t seed, double *inner) {
     static const braid_pass others[] = {BRAID_PASS_BWD_DATA, BRAID_PASS_FWD, BRAID_PASS_FWD};
-    static const int out_slot[] = {Y, X, W};
     rig mine = {0}, other = {0};
     braid_problem q = *p;
     q.pass = others[p->pass]; /* a pass in which the output is an input, for its values */
     braid_status status = rig_create(&mine, p, d, k, IMAGE_EXACT, seed);
     if (!status) status = rig_run(&mine);
     if (!status) status = rig_create(&other, &q, d, able_kernel(&q, d, 0), IMAGE_EXACT, seed);
-    if (!status) *inner = rig_inner(&mine, out_slot[p->pass], &other, out_slot[p->pass]);
+    *inner = 0;
+    for (int slot = 0; slot < op_operand_count(op_of(p)) && !status; slot++) {
+        if (op_is_output(op_role(p, slot))) *inner += rig_inner(&mine, slot, &other, slot);
+    }
     rig_destroy(&mine);
     rig_destroy(&other);
     return status;

@@ -1,6 +1,7 @@
 /*
- * Properties of the ops that multiply data by weights, conv2d and linear, whose slots have the same
- * numbers. All are equalities: the inputs are small integers, or the sums have one term.
+ * Properties of the ops that multiply data by weights: conv2d, linear and, where it is said, integrate.
+ * The slots of conv2d and linear have the same numbers. All are equalities: the inputs are small
+ * integers, or the sums have one term.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,7 +10,7 @@
 
 #include "tests/support/cases.h"
 
-/* <forward(x, w), y> = <x, bwd_data(y, w)> = <w, bwd_weight(x, y)>. */
+/* <forward(x, w), y> = <x, bwd_data(y, w)> = <w, bwd_weight(x, y)>; of integrate, x is all data and w all weights. */
 outcome passes_are_adjoint(trial *t);
 
 /* f(u + v) + f(0) = f(u) + f(v), in the data and in the weights. */

@@ -54,6 +54,8 @@ void *rig_plane(const rig *r, int slot, int i) { return r->block + r->layout.off
 
 void rig_shape(const rig *r, int slot, int i, plane_shape *s) { op_of(&r->problem)->shape(&r->problem, slot, i, s); }
 
+int rig_planes(const rig *r, int slot) { return op_of(&r->problem)->planes(&r->problem, slot); }
+
 int64_t rig_elements(const rig *r, int slot, int i) {
     plane_shape s;
     int64_t elements = 1;
@@ -94,7 +96,7 @@ size_t rig_sample_bytes(const rig *r, int slot, int i) {
 
 double rig_inner(const rig *a, int slot_a, const rig *b, int slot_b) {
     double sum = 0;
-    for (int i = 0; i < a->problem.streams; i++) {
+    for (int i = 0; i < rig_planes(a, slot_a); i++) {
         for (int64_t j = 0; j < rig_elements(a, slot_a, i); j++)
             sum += rig_get(a, slot_a, i, j) * rig_get(b, slot_b, i, j);
     }

@@ -31,6 +31,9 @@ void rig_destroy(rig *r);
 /* Plane i of an operand in the block. */
 void *rig_plane(const rig *r, int slot, int i);
 
+/* The planes that the problem has of an operand. */
+int rig_planes(const rig *r, int slot);
+
 /* Its shape, and its elements without what lies between the last axis and the pitch. */
 void rig_shape(const rig *r, int slot, int i, plane_shape *s);
 int64_t rig_elements(const rig *r, int slot, int i);

@@ -42,11 +42,11 @@ static braid_status create(const braid_problem *p, const lanes *l, int64_t value
                            void **state, size_t *workspace_bytes) {
     chunks *k = NULL;
     int64_t total = 0;
-    TRY(memory_calloc(1, sizeof *k, "state of a normalisation", (void **)&k));
+    TRY(memory_calloc(1, sizeof *k, "state of a pass over pixels", (void **)&k));
     k->lanes = l;
     k->streams = p->streams;
     braid_status status = fill(k, p, values, per_chunk, &total);
-    if (!status) status = size_array((size_t)total, element_bytes, "workspace of a normalisation", workspace_bytes);
+    if (!status) status = size_array((size_t)total, element_bytes, "workspace of a pass over pixels", workspace_bytes);
     if (status) {
         memory_free(k);
         return status;
@@ -61,6 +61,10 @@ braid_status chunks_create(const braid_problem *p, const lanes *l, void **state,
 
 braid_status chunks_create_sums(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes) {
     return create(p, l, 2, sizeof(double), 1, state, workspace_bytes);
+}
+
+braid_status chunks_create_bare(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes) {
+    return create(p, l, 0, sizeof(float), 0, state, workspace_bytes);
 }
 
 void chunks_destroy(device *d, void *state) {

@@ -29,10 +29,11 @@ typedef struct chunk_span {
     int blank;
 } chunk_span;
 
-/* Ready the chunks with a workspace for CHUNK_COEFFICIENTS floats per channel, or for the sums of chunks_sum. Return
- * a state for chunks_destroy. */
+/* Ready the chunks with a workspace for CHUNK_COEFFICIENTS floats per channel, for the sums of chunks_sum, or with no
+ * workspace. Return a state for chunks_destroy. */
 braid_status chunks_create(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes);
 braid_status chunks_create_sums(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes);
+braid_status chunks_create_bare(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes);
 void chunks_destroy(device *d, void *state);
 
 /* Predicted seconds, at the rate of the lanes. */

@@ -11,6 +11,7 @@
 #include "core/sizes.h"
 #include "core/threads.h"
 #include "kernels/cpu/cost.h"
+#include "kernels/cpu/tile/pack.h"
 #include "kernels/cpu/tile/parts.h"
 #include "kernels/cpu/tile/taps.h"
 
@@ -194,27 +195,6 @@ void igemm_destroy(device *d, void *state) {
 }
 
 /* ---- Packing ------------------------------------------------------------------------------- */
-
-/* to[d][j] = from[j][d]: rows of the weights lie `pitch` floats apart and are read a cache line at a time. */
-static void pack_transposed(float *to, const float *from, int64_t pitch, int64_t depth, int n, int width) {
-    for (int64_t first = 0; first < depth; first += 16) {
-        int64_t end = at_most(first + 16, depth);
-        for (int j = 0; j < n; j++) {
-            for (int64_t d = first; d < end; d++) to[d * width + j] = from[j * pitch + d];
-        }
-        for (int64_t d = first; d < end && n < width; d++) {
-            zero_floats(to + d * width + n, width - n);
-        }
-    }
-}
-
-/* to[d][j] = from[d][j]. */
-static void pack_straight(float *to, const float *from, int64_t pitch, int64_t depth, int n, int width) {
-    for (int64_t d = 0; d < depth; d++) {
-        copy_floats(to + d * width, from + d * pitch, n);
-        zero_floats(to + d * width + n, width - n);
-    }
-}
 
 static int panel_columns(const igemm *g, const stream_shape *s, int64_t panel) {
     int64_t left = s->columns - panel * g->tile->columns;

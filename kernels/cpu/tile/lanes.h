@@ -1,7 +1,8 @@
 /*
  * Work along the channels of consecutive pixels, one lane per channel: the loops of batch normalisation,
- * once per instruction set. Pixels lie `pitch` floats apart; lanes behind the channels are neither read
- * nor written. Sums are made in double, so that a mean far from zero costs no digits.
+ * activations and pooling, once per instruction set. Pixels lie `pitch` floats apart; lanes behind the
+ * channels are neither read nor written. Sums of normalisation are made in double, so that a mean far from
+ * zero costs no digits.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,6 +22,14 @@ typedef struct lanes_gradient {
     const float *slope, *bend, *offset, *center; /* [channels] */
 } lanes_gradient;
 
+/* The pixels of a pooling window that lie inside the input: rows by columns, so many floats apart. */
+typedef struct lanes_window {
+    int64_t channels, rows, columns; /* at least one of each */
+    int64_t row_step, column_step;
+    const float *x;              /* its first pixel */
+    int64_t first_row, last_row; /* max_gradient writes to the rows [first_row, last_row) */
+} lanes_window;
+
 typedef struct lanes {
     const char *name; /* "avx512" */
     double flops;     /* a second, of one core: what a cost model may expect */
@@ -29,6 +38,17 @@ typedef struct lanes {
     /* y = x * scale + shift. */
     void (*scale_shift)(float *y, const float *scale, const float *shift, const lanes_pixels *p);
     void (*gradient)(float *dx, const lanes_gradient *g, const lanes_pixels *p);
+    /* y = f(x) and dx = dy f'(x) for a braid_activation; y = x + dy. */
+    void (*activate)(float *y, int activation, const lanes_pixels *p);
+    void (*activate_gradient)(float *dx, int activation, const lanes_pixels *p);
+    void (*add)(float *y, const lanes_pixels *p);
+    /* The largest value: the first of equal ones, the last NaN where there is one. Its gradient adds dy to the place in
+     * dx that was taken; dx lies as x does. */
+    void (*max)(float *y, const lanes_window *w);
+    void (*max_gradient)(float *dx, const float *dy, const lanes_window *w);
+    void (*mean)(float *y, const lanes_window *w);
+    /* to += from * share; where `first`, to = from * share. */
+    void (*add_share)(float *to, const float *from, float share, int64_t channels, int first);
 } lanes;
 
 extern const lanes lanes_avx512, lanes_avx2, lanes_portable;

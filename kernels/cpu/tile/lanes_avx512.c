@@ -6,5 +6,19 @@
 #include "kernels/cpu/tile/vec_avx512.h"
 
 #include "kernels/cpu/tile/lanes_body.h"
+#include "kernels/cpu/tile/lanes_point_body.h"
 
-const lanes lanes_avx512 = {"avx512", 16e9, sums, scale_shift, gradient};
+const lanes lanes_avx512 = {
+    .name = "avx512",
+    .flops = 16e9,
+    .sums = sums,
+    .scale_shift = scale_shift,
+    .gradient = gradient,
+    .activate = activate,
+    .activate_gradient = activate_gradient,
+    .add = add,
+    .max = max_value,
+    .max_gradient = max_gradient,
+    .mean = mean,
+    .add_share = add_share,
+};

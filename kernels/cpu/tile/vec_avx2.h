@@ -7,6 +7,7 @@
 #define BRAID_KERNELS_CPU_TILE_VEC_H
 
 #include <immintrin.h>
+#include <stdint.h>
 
 #define VEC_TARGET __attribute__((target("avx2,fma,f16c")))
 #define VEC_INLINE static inline __attribute__((always_inline)) VEC_TARGET
@@ -23,6 +24,33 @@ VEC_INLINE vec vec_spread(float a) { return _mm256_set1_ps(a); }
 VEC_INLINE vec vec_add(vec a, vec b) { return _mm256_add_ps(a, b); }
 VEC_INLINE vec vec_sub(vec a, vec b) { return _mm256_sub_ps(a, b); }
 VEC_INLINE vec vec_mul_add(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); } /* a*b + c */
+
+VEC_INLINE vec vec_mul(vec a, vec b) { return _mm256_mul_ps(a, b); }
+VEC_INLINE vec vec_div(vec a, vec b) { return _mm256_div_ps(a, b); }
+VEC_INLINE vec vec_abs(vec a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+VEC_INLINE vec vec_at_least(vec a, vec low) { return _mm256_max_ps(a, low); }
+VEC_INLINE vec vec_at_most(vec a, vec high) { return _mm256_min_ps(a, high); }
+VEC_INLINE vec vec_add_exponent(vec a, vec k) {
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_slli_epi32(_mm256_castps_si256(k), 23)));
+}
+
+/* The first `count` lanes. */
+VEC_INLINE __m256i vec_first_lanes(int64_t count) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+VEC_INLINE vec vec_load_some(const float *from, int64_t count) {
+    return _mm256_maskload_ps(from, vec_first_lanes(count));
+}
+VEC_INLINE void vec_store_some(float *to, vec a, int64_t count) { _mm256_maskstore_ps(to, vec_first_lanes(count), a); }
+
+typedef __m256 vec_mask;
+
+VEC_INLINE vec_mask vec_greater(vec a, vec b) { return _mm256_cmp_ps(a, b, _CMP_GT_OQ); }
+VEC_INLINE vec_mask vec_equal(vec a, vec b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
+VEC_INLINE vec_mask vec_beats(vec a, vec b) {
+    return _mm256_or_ps(vec_greater(a, b), _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
+}
+VEC_INLINE vec vec_select(vec_mask where, vec a, vec b) { return _mm256_blendv_ps(b, a, where); }
 
 VEC_INLINE vec_double vec_double_zero(void) { return _mm256_setzero_pd(); }
 VEC_INLINE vec_double vec_double_load(const double *from) { return _mm256_loadu_pd(from); }

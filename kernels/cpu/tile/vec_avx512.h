@@ -8,6 +8,7 @@
 #define BRAID_KERNELS_CPU_TILE_VEC_H
 
 #include <immintrin.h>
+#include <stdint.h>
 
 #define VEC_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
 #define VEC_INLINE static inline __attribute__((always_inline)) VEC_TARGET
@@ -24,6 +25,34 @@ VEC_INLINE vec vec_spread(float a) { return _mm512_set1_ps(a); }
 VEC_INLINE vec vec_add(vec a, vec b) { return _mm512_add_ps(a, b); }
 VEC_INLINE vec vec_sub(vec a, vec b) { return _mm512_sub_ps(a, b); }
 VEC_INLINE vec vec_mul_add(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); } /* a*b + c */
+
+VEC_INLINE vec vec_mul(vec a, vec b) { return _mm512_mul_ps(a, b); }
+VEC_INLINE vec vec_div(vec a, vec b) { return _mm512_div_ps(a, b); }
+VEC_INLINE vec vec_abs(vec a) { return _mm512_abs_ps(a); }
+VEC_INLINE vec vec_at_least(vec a, vec low) { return _mm512_max_ps(a, low); }  /* NaN gives low */
+VEC_INLINE vec vec_at_most(vec a, vec high) { return _mm512_min_ps(a, high); } /* NaN gives high */
+/* a with the low bits of k, an integer in the mantissa, added to its exponent. */
+VEC_INLINE vec vec_add_exponent(vec a, vec k) {
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_slli_epi32(_mm512_castps_si512(k), 23)));
+}
+
+/* `count` floats, fewer than VEC_LANES: nothing beside them is touched, the other lanes are zero. */
+VEC_INLINE vec vec_load_some(const float *from, int64_t count) {
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), from);
+}
+VEC_INLINE void vec_store_some(float *to, vec a, int64_t count) {
+    _mm512_mask_storeu_ps(to, (__mmask16)((1u << count) - 1), a);
+}
+
+typedef __mmask16 vec_mask;
+
+VEC_INLINE vec_mask vec_greater(vec a, vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
+VEC_INLINE vec_mask vec_equal(vec a, vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
+/* a is greater than b, or NaN. */
+VEC_INLINE vec_mask vec_beats(vec a, vec b) {
+    return (vec_mask)(vec_greater(a, b) | _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q));
+}
+VEC_INLINE vec vec_select(vec_mask where, vec a, vec b) { return _mm512_mask_blend_ps(where, b, a); }
 
 VEC_INLINE vec_double vec_double_zero(void) { return _mm512_setzero_pd(); }
 VEC_INLINE vec_double vec_double_load(const double *from) { return _mm512_loadu_pd(from); }

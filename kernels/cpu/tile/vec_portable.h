@@ -7,6 +7,7 @@
 #ifndef BRAID_KERNELS_CPU_TILE_VEC_H
 #define BRAID_KERNELS_CPU_TILE_VEC_H
 
+#include <stdint.h>
 #include <string.h>
 
 #define VEC_TARGET
@@ -28,6 +29,34 @@ VEC_INLINE vec vec_spread(float a) { return (vec){a, a, a, a}; }
 VEC_INLINE vec vec_add(vec a, vec b) { return a + b; }
 VEC_INLINE vec vec_sub(vec a, vec b) { return a - b; }
 VEC_INLINE vec vec_mul_add(vec a, vec b, vec c) { return a * b + c; }
+
+typedef int32_t vec_mask __attribute__((vector_size(16)));
+
+VEC_INLINE vec_mask vec_greater(vec a, vec b) { return a > b; }
+VEC_INLINE vec_mask vec_equal(vec a, vec b) { return a == b; }
+VEC_INLINE vec_mask vec_beats(vec a, vec b) { return (a > b) | (((vec_mask)a & 0x7fffffff) > 0x7f800000); }
+VEC_INLINE vec vec_select(vec_mask where, vec a, vec b) {
+    return (vec)((where & (vec_mask)a) | (~where & (vec_mask)b));
+}
+
+VEC_INLINE vec vec_mul(vec a, vec b) { return a * b; }
+VEC_INLINE vec vec_div(vec a, vec b) { return a / b; }
+VEC_INLINE vec vec_abs(vec a) { return (vec)((vec_mask)a & 0x7fffffff); }
+VEC_INLINE vec vec_at_least(vec a, vec low) { return vec_select(vec_greater(a, low), a, low); }
+VEC_INLINE vec vec_at_most(vec a, vec high) { return vec_select(vec_greater(high, a), a, high); }
+VEC_INLINE vec vec_add_exponent(vec a, vec k) {
+    typedef uint32_t bits __attribute__((vector_size(16)));
+    return (vec)((bits)a + ((bits)k << 23));
+}
+
+VEC_INLINE vec vec_load_some(const float *from, int64_t count) {
+    vec a = vec_zero();
+    for (int64_t i = 0; i < count; i++) a[i] = from[i];
+    return a;
+}
+VEC_INLINE void vec_store_some(float *to, vec a, int64_t count) {
+    for (int64_t i = 0; i < count; i++) to[i] = a[i];
+}
 
 VEC_INLINE vec_double vec_double_zero(void) { return (vec_double){0, 0}; }
 VEC_INLINE vec_double vec_double_load(const double *from) {

@@ -57,6 +57,7 @@ static braid_status shape_stream(wgrad *g, const braid_problem *p, int i) {
     s->out_channels = p->out_channels[i];
     s->panels = ceil_div(s->columns, g->tile->columns);
     s->panels_in_part = at_most(ceil_div(PART_FLOATS, s->rows * g->tile->columns), s->panels);
+    if (s->panels_in_part < 1) s->panels_in_part = 1; /* no columns, no parts */
     g->bias_parts += ceil_div(s->out_channels, BIAS_LANES);
     TRY(size_elements(dims, 4, "weight gradient", &s->weights));
     g->reduce_parts += ceil_div(s->weights, REDUCE_FLOATS);
@@ -334,6 +335,7 @@ static void run_bias(const launch *l, int64_t index) {
     const stream_shape *s = &g->stream[i];
     const uint32_t *mask = l->b->plane[CONV2D_MASK][i];
     float *dbias = l->b->plane[CONV2D_BIAS][i];
+    if (!dbias) return;
     int64_t first = index * BIAS_LANES, sample_pixels = g->map.out_size[0] * g->map.out_size[1];
     int n = (int)at_most(s->out_channels - first, BIAS_LANES);
     double total[BIAS_LANES] = {0};

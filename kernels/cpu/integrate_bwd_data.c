@@ -1,0 +1,22 @@
+/*
+ * The data gradients of integrate in f32: dy times v_i, and times w at the pixels that the stride reached
+ * (tile/igemm.h).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/integrate_convs.h"
+#include "kernels/cpu/tile/igemm.h"
+#include "kernels/cpu/tile/isa.h"
+
+static const conv_product product = {igemm_create_backward, igemm_launch, igemm_destroy};
+
+static braid_status create(const braid_problem *p, const gemm_tile *tile, void **state, size_t *workspace_bytes) {
+    return integrate_convs_create(p, &product, tile, state, workspace_bytes);
+}
+
+TILE_KERNEL(integrate_bwd_data_f32__cpu_igemm_avx512, gemm_avx512, supports_all, integrate_cost, create,
+            integrate_convs_launch, integrate_convs_destroy)
+TILE_KERNEL(integrate_bwd_data_f32__cpu_igemm_avx2, gemm_avx2, supports_all, integrate_cost, create,
+            integrate_convs_launch, integrate_convs_destroy)
+TILE_KERNEL(integrate_bwd_data_f32__cpu_igemm_portable, gemm_portable, supports_all, integrate_cost, create,
+            integrate_convs_launch, integrate_convs_destroy)
