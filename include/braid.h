@@ -338,7 +338,8 @@ BRAID_API const braid_race *braid_op_explain(const braid_op *op);
  * bits. BRAID_ERROR_CHECK if any candidate fails; braid_op_explain has each one's error. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_op_check(braid_op *op, uint64_t seed);
 
-/* The ceilings of the context's device, measured once per context (about a second). */
+/* The ceilings of the context's device. The copy is measured once per context (about a second), the matrix product
+ * once per machine and build: wisdom remembers it. */
 typedef struct braid_ceilings {
     double copy_bytes_per_s; /* bytes read plus bytes written */
     double gemm_flops_per_s; /* the best matrix product of the dtype that any candidate reaches */
