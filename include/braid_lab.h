@@ -200,7 +200,7 @@ typedef struct braid_bench_options {
     braid_effort effort;
     double seconds; /* time budget of each race; 0: the library's */
     int remember;   /* 1: take what wisdom knows; 0: measure */
-    int gate;       /* 1: race again, and hold the first choice against the fastest vendor candidate */
+    int gate;       /* 1: race again, until a fresh race confirms the choice against the fastest vendor */
 } braid_bench_options;
 
 typedef struct braid_bench braid_bench;

@@ -1,7 +1,8 @@
 /*
- * The gate: is the kernel that the first race chose slower than the fastest vendor candidate? The
- * first race cannot answer that, because its winner was picked by its own numbers; fresh rounds
- * can. A chosen kernel fails when two further races agree that it is slower beyond their noise.
+ * The gate: is the kernel that was chosen slower than the fastest vendor candidate? The race that chose
+ * it cannot answer that, because its winner was picked by its own numbers; a fresh race can. A choice
+ * that the fresh race finds slower beyond its noise gives way to that race's own, as it does in wisdom,
+ * which must then be confirmed in turn. The gate fails where no race in a row confirms a choice.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,7 +11,7 @@
 
 #include "bench/bench.h"
 
-#define GATE_RACES 2
+#define GATE_RACES 4
 
 static const braid_candidate *fastest_vendor(const braid_race *race) {
     const braid_candidate *found = NULL;
@@ -44,7 +45,9 @@ braid_status gate(const braid_bench *bench, braid_op *op, braid_bench_result *re
     result->gate = -1;
     for (int i = 0; i < GATE_RACES && result->gate < 0; i++) {
         LAB_TRY(bench_plan(bench, op, 1));
-        result->gate = race_once(braid_op_explain(op), kernel, &result->gate_ratio);
+        const braid_race *race = braid_op_explain(op);
+        result->gate = race_once(race, kernel, &result->gate_ratio);
+        if (race->winner >= 0) kernel = race->candidates[race->winner].kernel;
     }
     return BRAID_OK;
 }
