@@ -290,8 +290,8 @@ const verb verb_bench = {
              "A suite is a file with a problem on each line, by name or by path. -v tells on standard error why\n"
              "a candidate has no row. With -o json: a list of rows with the keys problem, kernel, kind, device,\n"
              "dtype, median_ms, low_ms, high_ms, gflops, gbs, roofline, ratio, baseline, verdict, max_err and\n"
-             "layout_copy_bytes. --gate races again and holds the first choice against the fastest vendor\n"
-             "candidate; it fails where two further races agree that the choice is slower beyond their noise.\n"
+             "layout_copy_bytes. --gate races again: a choice that is slower than the fastest vendor candidate beyond\n"
+             "noise gives way to the fresh race's, which must be confirmed; it fails where four races confirm none.\n"
              "Ctrl-C ends after the current problem and keeps what was measured (exit 130).",
     .options = bench_option_list,
     .examples = "braid bench conv2d_fwd:f32:n3:b2:hw26x34:c256:k256:rs3x3:pad1\n"

@@ -2,7 +2,7 @@
  * The gate: is the kernel that was chosen slower than the fastest vendor candidate? The race that chose
  * it cannot answer that, because its winner was picked by its own numbers; a fresh race can. A choice
  * that the fresh race finds slower beyond its noise gives way to that race's own, as it does in wisdom,
- * which must then be confirmed in turn. The gate fails where no race in a row confirms a choice.
+ * which must then be confirmed in turn. The gate fails where GATE_RACES races confirm none.
  *
  * SPDX-License-Identifier: MIT
  */
