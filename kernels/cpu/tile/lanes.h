@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "kernels/cpu/tile/halves.h"
+
 /* Consecutive pixels of one plane. */
 typedef struct lanes_pixels {
     int64_t channels, pitch, count;
@@ -33,6 +35,7 @@ typedef struct lanes_window {
 typedef struct lanes {
     const char *name; /* "avx512" */
     double flops;     /* a second, of one core: what a cost model may expect */
+    halves bf16, f16;
     /* first[c] += sum of e, second[c] += sum of e * (x - center[c]); e is dy, or x - center[c] where dy is NULL. */
     void (*sums)(double *first, double *second, const float *center, const lanes_pixels *p);
     /* y = x * scale + shift. */

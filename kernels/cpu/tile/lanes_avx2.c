@@ -5,12 +5,15 @@
  */
 #include "kernels/cpu/tile/vec_avx2.h"
 
+#include "kernels/cpu/tile/halves_body.h"
 #include "kernels/cpu/tile/lanes_body.h"
 #include "kernels/cpu/tile/lanes_point_body.h"
 
 const lanes lanes_avx2 = {
     .name = "avx2",
     .flops = 14e9,
+    .bf16 = {widen_bf16, narrow_bf16},
+    .f16 = {widen_f16, narrow_f16},
     .sums = sums,
     .scale_shift = scale_shift,
     .gradient = gradient,

@@ -5,12 +5,15 @@
  */
 #include "kernels/cpu/tile/vec_portable.h"
 
+#include "kernels/cpu/tile/halves_body.h"
 #include "kernels/cpu/tile/lanes_body.h"
 #include "kernels/cpu/tile/lanes_point_body.h"
 
 const lanes lanes_portable = {
     .name = "portable",
     .flops = 8e9,
+    .bf16 = {widen_bf16, narrow_bf16},
+    .f16 = {widen_f16, narrow_f16},
     .sums = sums,
     .scale_shift = scale_shift,
     .gradient = gradient,

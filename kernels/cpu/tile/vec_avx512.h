@@ -54,6 +54,28 @@ VEC_INLINE vec_mask vec_beats(vec a, vec b) {
 }
 VEC_INLINE vec vec_select(vec_mask where, vec a, vec b) { return _mm512_mask_blend_ps(where, b, a); }
 
+/* VEC_LANES halves as floats and back, with the rules of core/dtype.h. */
+VEC_INLINE vec vec_load_bf16(const uint16_t *from) {
+    __m512i bits = _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)from)), 16);
+    __mmask16 small = _mm512_testn_epi32_mask(bits, _mm512_set1_epi32(0x7f800000));
+    __mmask16 nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(bits), _mm512_castsi512_ps(bits), _CMP_UNORD_Q);
+    bits = _mm512_mask_and_epi32(bits, small, bits, _mm512_set1_epi32(INT32_MIN));
+    return _mm512_castsi512_ps(_mm512_mask_or_epi32(bits, nan, bits, _mm512_set1_epi32(0x00400000)));
+}
+VEC_INLINE void vec_store_bf16(uint16_t *to, vec a) {
+    __m512i bits = _mm512_castps_si512(a), odd = _mm512_and_epi32(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+    __mmask16 small = _mm512_testn_epi32_mask(bits, _mm512_set1_epi32(0x7f800000));
+    __mmask16 nan = _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q);
+    rounded = _mm512_mask_and_epi32(rounded, small, bits, _mm512_set1_epi32(INT32_MIN));
+    rounded = _mm512_mask_or_epi32(rounded, nan, bits, _mm512_set1_epi32(0x00400000));
+    _mm256_storeu_si256((__m256i *)to, _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16)));
+}
+VEC_INLINE vec vec_load_f16(const uint16_t *from) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from)); }
+VEC_INLINE void vec_store_f16(uint16_t *to, vec a) {
+    _mm256_storeu_si256((__m256i *)to, _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+
 VEC_INLINE vec_double vec_double_zero(void) { return _mm512_setzero_pd(); }
 VEC_INLINE vec_double vec_double_load(const double *from) { return _mm512_loadu_pd(from); }
 VEC_INLINE vec_double vec_double_from(const float *from) { return _mm512_cvtps_pd(_mm256_loadu_ps(from)); }

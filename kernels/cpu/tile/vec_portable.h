@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/dtype.h"
+
 #define VEC_TARGET
 #define VEC_INLINE static inline __attribute__((always_inline))
 #define VEC_LANES 4
@@ -56,6 +58,34 @@ VEC_INLINE vec vec_load_some(const float *from, int64_t count) {
 }
 VEC_INLINE void vec_store_some(float *to, vec a, int64_t count) {
     for (int64_t i = 0; i < count; i++) to[i] = a[i];
+}
+
+typedef uint32_t vec_bits __attribute__((vector_size(16)));
+typedef uint16_t vec_halves __attribute__((vector_size(8)));
+
+/* a as bf16 wants it in its upper bits, from those bits of a that are rounded already. */
+VEC_INLINE vec_bits vec_bf16_rules(vec_bits a, vec_bits rounded) {
+    vec_bits small = (vec_bits)((a & 0x7f800000u) == 0);
+    vec_bits nan = (vec_bits)((vec_mask)(a & 0x7fffffffu) > 0x7f800000);
+    rounded = (small & a & 0x80000000u) | (~small & rounded);
+    return (nan & (a | 0x00400000u)) | (~nan & rounded);
+}
+VEC_INLINE vec vec_load_bf16(const uint16_t *from) {
+    vec_halves halves;
+    memcpy(&halves, from, sizeof halves);
+    vec_bits bits = __builtin_convertvector(halves, vec_bits) << 16;
+    return (vec)vec_bf16_rules(bits, bits);
+}
+VEC_INLINE void vec_store_bf16(uint16_t *to, vec a) {
+    vec_bits bits = (vec_bits)a, rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
+    vec_halves halves = __builtin_convertvector(vec_bf16_rules(bits, rounded) >> 16, vec_halves);
+    memcpy(to, &halves, sizeof halves);
+}
+VEC_INLINE vec vec_load_f16(const uint16_t *from) {
+    return (vec){f32_from_f16(from[0]), f32_from_f16(from[1]), f32_from_f16(from[2]), f32_from_f16(from[3])};
+}
+VEC_INLINE void vec_store_f16(uint16_t *to, vec a) {
+    for (int i = 0; i < VEC_LANES; i++) to[i] = f16_from_f32(a[i]);
 }
 
 VEC_INLINE vec_double vec_double_zero(void) { return (vec_double){0, 0}; }
