@@ -148,6 +148,14 @@ typedef enum braid_activation {
     BRAID_ACTIVATION_COUNT
 } braid_activation;
 
+/* How features of several streams become one vector. */
+typedef enum braid_fusion {
+    BRAID_FUSION_CONCAT,
+    BRAID_FUSION_WEIGHTED, /* a learned share for each stream */
+    BRAID_FUSION_GATED,    /* a share for each stream and sample */
+    BRAID_FUSION_COUNT
+} braid_fusion;
+
 /*
  * One problem: an op, a pass, a dtype, a shape and options. Each op uses some of the fields (the
  * table in docs/problems.md); the others stay zero. As text, with the short names in brackets:
@@ -180,6 +188,21 @@ typedef struct braid_problem {
     int64_t out_size[2];                    /* [out]  output height and width of adaptive pooling; default 1 */
     int64_t integrated_in;                  /* [zi]   channels of the integrated input; 0: there is none */
     int64_t integrated_out;                 /* [zo]   channels of the integrated output */
+    int transpose;                          /* [trans] 1: the second matrix lies [k][c] */
+    int add;                                /* [add]  1: a residual z is added before the activation */
+    int residual_norm;                      /* [zn]   1: the residual has a scale and a shift of its own */
+    braid_fusion fusion;                    /* [fuse] */
+    double rate;                            /* [rate] share of values that dropout drops */
+    double smoothing;                       /* [smooth] label smoothing, 0 to 1 */
+    int class_weights;                      /* [cw]   1: every class has a weight */
+    double alpha;                           /* [alpha] factor of the focal loss; memory of rmsprop */
+    double gamma;                           /* [gamma] exponent of the focal loss */
+    double beta_mean;                       /* [betam] memory of adam's mean of gradients */
+    double beta_square;                     /* [betas] memory of adam's mean of squares */
+    int nesterov;                           /* [nest] 1: sgd looks ahead */
+    double limit;                           /* [limit] largest norm of all gradients together; 0: none */
+    int64_t segments;                       /* [seg]  runs of parameters of one group */
+    braid_dtype to;                         /* [to]   what a cast gives */
     int64_t in_pitch[BRAID_MAX_PLANES];     /* [cp]   elements from one input pixel to the next; default in_channels */
     int64_t out_pitch[BRAID_MAX_PLANES];    /* [kp]   the same for the output; default out_channels */
 } braid_problem;

@@ -56,11 +56,11 @@ int64_t ref_offset(const plane_shape *s, int64_t index) {
 
 typedef struct whole {
     const braid_problem *p;
-    const buffers *b;
+    const buffers *from;
+    void *out;
     ref_at at;
     int slot, plane;
-    plane_shape shape;
-    braid_dtype dtype; /* of the output in b */
+    plane_shape shape; /* of the output; halves as float */
     int64_t elements;
 } whole;
 
@@ -68,64 +68,61 @@ static void run_part(void *context, int64_t part) {
     const whole *w = context;
     int64_t end = (part + 1) * ELEMENTS_PER_PART < w->elements ? (part + 1) * ELEMENTS_PER_PART : w->elements;
     int64_t last = w->shape.dims[w->shape.rank - 1];
-    void *out = w->b->plane[w->slot][w->plane];
     for (int64_t index = part * ELEMENTS_PER_PART; index < end; index++) {
         int64_t to = ref_offset(&w->shape, index);
-        dtype_store(out, w->dtype, to, w->at(w->p, w->b, w->slot, w->plane, index).value);
+        dtype_store(w->out, w->shape.dtype, to, w->at(w->p, w->from, w->slot, w->plane, index).value);
         for (int64_t lane = last; index % last == last - 1 && lane < w->shape.pitch; lane++) {
-            dtype_store(out, w->dtype, to + 1 + lane - last, 0);
+            dtype_store(w->out, w->shape.dtype, to + 1 + lane - last, 0);
         }
     }
 }
-
-static braid_status run_whole(const braid_problem *p, ref_at at, const buffers *b) {
-    const op_info *o = op_of(p);
-    for (int slot = 0; slot < op_operand_count(o); slot++) {
-        if (!op_is_output(op_role(p, slot))) continue;
-        for (int i = 0; i < o->planes(p, slot); i++) {
-            whole w = {.p = p, .b = b, .at = at, .slot = slot, .plane = i};
-            o->shape(p, slot, i, &w.shape);
-            w.dtype =
-                w.shape.dtype == BRAID_DTYPE_F16 || w.shape.dtype == BRAID_DTYPE_BF16 ? BRAID_DTYPE_F32 : w.shape.dtype;
-            TRY(size_elements(w.shape.dims, w.shape.rank, "output", &w.elements));
-            threads_for((w.elements + ELEMENTS_PER_PART - 1) / ELEMENTS_PER_PART, run_part, &w);
-        }
-    }
-    return BRAID_OK;
-}
-
-/* ---- Halves ------------------------------------------------------------------------------- */
 
 static int is_half(braid_dtype dtype) { return dtype == BRAID_DTYPE_F16 || dtype == BRAID_DTYPE_BF16; }
 
-/* Calls visit for every plane of a half operand, with its place in the workspace. */
-static braid_status each_half(const braid_problem *p,
-                              braid_status (*visit)(void *context, int slot, int i, const plane_shape *s,
-                                                    size_t offset),
-                              void *context, size_t *bytes) {
-    const op_info *o = op_of(p);
-    *bytes = 0;
-    for (int slot = 0; slot < op_operand_count(o); slot++) {
-        for (int i = 0; op_role(p, slot) != ROLE_NONE && i < o->planes(p, slot); i++) {
-            plane_shape s;
-            size_t need;
-            o->shape(p, slot, i, &s);
-            if (!is_half(s.dtype)) continue;
-            TRY(size_tensor(s.dims, s.rank, s.pitch, BRAID_DTYPE_F32, "reference workspace", &need));
-            if (visit) TRY(visit(context, slot, i, &s, *bytes));
-            if (!size_add(*bytes, need, bytes) || !size_align(*bytes, MEMORY_DEVICE_ALIGNMENT, bytes)) {
-                return fail(BRAID_ERROR_MEMORY, "reference workspace: expected a size that fits in 64 bits");
-            }
-        }
+/* Calls the body for every plane of every operand that the problem has. */
+#define EACH_PLANE(p, slot, i)                                    \
+    for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) \
+        for (int i = 0; op_role(p, slot) != ROLE_NONE && i < op_of(p)->planes(p, slot); i++)
+
+static braid_status run_whole(const braid_problem *p, ref_at at, const buffers *from, const buffers *to) {
+    EACH_PLANE(p, slot, i) {
+        if (!op_is_output(op_role(p, slot))) continue;
+        whole w = {.p = p, .from = from, .out = to->plane[slot][i], .at = at, .slot = slot, .plane = i};
+        op_of(p)->shape(p, slot, i, &w.shape);
+        if (is_half(w.shape.dtype)) w.shape.dtype = BRAID_DTYPE_F32;
+        TRY(size_elements(w.shape.dims, w.shape.rank, "output", &w.elements));
+        threads_for((w.elements + ELEMENTS_PER_PART - 1) / ELEMENTS_PER_PART, run_part, &w);
     }
     return BRAID_OK;
 }
 
-typedef struct halves {
-    const braid_problem *p;
-    const buffers *from; /* in the dtype of the problem */
-    buffers *to;         /* in float */
-} halves;
+/* ---- Planes that are read or written elsewhere --------------------------------------------- */
+
+/* Takes room for one plane of the workspace. Returns its place there; NULL where only the bytes are counted. */
+static braid_status take_room(const plane_shape *s, void *workspace, size_t *bytes, void **place) {
+    size_t need;
+    braid_dtype dtype = is_half(s->dtype) ? BRAID_DTYPE_F32 : s->dtype;
+    *place = workspace ? (char *)workspace + *bytes : NULL;
+    TRY(size_tensor(s->dims, s->rank, s->pitch, dtype, "reference workspace", &need));
+    if (size_add(*bytes, need, bytes) && size_align(*bytes, MEMORY_DEVICE_ALIGNMENT, bytes)) return BRAID_OK;
+    return fail(BRAID_ERROR_MEMORY, "reference workspace: expected a size that fits in 64 bits");
+}
+
+/* Where the elements are read and written: halves as floats in the workspace, and operands that are read and
+ * written from a copy, so that no element sees another one's result. b->workspace may be NULL to count the bytes. */
+static braid_status place_planes(const braid_problem *p, const buffers *b, buffers *from, buffers *to, size_t *bytes) {
+    *bytes = 0;
+    *from = *to = *b;
+    EACH_PLANE(p, slot, i) {
+        plane_shape s;
+        operand_role role = op_role(p, slot);
+        op_of(p)->shape(p, slot, i, &s);
+        if (op_is_input(role) && (is_half(s.dtype) || op_is_output(role)))
+            TRY(take_room(&s, b->workspace, bytes, &from->plane[slot][i]));
+        if (op_is_output(role) && is_half(s.dtype)) TRY(take_room(&s, b->workspace, bytes, &to->plane[slot][i]));
+    }
+    return BRAID_OK;
+}
 
 static int64_t stored_elements(const plane_shape *s) {
     int64_t rows = 1;
@@ -133,22 +130,26 @@ static int64_t stored_elements(const plane_shape *s) {
     return rows * s->pitch;
 }
 
-static braid_status widen(void *context, int slot, int i, const plane_shape *s, size_t offset) {
-    const halves *h = context;
-    h->to->plane[slot][i] = (char *)h->from->workspace + offset;
-    if (op_is_input(op_role(h->p, slot))) {
-        dtype_to_f32(h->to->plane[slot][i], h->from->plane[slot][i], s->dtype, stored_elements(s));
+static void read_planes(const braid_problem *p, const buffers *b, const buffers *from) {
+    EACH_PLANE(p, slot, i) {
+        plane_shape s;
+        op_of(p)->shape(p, slot, i, &s);
+        if (!op_is_input(op_role(p, slot)) || from->plane[slot][i] == b->plane[slot][i]) continue;
+        if (is_half(s.dtype)) {
+            dtype_to_f32(from->plane[slot][i], b->plane[slot][i], s.dtype, stored_elements(&s));
+        } else {
+            memcpy(from->plane[slot][i], b->plane[slot][i], (size_t)stored_elements(&s) * dtype_bytes(s.dtype));
+        }
     }
-    return BRAID_OK;
 }
 
-static braid_status narrow(void *context, int slot, int i, const plane_shape *s, size_t offset) {
-    const halves *h = context;
-    (void)offset;
-    if (op_is_output(op_role(h->p, slot))) {
-        dtype_from_f32(h->from->plane[slot][i], s->dtype, h->to->plane[slot][i], stored_elements(s));
+static void write_planes(const braid_problem *p, const buffers *b, const buffers *to) {
+    EACH_PLANE(p, slot, i) {
+        plane_shape s;
+        op_of(p)->shape(p, slot, i, &s);
+        if (op_is_output(op_role(p, slot)) && is_half(s.dtype))
+            dtype_from_f32(b->plane[slot][i], s.dtype, to->plane[slot][i], stored_elements(&s));
     }
-    return BRAID_OK;
 }
 
 /* ---- The kernel --------------------------------------------------------------------------- */
@@ -161,22 +162,24 @@ static const char *supports(const braid_problem *p, const device *d) {
 static double cost(const braid_problem *p) { return op_of(p)->flops(p) / 5e8; }
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    const buffers none = {0};
+    buffers from, to;
     (void)d;
     *state = NULL;
-    return each_half(p, NULL, NULL, workspace_bytes);
+    return place_planes(p, &none, &from, &to, workspace_bytes);
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     const reference *r = find(p->op, p->pass);
+    buffers from, to;
+    size_t bytes;
     (void)d;
     (void)state;
-    if (p->dtype == BRAID_DTYPE_F64) return run_whole(p, r->f64, b);
-    buffers wide = *b;
-    halves h = {.p = p, .from = b, .to = &wide};
-    size_t bytes;
-    TRY(each_half(p, widen, &h, &bytes));
-    TRY(run_whole(p, r->f32, &wide));
-    return each_half(p, narrow, &h, &bytes);
+    TRY(place_planes(p, b, &from, &to, &bytes));
+    read_planes(p, b, &from);
+    TRY(run_whole(p, p->dtype == BRAID_DTYPE_F64 ? r->f64 : r->f32, &from, &to));
+    write_planes(p, b, &to);
+    return BRAID_OK;
 }
 
 static void destroy(device *d, void *state) {

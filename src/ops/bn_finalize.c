@@ -61,6 +61,7 @@ const op_info op_bn_finalize = {
     .single_pass = 1,
     .fields = FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(hw) | FIELD_BIT(c) | FIELD_BIT(mask) | FIELD_BIT(phase) |
               FIELD_BIT(avg) | FIELD_BIT(eps) | FIELD_BIT(mom),
+    .reals = {{FIELD_eps, 1e-5, 1}, {FIELD_mom, 0.1, 1}},
     .max_streams = BRAID_MAX_PLANES,
     .operands =
         {

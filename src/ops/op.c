@@ -28,6 +28,13 @@ int op_operand_count(const op_info *o) {
     return count;
 }
 
+const real_range *op_real_range(const op_info *o, field_id id) {
+    for (const real_range *r = o->reals; r < o->reals + OP_MAX_REALS && r->high > 0; r++) {
+        if (r->id == id) return r;
+    }
+    return NULL;
+}
+
 operand_role op_role(const braid_problem *p, int slot) {
     const op_info *o = op_of(p);
     if (o->planes(p, slot) == 0) return ROLE_NONE;

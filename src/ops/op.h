@@ -36,6 +36,21 @@
     X(out, PAIR, out_size, 0)                       \
     X(zi, INT64, integrated_in, 0)                  \
     X(zo, INT64, integrated_out, 0)                 \
+    X(trans, INT, transpose, 0)                     \
+    X(add, INT, add, 0)                             \
+    X(zn, INT, residual_norm, 0)                    \
+    X(fuse, FUSION, fusion, 0)                      \
+    X(rate, REAL, rate, 0)                          \
+    X(smooth, REAL, smoothing, 0)                   \
+    X(cw, INT, class_weights, 0)                    \
+    X(alpha, REAL, alpha, 0)                        \
+    X(gamma, REAL, gamma, 0)                        \
+    X(betam, REAL, beta_mean, 0)                    \
+    X(betas, REAL, beta_square, 0)                  \
+    X(nest, INT, nesterov, 0)                       \
+    X(limit, REAL, limit, 0)                        \
+    X(seg, INT64, segments, 0)                      \
+    X(to, DTYPE, to, 0)                             \
     X(cp, LIST, in_pitch, FIELD_OMIT)               \
     X(kp, LIST, out_pitch, FIELD_OMIT)
 
@@ -44,9 +59,9 @@
 #define FIELD_ENUM(name, kind, member, flags) FIELD_##name,
 typedef enum field_id { FIELD_LIST(FIELD_ENUM) FIELD_COUNT } field_id;
 #undef FIELD_ENUM
-#define FIELD_BIT(name) (1u << FIELD_##name)
+#define FIELD_BIT(name) (UINT64_C(1) << FIELD_##name)
 
-#define OP_MAX_OPERANDS 12
+#define OP_MAX_OPERANDS 16
 
 /* What one pass does with an operand. "d" roles carry the gradient of the operand and put a d before its name. */
 typedef enum operand_role {
@@ -64,6 +79,7 @@ typedef enum operand_fill {
     FILL_POSITIVE, /* real mode: (0.5, 1.5); exact mode: small powers of two */
     FILL_MASK,     /* bits: about a third of the samples blanked, at least one active where there are two */
     FILL_COUNTER,  /* a small non-negative integer */
+    FILL_OWN,      /* what the op's own fill() writes: labels, tables */
 } operand_fill;
 
 /* An operand has one slot for all passes of its op: in bwd_data the slot of x holds dx. */
@@ -81,12 +97,21 @@ typedef struct plane_shape {
     int64_t pitch; /* elements between two values of the second-fastest axis */
 } plane_shape;
 
+/* What a real field may be in one op. Zero stands for `usual`; above that, values reach up to `high`. */
+typedef struct real_range {
+    field_id id;
+    double usual, high;
+} real_range;
+
+#define OP_MAX_REALS 4
+
 typedef struct op_info {
     const char *name;
-    const char *summary; /* one line for help texts */
-    unsigned passes;     /* bits of braid_pass */
-    int single_pass;     /* 1: the name alone names the pass ("bn_stats") */
-    unsigned fields;     /* FIELD_BITs that this op uses */
+    const char *summary;            /* one line for help texts */
+    unsigned passes;                /* bits of braid_pass */
+    int single_pass;                /* 1: the name alone names the pass ("bn_stats") */
+    uint64_t fields;                /* FIELD_BITs that this op uses */
+    real_range reals[OP_MAX_REALS]; /* of its real fields; ends at a `high` of 0 */
     int max_streams;
     unsigned exact_passes;             /* bits of the passes that are exact on small integers */
     operand operands[OP_MAX_OPERANDS]; /* ends at a NULL name */
@@ -103,6 +128,8 @@ typedef struct op_info {
     double (*flops)(const braid_problem *p);
     /* Terms of the longest sum behind one output: bounds the integers of exact mode and the error of real mode. */
     int64_t (*terms)(const braid_problem *p);
+    /* Writes the values of plane i of a FILL_OWN operand for a check or a race; NULL where the op has none. */
+    void (*fill)(const braid_problem *p, int slot, int i, rng *r, void *data);
     /* Sets the op's own fields of a random small problem (streams, batch, channels and mask are drawn before). */
     void (*draw)(rng *r, braid_problem *p);
     /* Makes a problem small, keeping what kernels trip over: remainders, strides, options. */
@@ -116,9 +143,10 @@ const op_info *op_find(braid_op_id id);
 const op_info *op_of(const braid_problem *p);
 
 int op_operand_count(const op_info *o);
-operand_role op_role(const braid_problem *p, int slot); /* ROLE_NONE also where it has no planes */
-int op_is_input(operand_role role);                     /* in, inout, din */
-int op_is_output(operand_role role);                    /* out, inout, dout */
+const real_range *op_real_range(const op_info *o, field_id id); /* NULL: the op has no such field */
+operand_role op_role(const braid_problem *p, int slot);         /* ROLE_NONE also where it has no planes */
+int op_is_input(operand_role role);                             /* in, inout, din */
+int op_is_output(operand_role role);                            /* out, inout, dout */
 braid_status op_operand_info(const braid_problem *p, int slot, braid_operand_info *info); /* name is borrowed */
 const char *op_operand_name(const braid_problem *p, int slot);                            /* "dx" in a gradient role */
 

@@ -24,11 +24,15 @@ const char *const *field_words(field_kind kind) {
     static const char *const phases[] = {"train", "eval", NULL};
     static const char *const averages[] = {"exponential", "cumulative", NULL};
     static const char *const activations[] = {"relu", "gelu", "gelu_tanh", NULL};
+    static const char *const fusions[] = {"concat", "weighted", "gated", NULL};
+    static const char *const dtypes[] = {"f32", "f16", "bf16", "f64", NULL};
     switch (kind) {
         case FIELD_KIND_PADDING_MODE: return padding_modes;
         case FIELD_KIND_PHASE: return phases;
         case FIELD_KIND_AVERAGE: return averages;
         case FIELD_KIND_ACTIVATION: return activations;
+        case FIELD_KIND_FUSION: return fusions;
+        case FIELD_KIND_DTYPE: return dtypes;
         default: return NULL;
     }
 }
@@ -45,6 +49,8 @@ static void default_list(int64_t *list, const int64_t *values, int count) {
     }
 }
 
+static double *real_field(braid_problem *p, field_id id) { return (double *)(void *)((char *)p + fields[id].offset); }
+
 /* Zero means the default, in the fields that the op has. */
 static void fill_defaults(braid_problem *p, const op_info *o) {
     int streams = p->streams < 0 || p->streams > BRAID_MAX_PLANES ? 0 : p->streams;
@@ -52,8 +58,10 @@ static void fill_defaults(braid_problem *p, const op_info *o) {
     if (o->fields & FIELD_BIT(dil)) default_pair(p->dilation, 1);
     if (o->fields & FIELD_BIT(out)) default_pair(p->out_size, 1);
     if ((o->fields & FIELD_BIT(g)) && p->groups == 0) p->groups = 1;
-    if ((o->fields & FIELD_BIT(eps)) && p->eps == 0) p->eps = 1e-5;
-    if ((o->fields & FIELD_BIT(mom)) && p->momentum == 0) p->momentum = 0.1;
+    if ((o->fields & FIELD_BIT(seg)) && p->segments == 0) p->segments = 1;
+    for (const real_range *r = o->reals; r < o->reals + OP_MAX_REALS && r->high > 0; r++) {
+        if (*real_field(p, r->id) == 0) *real_field(p, r->id) = r->usual;
+    }
     if (o->fields & FIELD_BIT(cp)) default_list(p->in_pitch, p->in_channels, streams);
     if (o->fields & FIELD_BIT(kp)) default_list(p->out_pitch, p->out_channels, streams);
 }
@@ -101,17 +109,19 @@ static braid_status check_list(const braid_problem *p, const op_info *o, const f
     return BRAID_OK;
 }
 
-static braid_status check_real(const op_info *o, const field *f, double value) {
-    if (isfinite(value) && value > 0 && value <= 1) return BRAID_OK;
-    return fail(BRAID_ERROR_ARGUMENT, "%s: expected %s (%s) above 0 and at most 1, got %g", o->name, f->name,
-                f->meaning, value);
+static braid_status check_real(const op_info *o, field_id id, double value) {
+    const field *f = &fields[id];
+    const real_range *r = op_real_range(o, id);
+    if (isfinite(value) && (r->usual > 0 ? value > 0 : value >= 0) && value <= r->high) return BRAID_OK;
+    return fail(BRAID_ERROR_ARGUMENT, "%s: expected %s (%s) %s 0 and at most %g, got %g", o->name, f->name, f->meaning,
+                r->usual > 0 ? "above" : "of at least", r->high, value);
 }
 
 static braid_status check_field(const braid_problem *p, const op_info *o, field_id id) {
     const field *f = &fields[id];
     const void *at = (const char *)p + f->offset;
     const int64_t *integers = at;
-    if (!(o->fields & (1u << id))) return check_unused(p, o, f);
+    if (!(o->fields & (UINT64_C(1) << id))) return check_unused(p, o, f);
     switch (f->kind) {
         case FIELD_KIND_INT:
             if (id == FIELD_n) return check_range(o, f, p->streams, 1, o->max_streams);
@@ -122,7 +132,7 @@ static braid_status check_field(const braid_problem *p, const op_info *o, field_
             TRY(check_range(o, f, integers[0], lowest(id), MAX_DIM));
             return check_range(o, f, integers[1], lowest(id), MAX_DIM);
         case FIELD_KIND_LIST: return check_list(p, o, f, integers);
-        case FIELD_KIND_REAL: return check_real(o, f, *(const double *)at);
+        case FIELD_KIND_REAL: return check_real(o, id, *(const double *)at);
         default: {
             int64_t words = 0;
             while (field_words(f->kind)[words]) words++;

@@ -20,6 +20,8 @@ typedef enum field_kind {
     FIELD_KIND_PHASE,
     FIELD_KIND_AVERAGE,
     FIELD_KIND_ACTIVATION,
+    FIELD_KIND_FUSION,
+    FIELD_KIND_DTYPE, /* of compute */
 } field_kind;
 
 typedef struct field {

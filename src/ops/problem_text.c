@@ -118,7 +118,7 @@ static braid_status read_word(const field *f, const char **at, void *value) {
 typedef struct reading {
     braid_problem *problem;
     const op_info *op;
-    unsigned seen;               /* FIELD_BITs */
+    uint64_t seen;               /* FIELD_BITs */
     int list_count[FIELD_COUNT]; /* values typed */
     int pad_same;
 } reading;
@@ -169,15 +169,15 @@ static braid_status read_field(reading *r, const char *token) {
     for (int id = 0; id < FIELD_COUNT; id++) {
         size_t length = strlen(fields[id].name);
         if (strncmp(token, fields[id].name, length) != 0 || !starts_value(token[length])) continue;
-        if (!(r->op->fields & (1u << id))) {
+        if (!(r->op->fields & (UINT64_C(1) << id))) {
             return fail(BRAID_ERROR_ARGUMENT, "problem: %s has no field %s, got \"%s\"", r->op->name, fields[id].name,
                         token);
         }
-        if (r->seen & (1u << id)) {
+        if (r->seen & (UINT64_C(1) << id)) {
             return fail(BRAID_ERROR_ARGUMENT, "problem: expected field %s once, got it again in \"%s\"",
                         fields[id].name, token);
         }
-        r->seen |= 1u << id;
+        r->seen |= UINT64_C(1) << id;
         return read_value(r, (field_id)id, token + length + (token[length] == '='));
     }
     return fail(BRAID_ERROR_ARGUMENT, "problem: expected a field like b16 or mode=zeros, got \"%.40s\"", token);
@@ -214,6 +214,12 @@ static int read_dtype(const char *token, braid_dtype *dtype) {
     return 0;
 }
 
+static braid_status refuse_typed_zero(const reading *r, field_id id) {
+    const field *f = &fields[id];
+    if (!(r->seen & (UINT64_C(1) << id))) return BRAID_OK;
+    return fail(BRAID_ERROR_ARGUMENT, "problem: expected field %s (%s) above 0, got 0", f->name, f->meaning);
+}
+
 /* A zero that was typed is not the default: refuse it where the field has no zero. */
 static braid_status refuse_zeros(const reading *r) {
     const braid_problem *p = r->problem;
@@ -224,13 +230,15 @@ static braid_status refuse_zeros(const reading *r) {
         {FIELD_st, p->stride[0] == 0 || p->stride[1] == 0},
         {FIELD_dil, p->dilation[0] == 0 || p->dilation[1] == 0},
         {FIELD_g, p->groups == 0},
-        {FIELD_eps, p->eps == 0},
-        {FIELD_mom, p->momentum == 0},
+        {FIELD_seg, p->segments == 0},
     };
     for (size_t j = 0; j < sizeof given / sizeof given[0]; j++) {
-        const field *f = &fields[given[j].id];
-        if ((r->seen & (1u << given[j].id)) && given[j].zero)
-            return fail(BRAID_ERROR_ARGUMENT, "problem: expected field %s (%s) above 0, got 0", f->name, f->meaning);
+        if (given[j].zero) TRY(refuse_typed_zero(r, given[j].id));
+    }
+    for (int id = 0; id < FIELD_COUNT; id++) {
+        const real_range *range = op_real_range(r->op, (field_id)id);
+        const double *value = (const double *)(const void *)((const char *)p + fields[id].offset);
+        if (range && range->usual > 0 && *value == 0) TRY(refuse_typed_zero(r, (field_id)id));
     }
     if (r->pad_same && (r->seen & FIELD_BIT(extra)))
         return fail(BRAID_ERROR_ARGUMENT, "problem: expected pad=same without extra, which it sets, got both");
@@ -358,7 +366,7 @@ braid_status braid_problem_print(const braid_problem *problem, char *text, size_
     put(&out, "%s%s%s:%s", o->name, o->single_pass ? "" : "_", braid_pass_name(p.op, p.pass),
         braid_dtype_name(p.dtype));
     for (int id = 0; id < FIELD_COUNT; id++) {
-        if (!(o->fields & (1u << id))) continue;
+        if (!(o->fields & (UINT64_C(1) << id))) continue;
         if ((fields[id].flags & FIELD_OMIT) && is_default(&p, (field_id)id)) continue;
         put_field(&out, &p, (field_id)id);
     }

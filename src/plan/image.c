@@ -101,6 +101,8 @@ void image_fill(const braid_problem *p, const image *m, image_mode mode, uint64_
             memset(data, POISON_BYTE, m->plane_bytes[slot][i]);
         } else if (o->operands[slot].fill == FILL_MASK) {
             fill_mask(p, sequence, data);
+        } else if (o->operands[slot].fill == FILL_OWN) {
+            o->fill(p, slot, i, &sequence, data);
         } else {
             fill f = {.p = p,
                       .kind = o->operands[slot].fill,

@@ -12,7 +12,7 @@
 #include "tests/support/gradients.h"
 
 braid_problem bn_problem_of(const braid_problem *p, braid_op_id op) {
-    unsigned fields = op_find(op)->fields;
+    uint64_t fields = op_find(op)->fields;
     braid_problem q = *p;
     q.op = op;
     if (!(fields & FIELD_BIT(phase))) q.phase = BRAID_PHASE_TRAIN;
