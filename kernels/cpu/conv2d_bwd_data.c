@@ -1,5 +1,5 @@
 /*
- * The data gradient of conv2d in f32: the indirect matrix product of tile/igemm.h with the weights turned
+ * The data gradient of conv2d: the indirect matrix product of tile/igemm.h with the weights turned
  * round, one class of pixels for each remainder by the stride.
  *
  * SPDX-License-Identifier: MIT
@@ -16,9 +16,11 @@ static const char *supports(const braid_problem *p, const device *d) {
     return p->padding_mode == BRAID_PADDING_ZEROS ? NULL : "gathers gradients from zero padding only";
 }
 
-TILE_KERNEL(conv2d_bwd_data_f32__cpu_igemm_avx512, gemm_avx512, supports, igemm_cost, igemm_create_backward,
+TILE_KERNEL(conv2d_bwd_data_bf16__cpu_igemm_avx512_bf16, gemm_avx512_bf16, supports, igemm_cost, igemm_create_backward,
             igemm_launch, igemm_destroy)
-TILE_KERNEL(conv2d_bwd_data_f32__cpu_igemm_avx2, gemm_avx2, supports, igemm_cost, igemm_create_backward, igemm_launch,
+TILE_KERNEL(conv2d_bwd_data__cpu_igemm_avx512, gemm_avx512, supports, igemm_cost, igemm_create_backward, igemm_launch,
             igemm_destroy)
-TILE_KERNEL(conv2d_bwd_data_f32__cpu_igemm_portable, gemm_portable, supports, igemm_cost, igemm_create_backward,
+TILE_KERNEL(conv2d_bwd_data__cpu_igemm_avx2, gemm_avx2, supports, igemm_cost, igemm_create_backward, igemm_launch,
+            igemm_destroy)
+TILE_KERNEL(conv2d_bwd_data__cpu_igemm_portable, gemm_portable, supports, igemm_cost, igemm_create_backward,
             igemm_launch, igemm_destroy)

@@ -101,8 +101,14 @@ static void pack_part(void *context, int64_t index) {
     int64_t panel = index / l->g->sources;
     int width = l->g->tile->columns;
     const float *weights = s->stream == FROM_Z ? l->b->plane[INTEGRATE_W][0] : l->b->plane[INTEGRATE_V][s->stream];
-    pack_transposed(packed(l, s, panel), weights + panel * width * s->depth, s->depth, s->depth,
-                    panel_columns(l, panel), width);
+    const pack_panel q = {.to = packed(l, s, panel),
+                          .from = weights + panel * width * s->depth,
+                          .pitch = s->depth,
+                          .depth = s->depth,
+                          .n = panel_columns(l, panel),
+                          .width = width,
+                          .tile = l->g->tile};
+    pack_transposed(&q);
 }
 
 /* What a part works on, and the pixels of its current tile. */
@@ -116,7 +122,7 @@ typedef struct part {
 /* The active pixels of a tile for one source. */
 typedef struct rows {
     int m;
-    const float *from[GEMM_MAX_ROWS];
+    const void *from[GEMM_MAX_ROWS];
     float *y[GEMM_MAX_ROWS];
 } rows;
 

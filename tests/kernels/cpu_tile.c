@@ -50,7 +50,8 @@ static float rows_expected(const gemm_rows *g, const gemm_tile *tile, float befo
     float sum = g->accumulate ? before : g->init ? g->init[j] : 0;
     for (int64_t t = 0; t < g->taps; t++) {
         for (int64_t d = 0; d < g->depth; d++) {
-            sum += g->row[t * tile->rows + i][d] * g->panel[(t * g->depth + d) * tile->columns + j];
+            const float *row = g->row[t * tile->rows + i], *panel = g->panel;
+            sum += row[d] * panel[(t * g->depth + d) * tile->columns + j];
         }
     }
     return sum;
@@ -60,7 +61,7 @@ static float rows_expected(const gemm_rows *g, const gemm_tile *tile, float befo
 static void check_rows(const gemm_tile *tile, gemm_rows g, int with_init) {
     static float source[MOST_TAPS * GEMM_MAX_ROWS][MOST_DEPTH], panel[MOST_TAPS * MOST_DEPTH * GEMM_MAX_COLUMNS];
     static float out[GEMM_MAX_ROWS][ROW_FLOATS], before[GEMM_MAX_ROWS][ROW_FLOATS];
-    const float *row[MOST_TAPS * GEMM_MAX_ROWS] = {NULL};
+    const void *row[MOST_TAPS * GEMM_MAX_ROWS] = {NULL};
     float init[GEMM_MAX_COLUMNS], *out_row[GEMM_MAX_ROWS];
     fill_integers(source[0], (int)(sizeof source / sizeof source[0][0]), 1);
     fill_integers(panel, (int)(sizeof panel / sizeof panel[0]), 2);

@@ -8,5 +8,17 @@
 #define TILE_ROWS 6
 #define TILE_DOT_ROWS 2
 #include "kernels/cpu/tile/gemm_body.h"
+#include "kernels/cpu/tile/lanes.h"
 
-const gemm_tile gemm_avx2 = {"avx2", TILE_ROWS, TILE_COLUMNS, TILE_DOT_ROWS, 60e9, run_rows, run_outer, run_dots};
+const gemm_tile gemm_avx2 = {
+    .name = "avx2",
+    .rows = TILE_ROWS,
+    .columns = TILE_COLUMNS,
+    .dot_rows = TILE_DOT_ROWS,
+    .flops = 60e9,
+    .bf16 = &lanes_avx2.bf16,
+    .f16 = &lanes_avx2.f16,
+    .run_rows = run_rows,
+    .run_outer = run_outer,
+    .run_dots = run_dots,
+};

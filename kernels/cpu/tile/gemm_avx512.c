@@ -8,5 +8,17 @@
 #define TILE_ROWS 14
 #define TILE_DOT_ROWS 4
 #include "kernels/cpu/tile/gemm_body.h"
+#include "kernels/cpu/tile/lanes.h"
 
-const gemm_tile gemm_avx512 = {"avx512", TILE_ROWS, TILE_COLUMNS, TILE_DOT_ROWS, 80e9, run_rows, run_outer, run_dots};
+const gemm_tile gemm_avx512 = {
+    .name = "avx512",
+    .rows = TILE_ROWS,
+    .columns = TILE_COLUMNS,
+    .dot_rows = TILE_DOT_ROWS,
+    .flops = 80e9,
+    .bf16 = &lanes_avx512.bf16,
+    .f16 = &lanes_avx512.f16,
+    .run_rows = run_rows,
+    .run_outer = run_outer,
+    .run_dots = run_dots,
+};

@@ -13,13 +13,26 @@
 
 #define TILE_COLUMNS (2 * VEC_LANES)
 
+/* Units of gemm.h: floats, unless the including file has defined another kind. */
+#ifndef UNIT_NUMBERS
+#define UNIT_NUMBERS 1
+typedef float unit;
+typedef vec units;
+VEC_INLINE units units_load(const unit *from) { return vec_load(from); }
+VEC_INLINE units units_spread(unit a) { return vec_spread(a); }
+VEC_INLINE vec units_mul_add(units a, units b, vec c) { return vec_mul_add(a, b, c); }
+VEC_INLINE unit unit_last(const unit *from) { return *from; }
+VEC_INLINE const unit *outer_row(const gemm_outer *g, int64_t t) { return g->row[t] + g->first; }
+VEC_INLINE const unit *outer_column(const gemm_outer *g, int64_t t) { return g->column[t]; }
+#endif
+
 /* sum[i] and, where there are two vectors, high[i] gain value * panel, for every row i of one step. */
-#define TILE_STEP(value)                                                          \
-    vec low_ = vec_load(panel), high_ = two ? vec_load(panel + VEC_LANES) : low_; \
-    _Pragma("GCC unroll 16") for (int i = 0; i < m; i++) {                        \
-        vec factor_ = vec_spread(value);                                          \
-        sum[i] = vec_mul_add(factor_, low_, sum[i]);                              \
-        if (two) high[i] = vec_mul_add(factor_, high_, high[i]);                  \
+#define TILE_STEP(value)                                                                \
+    units low_ = units_load(panel), high_ = two ? units_load(panel + VEC_LANES) : low_; \
+    _Pragma("GCC unroll 16") for (int i = 0; i < m; i++) {                              \
+        units factor_ = units_spread(value);                                            \
+        sum[i] = units_mul_add(factor_, low_, sum[i]);                                  \
+        if (two) high[i] = units_mul_add(factor_, high_, high[i]);                      \
     }
 
 /* m and two are constants where this is inlined. out and init are readable and writable over whole vectors. */
@@ -31,11 +44,18 @@ VEC_INLINE void rows_tile(const gemm_rows *g, const int m, const int two) {
         sum[i] = vec_load(start);
         if (two) high[i] = vec_load(start + VEC_LANES);
     }
-    const float *panel = g->panel;
+    const unit *panel = g->panel;
+    const int64_t whole = g->depth / UNIT_NUMBERS;
     for (int64_t t = 0; t < g->taps; t++) {
-        const float *const *row = g->row + t * TILE_ROWS;
-        for (int64_t d = 0; d < g->depth; d++, panel += TILE_COLUMNS) {
+        const unit *row[TILE_ROWS];
+#pragma GCC unroll 16
+        for (int i = 0; i < m; i++) row[i] = g->row[t * TILE_ROWS + i];
+        for (int64_t d = 0; d < whole; d++, panel += TILE_COLUMNS) {
             TILE_STEP(row[i][d])
+        }
+        if (g->depth % UNIT_NUMBERS) {
+            TILE_STEP(unit_last(row[i] + whole))
+            panel += TILE_COLUMNS;
         }
     }
 #pragma GCC unroll 16
@@ -52,8 +72,8 @@ VEC_INLINE void outer_tile(const gemm_outer *g, const int m, const int two) {
         sum[i] = vec_zero();
         high[i] = vec_zero();
     }
-    for (int64_t t = 0; t < g->depth; t++) {
-        const float *row = g->row[t] + g->first, *panel = g->column[t];
+    for (int64_t t = 0; t < (g->depth + UNIT_NUMBERS - 1) / UNIT_NUMBERS; t++) {
+        const unit *row = outer_row(g, t), *panel = outer_column(g, t);
         TILE_STEP(row[i])
     }
 #pragma GCC unroll 16
@@ -146,29 +166,43 @@ VEC_INLINE float sum_lanes(vec a) {
     return lane[0];
 }
 
+#if UNIT_NUMBERS == 1
+/* The lanes of a, and the products of the last `count` numbers, fewer than a vector of them. */
+VEC_INLINE float sum_dots(vec a, const unit *row, const unit *column, int64_t count) {
+    float total = sum_lanes(a);
+    for (int64_t d = 0; d < count; d++) total += row[d] * column[d];
+    return total;
+}
+#else
+VEC_INLINE float sum_dots(vec a, const unit *row, const unit *column, int64_t count) {
+    return sum_lanes(units_mul_add(units_load_some(row, count), units_load_some(column, count), a));
+}
+#endif
+
 /* m and n are constants where this is inlined. */
 VEC_INLINE void dots_tile(gemm_dots *g, const int m, const int n) {
-    vec sum[TILE_DOT_ROWS * GEMM_DOT_COLUMNS], column[GEMM_DOT_COLUMNS];
+    vec sum[TILE_DOT_ROWS * GEMM_DOT_COLUMNS];
+    units column[GEMM_DOT_COLUMNS];
+    const int64_t whole = g->depth / UNIT_NUMBERS;
     int64_t d = 0;
 #pragma GCC unroll 16
     for (int i = 0; i < m * n; i++) sum[i] = vec_zero();
-    for (; d + VEC_LANES <= g->depth; d += VEC_LANES) {
+    for (; d + VEC_LANES <= whole; d += VEC_LANES) {
 #pragma GCC unroll 4
-        for (int j = 0; j < n; j++) column[j] = vec_load(g->column[j] + d);
+        for (int j = 0; j < n; j++) column[j] = units_load((const unit *)g->column[j] + d);
 #pragma GCC unroll 4
         for (int i = 0; i < m; i++) {
-            vec row = vec_load(g->row[i] + d);
+            units row = units_load((const unit *)g->row[i] + d);
 #pragma GCC unroll 4
-            for (int j = 0; j < n; j++) sum[i * n + j] = vec_mul_add(row, column[j], sum[i * n + j]);
+            for (int j = 0; j < n; j++) sum[i * n + j] = units_mul_add(row, column[j], sum[i * n + j]);
         }
     }
 #pragma GCC unroll 4
     for (int i = 0; i < m; i++) {
 #pragma GCC unroll 4
         for (int j = 0; j < n; j++) {
-            float total = sum_lanes(sum[i * n + j]);
-            for (int64_t rest = d; rest < g->depth; rest++) total += g->row[i][rest] * g->column[j][rest];
-            g->out[i][j] = total;
+            const unit *row = (const unit *)g->row[i] + d, *other = (const unit *)g->column[j] + d;
+            g->out[i][j] = sum_dots(sum[i * n + j], row, other, g->depth - d * UNIT_NUMBERS);
         }
     }
 }

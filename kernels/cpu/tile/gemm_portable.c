@@ -8,6 +8,17 @@
 #define TILE_ROWS 4
 #define TILE_DOT_ROWS 2
 #include "kernels/cpu/tile/gemm_body.h"
+#include "kernels/cpu/tile/lanes.h"
 
-const gemm_tile gemm_portable = {"portable", TILE_ROWS, TILE_COLUMNS, TILE_DOT_ROWS,
-                                 15e9,       run_rows,  run_outer,    run_dots};
+const gemm_tile gemm_portable = {
+    .name = "portable",
+    .rows = TILE_ROWS,
+    .columns = TILE_COLUMNS,
+    .dot_rows = TILE_DOT_ROWS,
+    .flops = 15e9,
+    .bf16 = &lanes_portable.bf16,
+    .f16 = &lanes_portable.f16,
+    .run_rows = run_rows,
+    .run_outer = run_outer,
+    .run_dots = run_dots,
+};

@@ -7,6 +7,7 @@
  */
 #include "kernels/cpu/tile/igemm.h"
 
+#include "core/dtype.h"
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "core/threads.h"
@@ -17,11 +18,12 @@
 
 #define TAPS_AT_ONCE 64    /* pointers of so many taps are on the stack */
 #define TILES_IN_PART 16   /* of pixels */
-#define PANEL_FLOATS 65536 /* of the panels of a part: 256 KiB of the second-level cache */
+#define PANEL_UNITS 65536  /* of the panels of a part: 256 KiB of the second-level cache */
 #define MERGED_DEPTH 64    /* longest filter row that is read as one tap, where the channels are few */
 #define MERGED_CHANNELS 16 /* fewer are few */
-#define MERGED_FLOATS 8192 /* on the stack, for copies of filter rows that touch the padding */
-#define PACK_FLOATS 16384  /* packed by a part, about */
+#define COPIED_UNITS 8192  /* on the stack: copies of filter rows that touch the padding, and of halves made floats */
+#define SUM_FLOATS 8192    /* on the stack, where the sums wait for their rounding to halves */
+#define PACK_UNITS 16384   /* packed by a part, about */
 #define PACK_PARTS 256     /* at most */
 
 typedef enum igemm_direction { IGEMM_FORWARD, IGEMM_BACKWARD } igemm_direction;
@@ -35,30 +37,34 @@ typedef struct pixel_class {
 typedef struct stream_shape {
     int64_t depth, columns; /* of one group: channels summed over, channels made */
     int64_t in_pitch, out_pitch, out_channels;
+    int64_t tap_depth, tap_units;   /* numbers and units of one tap, of a filter row where taps are merged */
     int64_t panels, panels_in_part; /* of one group */
-    int64_t packed;                 /* where the panels start in the workspace, in floats */
+    int64_t packed;                 /* where the panels start in the workspace, in units */
     int64_t parts_of_group;
 } stream_shape;
 
 typedef struct igemm {
     const gemm_tile *tile;
+    const halves *halves; /* of the planes; NULL: they hold floats */
+    int64_t bytes;        /* of a number in the planes */
+    int widened;          /* the planes hold halves and the tile takes floats */
     igemm_direction direction;
     int streams, merged; /* merged: the taps of a filter row are one tap of filter width * depth */
     int64_t batch, groups, step[2];
     taps map;
-    int64_t tap_count;
+    int64_t tap_count; /* in a panel: filter rows where taps are merged */
     int32_t (*tap)[2]; /* row and column of each tap, in the order of the panels */
     int64_t class_count;
     pixel_class *classes;
     stream_shape stream[BRAID_MAX_PLANES];
-    int64_t zero_floats, workspace_floats, parts, pack_units, pack_parts;
+    int64_t zero_units, workspace_units, parts, pack_steps, pack_parts;
 } igemm;
 
 typedef struct launch {
     const igemm *g;
     const buffers *b;
-    const float *zeros;
-    float *packed;
+    const void *zeros;
+    float *packed; /* or units of another kind: gemm.h */
 } launch;
 
 static int64_t class_pixels(const igemm *g, const pixel_class *c) { return g->batch * c->extent[0] * c->extent[1]; }
@@ -107,12 +113,12 @@ static braid_status make_tables(igemm *g, const braid_problem *p) {
     return BRAID_OK;
 }
 
-/* Adds the floats of a tensor to the workspace, in whole cache lines. */
+/* Adds the units of a tensor to the workspace, in whole cache lines. */
 static braid_status reserve(igemm *g, const int64_t *dims, int rank, int64_t *at) {
-    int64_t floats = 0;
-    TRY(size_elements(dims, rank, "packed weights", &floats));
-    *at = g->workspace_floats;
-    g->workspace_floats += ceil_div(floats, 16) * 16;
+    int64_t units = 0;
+    TRY(size_elements(dims, rank, "packed weights", &units));
+    *at = g->workspace_units;
+    g->workspace_units += ceil_div(units, 16) * 16;
     return BRAID_OK;
 }
 
@@ -124,16 +130,19 @@ static braid_status shape_stream(igemm *g, const braid_problem *p, int i) {
     s->columns = s->out_channels / p->groups;
     s->in_pitch = forward ? p->in_pitch[i] : p->out_pitch[i];
     s->out_pitch = forward ? p->out_pitch[i] : p->in_pitch[i];
+    s->tap_depth = g->merged ? p->filter[1] * s->depth : s->depth;
+    s->tap_units = gemm_units(g->tile, s->tap_depth);
     s->panels = s->columns ? ceil_div(s->columns, g->tile->columns) : 1;
-    int64_t panel_floats = g->tap_count * s->depth * g->tile->columns;
-    s->panels_in_part = panel_floats < PANEL_FLOATS ? PANEL_FLOATS / (panel_floats + 1) + 1 : 1;
-    if (s->panels_in_part > s->panels) s->panels_in_part = s->panels;
-    const int64_t dims[4] = {g->groups, s->panels, panel_floats, 1};
+    int64_t panel_units = g->tap_count * s->tap_units * g->tile->columns;
+    s->panels_in_part = panel_units < PANEL_UNITS ? PANEL_UNITS / (panel_units + 1) + 1 : 1;
+    if (g->halves) s->panels_in_part = at_most(s->panels_in_part, SUM_FLOATS / (g->tile->rows * g->tile->columns));
+    s->panels_in_part = at_most(s->panels_in_part, s->panels);
+    const int64_t dims[4] = {g->groups, s->panels, panel_units, 1};
     TRY(reserve(g, dims, 4, &s->packed));
     for (int64_t c = 0; c < g->class_count; c++) s->parts_of_group += class_chunks(g, &g->classes[c]);
     s->parts_of_group *= ceil_div(s->panels, s->panels_in_part);
     g->parts += s->parts_of_group * g->groups;
-    g->pack_units += g->groups * s->panels * g->tap_count;
+    g->pack_steps += g->groups * s->panels * g->tap_count;
     return BRAID_OK;
 }
 
@@ -147,10 +156,11 @@ static braid_status fill(igemm *g, const braid_problem *p) {
     }
     g->merged = g->direction == IGEMM_FORWARD && p->filter[1] > 1 && deepest < MERGED_CHANNELS &&
                 deepest * p->filter[1] <= MERGED_DEPTH;
-    g->zero_floats = g->merged ? MERGED_DEPTH : deepest;
-    TRY(reserve(g, &g->zero_floats, 1, &unused));
+    if (g->merged) g->tap_count = p->filter[0];
+    g->zero_units = g->merged ? MERGED_DEPTH : deepest;
+    TRY(reserve(g, &g->zero_units, 1, &unused));
     for (int i = 0; i < g->streams; i++) TRY(shape_stream(g, p, i));
-    g->pack_parts = at_most(ceil_div(g->workspace_floats, PACK_FLOATS), PACK_PARTS);
+    g->pack_parts = at_most(ceil_div(g->workspace_units, PACK_UNITS), PACK_PARTS);
     return BRAID_OK;
 }
 
@@ -164,8 +174,11 @@ static braid_status create(const braid_problem *p, igemm_direction direction, co
     g->streams = conv.streams;
     g->batch = conv.batch;
     g->groups = conv.groups;
+    g->bytes = (int64_t)dtype_bytes(p->dtype);
+    g->halves = p->dtype == BRAID_DTYPE_BF16 ? tile->bf16 : p->dtype == BRAID_DTYPE_F16 ? tile->f16 : NULL;
+    g->widened = g->halves && !gemm_is_bf16(tile);
     braid_status status = fill(g, &conv);
-    if (!status) status = size_array((size_t)g->workspace_floats, sizeof(float), "packed weights", workspace_bytes);
+    if (!status) status = size_array((size_t)g->workspace_units, sizeof(float), "packed weights", workspace_bytes);
     if (status) {
         igemm_destroy(NULL, g);
         return status;
@@ -202,38 +215,45 @@ static int panel_columns(const igemm *g, const stream_shape *s, int64_t panel) {
 }
 
 /* Packs one tap of one panel of one group. Weights are [groups * K][taps][C] with K and C those of a group. */
-static void pack_unit(const launch *l, int i, int64_t unit) {
+static void pack_step(const launch *l, int i, int64_t step) {
     const igemm *g = l->g;
     const stream_shape *s = &g->stream[i];
-    int width = g->tile->columns;
-    int64_t tap = unit % g->tap_count, panel = unit / g->tap_count % s->panels, group = unit / g->tap_count / s->panels;
-    int64_t tap_in_weights = g->tap[tap][0] * g->map.filter[1] + g->tap[tap][1];
-    const float *w = l->b->plane[CONV2D_W][i];
-    float *to = l->packed + s->packed + unit * s->depth * width;
-    int n = panel_columns(g, s, panel);
-    if (s->depth == 0 || n == 0) return;
+    int64_t tap = step % g->tap_count, panel = step / g->tap_count % s->panels, group = step / g->tap_count / s->panels;
+    int64_t row = g->merged ? tap : g->tap[tap][0], column = g->merged ? 0 : g->tap[tap][1];
+    int64_t taps_before = row * g->map.filter[1] + column, taps_in_all = g->map.filter[0] * g->map.filter[1];
+    pack_panel q = {.to = l->packed + s->packed + step * s->tap_units * g->tile->columns,
+                    .width = g->tile->columns,
+                    .n = panel_columns(g, s, panel),
+                    .depth = s->tap_depth,
+                    .halves = g->halves,
+                    .tile = g->tile};
+    const unsigned char *w = l->b->plane[CONV2D_W][i];
+    if (q.depth == 0 || q.n == 0) return;
     if (g->direction == IGEMM_FORWARD) {
-        int64_t pitch = g->tap_count * s->depth, k = group * s->columns + panel * width;
-        pack_transposed(to, w + k * pitch + tap_in_weights * s->depth, pitch, s->depth, n, width);
+        q.pitch = taps_in_all * s->depth;
+        int64_t k = group * s->columns + panel * q.width;
+        q.from = w + (k * q.pitch + taps_before * s->depth) * g->bytes;
+        pack_transposed(&q);
     } else {
-        int64_t pitch = g->tap_count * s->columns, k = group * s->depth;
-        pack_straight(to, w + k * pitch + tap_in_weights * s->columns + panel * width, pitch, s->depth, n, width);
+        q.pitch = taps_in_all * s->columns;
+        q.from = w + (group * s->depth * q.pitch + taps_before * s->columns + panel * q.width) * g->bytes;
+        pack_straight(&q);
     }
 }
 
 static void pack_part(void *context, int64_t part) {
     const launch *l = context;
     int64_t begin, end;
-    threads_range(l->g->pack_units, l->g->pack_parts, part, &begin, &end);
+    threads_range(l->g->pack_steps, l->g->pack_parts, part, &begin, &end);
     int i = 0;
     int64_t first = 0;
-    for (int64_t unit = begin; unit < end; unit++) {
+    for (int64_t step = begin; step < end; step++) {
         const stream_shape *s = &l->g->stream[i];
-        while (unit - first >= l->g->groups * s->panels * l->g->tap_count) {
+        while (step - first >= l->g->groups * s->panels * l->g->tap_count) {
             first += l->g->groups * s->panels * l->g->tap_count;
             s = &l->g->stream[++i];
         }
-        pack_unit(l, i, unit - first);
+        pack_step(l, i, step - first);
     }
 }
 
@@ -246,12 +266,14 @@ typedef struct part {
     const pixel_class *c;
     int stream;
     int64_t group, pixel_begin, pixel_end, panel_begin, panel_end;
-    const float *source; /* first channel of the group */
+    const unsigned char *source; /* first channel of the group */
     const uint32_t *mask;
+    const float *bias; /* of the group, from the first panel of the part on, or NULL */
     int m;
     int blank[GEMM_MAX_ROWS]; /* by the mask, or because no tap reaches the class */
     int64_t sample[GEMM_MAX_ROWS], y[GEMM_MAX_ROWS], x[GEMM_MAX_ROWS];
-    float *out[GEMM_MAX_ROWS]; /* first channel of the group */
+    unsigned char *out[GEMM_MAX_ROWS]; /* first channel of the group */
+    float *sums;                       /* of halves: [m][columns of the part] */
 } part;
 
 static void find_part(part *a, int64_t index) {
@@ -279,7 +301,7 @@ static void find_part(part *a, int64_t index) {
 static int find_pixels(part *a, int64_t first) {
     const igemm *g = a->l->g;
     int forward = g->direction == IGEMM_FORWARD, active = 0;
-    float *out = a->l->b->plane[forward ? CONV2D_Y : CONV2D_X][a->stream];
+    unsigned char *out = a->l->b->plane[forward ? CONV2D_Y : CONV2D_X][a->stream];
     int64_t x = first % a->c->extent[1], y = first / a->c->extent[1] % a->c->extent[0];
     int64_t sample = first / a->c->extent[1] / a->c->extent[0];
     for (int i = 0; i < a->m; i++) {
@@ -289,7 +311,7 @@ static int find_pixels(part *a, int64_t first) {
         a->blank[i] = a->c->tap_count == 0 || mask_blanks(a->mask, sample);
         active |= !a->blank[i];
         int64_t pixel = (sample * g->map.out_size[0] + a->y[i]) * g->map.out_size[1] + a->x[i];
-        a->out[i] = out + pixel * a->s->out_pitch + a->group * a->s->columns;
+        a->out[i] = out + (pixel * a->s->out_pitch + a->group * a->s->columns) * g->bytes;
         if (++x < a->c->extent[1]) continue;
         x = 0;
         if (++y < a->c->extent[0]) continue;
@@ -300,21 +322,21 @@ static int find_pixels(part *a, int64_t first) {
 }
 
 /* Where the source of pixel i starts: its sample, at the first channel of the group. */
-static const float *sample_source(const part *a, int i) {
+static const unsigned char *sample_source(const part *a, int i) {
     const taps *map = &a->l->g->map;
-    return a->source + a->sample[i] * map->in_size[0] * map->in_size[1] * a->s->in_pitch;
+    return a->source + a->sample[i] * map->in_size[0] * map->in_size[1] * a->s->in_pitch * a->l->g->bytes;
 }
 
 /* row[t][i] for the taps [first, first + count) of the class. */
-static void point_at_taps(const part *a, const float **row, int64_t first, int64_t count) {
+static void point_at_taps(const part *a, const void **row, int64_t first, int64_t count) {
     const taps *map = &a->l->g->map;
-    const int64_t width = map->in_size[1], pitch = a->s->in_pitch, step = a->l->g->tile->rows;
+    const int64_t width = map->in_size[1], pitch = a->s->in_pitch * a->l->g->bytes, step = a->l->g->tile->rows;
     const int32_t(*tap)[2] = a->l->g->tap + a->c->first_tap + first;
-    const float *zeros = a->l->zeros;
+    const void *zeros = a->l->zeros;
     for (int i = 0; i < a->m; i++) {
         const int32_t *rows = map->source[0] + a->y[i] * map->filter[0];
         const int32_t *columns = map->source[1] + a->x[i] * map->filter[1];
-        const float *base = sample_source(a, i);
+        const unsigned char *base = sample_source(a, i);
         for (int64_t t = 0; t < count; t++) {
             int64_t y = rows[tap[t][0]], x = columns[tap[t][1]];
             row[t * step + i] = a->blank[i] || (y | x) < 0 ? zeros : base + (y * width + x) * pitch;
@@ -323,79 +345,135 @@ static void point_at_taps(const part *a, const float **row, int64_t first, int64
 }
 
 /* The same for filter rows [first, first + count) of a pixel whose taps are dense: each row is one tap. */
-static void point_at_dense_rows(const part *a, const float **row, int i, int64_t first, int64_t count) {
+static void point_at_dense_rows(const part *a, const void **row, int i, int64_t first, int64_t count) {
     const taps *map = &a->l->g->map;
-    const int64_t line = map->in_size[1] * a->s->in_pitch, step = a->l->g->tile->rows;
+    const int64_t pitch = a->s->in_pitch * a->l->g->bytes, step = a->l->g->tile->rows;
     const int32_t *rows = map->source[0] + a->y[i] * map->filter[0] + first;
-    const float *zeros = a->l->zeros;
-    const float *base = sample_source(a, i) + map->source[1][a->x[i] * map->filter[1]] * a->s->in_pitch;
-    for (int64_t t = 0; t < count; t++) row[t * step + i] = rows[t] < 0 ? zeros : base + rows[t] * line;
+    const void *zeros = a->l->zeros;
+    const unsigned char *base = sample_source(a, i) + map->source[1][a->x[i] * map->filter[1]] * pitch;
+    for (int64_t t = 0; t < count; t++)
+        row[t * step + i] = rows[t] < 0 ? zeros : base + rows[t] * map->in_size[1] * pitch;
 }
 
 /* The same for any other pixel: its filter rows are gathered in `copies`, of which the rest is returned. */
-static float *gather_rows(const part *a, const float **row, int i, int64_t first, int64_t count, float *copies) {
+static unsigned char *gather_rows(const part *a, const void **row, int i, int64_t first, int64_t count,
+                                  unsigned char *copies) {
     const taps *map = &a->l->g->map;
+    const int64_t bytes = a->l->g->bytes;
     const int32_t *rows = map->source[0] + a->y[i] * map->filter[0] + first;
     const int32_t *columns = map->source[1] + a->x[i] * map->filter[1];
-    const float *base = sample_source(a, i);
+    const unsigned char *base = sample_source(a, i);
     for (int64_t t = 0; t < count; t++) {
         row[t * a->l->g->tile->rows + i] = a->blank[i] || rows[t] < 0 ? a->l->zeros : copies;
-        for (int64_t s = 0; s < map->filter[1] && !a->blank[i] && rows[t] >= 0; s++, copies += a->s->depth) {
+        for (int64_t s = 0; s < map->filter[1] && !a->blank[i] && rows[t] >= 0; s++, copies += a->s->depth * bytes) {
             int64_t pixel = rows[t] * map->in_size[1] + columns[s];
-            copy_floats(copies, columns[s] < 0 ? a->l->zeros : base + pixel * a->s->in_pitch, a->s->depth);
+            copy_bytes(copies, columns[s] < 0 ? a->l->zeros : base + pixel * a->s->in_pitch * bytes,
+                       a->s->depth * bytes);
         }
     }
     return copies;
 }
 
+/* A piece of the sum: taps [tap, tap + taps), all of their depth, or [begin, begin + depth) of one of them. */
+typedef struct piece {
+    int64_t tap, taps, begin, depth;
+} piece;
+
 /* All panels of the part for the current tile, from one set of pointers. */
-static void run_panels(const part *a, gemm_rows *run, int64_t first_tap) {
+static void run_panels(const part *a, const piece *q, const void *const *row) {
     const igemm *g = a->l->g;
-    const float *bias = a->l->b->plane[CONV2D_BIAS][a->stream];
-    int64_t width = g->tile->columns, panel_floats = g->tap_count * a->s->depth * width;
-    const float *group = a->l->packed + a->s->packed + a->group * a->s->panels * panel_floats;
+    const int64_t width = g->tile->columns, panel_units = g->tap_count * a->s->tap_units * width;
+    const int64_t sum_pitch = (a->panel_end - a->panel_begin) * width;
+    const int64_t first_tap = g->merged ? q->tap : a->c->first_tap + q->tap;
+    const float *group = a->l->packed + a->s->packed + a->group * a->s->panels * panel_units;
+    gemm_rows run = {.m = a->m, .taps = q->taps, .depth = q->depth, .row = row};
+    run.accumulate = q->tap > 0 || q->begin > 0;
     for (int64_t panel = a->panel_begin; panel < a->panel_end; panel++) {
+        const int64_t column = (panel - a->panel_begin) * width;
         float *out[GEMM_MAX_ROWS];
-        for (int i = 0; i < a->m; i++) out[i] = a->out[i] + panel * width;
-        run->n = panel_columns(g, a->s, panel);
-        run->panel = group + panel * panel_floats + (a->c->first_tap + first_tap) * a->s->depth * width;
-        run->init = bias && g->direction == IGEMM_FORWARD ? bias + a->group * a->s->columns + panel * width : NULL;
-        run->out = out;
-        if (run->n) g->tile->run_rows(run);
+        for (int i = 0; i < a->m; i++)
+            out[i] = g->halves ? a->sums + i * sum_pitch + column : (float *)(void *)a->out[i] + panel * width;
+        run.n = panel_columns(g, a->s, panel);
+        run.panel = group + panel * panel_units + (first_tap * a->s->tap_units + gemm_units(g->tile, q->begin)) * width;
+        run.init = a->bias ? a->bias + column : NULL;
+        run.out = out;
+        if (run.n) g->tile->run_rows(&run);
     }
 }
 
-static void run_taps(const part *a) {
-    const float *row[TAPS_AT_ONCE * GEMM_MAX_ROWS];
-    int64_t first = 0;
+/* The numbers of a piece as floats; row points at them from now on. Blanks and padding are zeros already. */
+static void widen_rows(const part *a, const piece *q, const void **row, float *to) {
+    for (int64_t t = 0; t < q->taps; t++) {
+        for (int i = 0; i < a->m; i++, to += q->depth) {
+            const void **from = &row[t * a->l->g->tile->rows + i];
+            a->l->g->halves->widen(to, (const uint16_t *)*from + q->begin, q->depth);
+            *from = to;
+        }
+    }
+}
+
+/* One piece after another, where halves are made floats: as much as there is room for copies. */
+static void run_widened(const part *a) {
+    float copies[COPIED_UNITS];
+    const void *row[TAPS_AT_ONCE * GEMM_MAX_ROWS];
+    const int64_t rows = a->l->g->tile->rows, most = COPIED_UNITS / rows, depth = a->s->depth;
+    const int64_t taps_at_once = depth > most ? 1 : depth ? at_most(most / depth, TAPS_AT_ONCE) : TAPS_AT_ONCE;
+    piece q = {0};
     do {
-        int64_t left = a->c->tap_count - first, count = left < TAPS_AT_ONCE ? left : TAPS_AT_ONCE;
-        gemm_rows run = {.m = a->m, .accumulate = first > 0, .taps = count, .depth = a->s->depth, .row = row};
-        point_at_taps(a, row, first, count);
-        run_panels(a, &run, first);
-        first += count;
-    } while (first < a->c->tap_count);
+        q.taps = at_most(a->c->tap_count - q.tap, taps_at_once);
+        q.begin = 0;
+        do {
+            q.depth = at_most(depth - q.begin, most);
+            point_at_taps(a, row, q.tap, q.taps);
+            widen_rows(a, &q, row, copies);
+            run_panels(a, &q, row);
+            q.begin += q.depth;
+        } while (q.begin < depth);
+        q.tap += q.taps;
+    } while (q.tap < a->c->tap_count);
+}
+
+static void run_taps(const part *a) {
+    const void *row[TAPS_AT_ONCE * GEMM_MAX_ROWS];
+    piece q = {.depth = a->s->depth};
+    do {
+        q.taps = at_most(a->c->tap_count - q.tap, TAPS_AT_ONCE);
+        point_at_taps(a, row, q.tap, q.taps);
+        run_panels(a, &q, row);
+        q.tap += q.taps;
+    } while (q.tap < a->c->tap_count);
 }
 
 static void run_filter_rows(const part *a) {
-    const float *row[TAPS_AT_ONCE * GEMM_MAX_ROWS];
-    float copies[MERGED_FLOATS];
+    const void *row[TAPS_AT_ONCE * GEMM_MAX_ROWS];
+    float copies[COPIED_UNITS], wide[COPIED_UNITS];
     const taps *map = &a->l->g->map;
-    int64_t depth = map->filter[1] * a->s->depth;
-    int64_t most = depth ? MERGED_FLOATS / (GEMM_MAX_ROWS * depth) : TAPS_AT_ONCE;
-    if (most > TAPS_AT_ONCE) most = TAPS_AT_ONCE;
-    for (int64_t first = 0; first < map->filter[0]; first += most) {
-        int64_t left = map->filter[0] - first, count = left < most ? left : most;
-        gemm_rows run = {.m = a->m, .accumulate = first > 0, .taps = count, .depth = depth, .row = row};
-        float *room = copies;
+    const int64_t depth = a->s->tap_depth;
+    const int64_t most = depth ? at_most(COPIED_UNITS / (a->l->g->tile->rows * depth), TAPS_AT_ONCE) : TAPS_AT_ONCE;
+    piece q = {.depth = depth};
+    for (; q.tap < map->filter[0]; q.tap += q.taps) {
+        q.taps = at_most(map->filter[0] - q.tap, most);
+        unsigned char *room = (unsigned char *)copies;
         for (int i = 0; i < a->m; i++) {
             int dense = a->s->in_pitch == a->s->depth && map->dense[a->x[i]] && !a->blank[i];
             if (dense)
-                point_at_dense_rows(a, row, i, first, count);
+                point_at_dense_rows(a, row, i, q.tap, q.taps);
             else
-                room = gather_rows(a, row, i, first, count, room);
+                room = gather_rows(a, row, i, q.tap, q.taps, room);
         }
-        run_panels(a, &run, first * map->filter[1]);
+        if (a->l->g->widened) widen_rows(a, &q, row, wide);
+        run_panels(a, &q, row);
+    }
+}
+
+/* Rounds the sums of the current tile, where the planes hold halves. */
+static void round_sums(const part *a) {
+    const igemm *g = a->l->g;
+    const int64_t begin = a->panel_begin * g->tile->columns, pitch = a->panel_end * g->tile->columns - begin;
+    const int64_t count = at_most(a->s->columns - begin, pitch);
+    for (int i = 0; i < a->m; i++) {
+        uint16_t *out = (uint16_t *)(void *)a->out[i] + begin;
+        if (!a->blank[i]) g->halves->narrow(out, a->sums + i * pitch, count);
     }
 }
 
@@ -406,25 +484,44 @@ static void clear_rest(const part *a) {
     if (end > a->s->columns) end = a->s->columns;
     int last = a->group == g->groups - 1 && a->panel_end == a->s->panels;
     for (int i = 0; i < a->m; i++) {
-        if (a->blank[i]) zero_floats(a->out[i] + begin, end - begin);
-        if (last) zero_floats(a->out[i] + end, a->s->out_pitch - a->s->out_channels);
+        if (a->blank[i]) zero_bytes(a->out[i] + begin * g->bytes, (end - begin) * g->bytes);
+        if (last) zero_bytes(a->out[i] + end * g->bytes, (a->s->out_pitch - a->s->out_channels) * g->bytes);
     }
+}
+
+/* The bias of the columns of the part, as floats in `to` where the planes hold halves. */
+static const float *find_bias(const part *a, float *to) {
+    const igemm *g = a->l->g;
+    const unsigned char *bias = a->l->b->plane[CONV2D_BIAS][a->stream];
+    const int64_t begin = a->panel_begin * g->tile->columns;
+    if (!bias || g->direction != IGEMM_FORWARD) return NULL;
+    bias += (a->group * a->s->columns + begin) * g->bytes;
+    if (!g->halves) return (const float *)(const void *)bias;
+    g->halves->widen(to, (const uint16_t *)(const void *)bias,
+                     at_most(a->s->columns, a->panel_end * g->tile->columns) - begin);
+    return to;
 }
 
 static void run_part(void *context, int64_t index) {
     part a = {.l = context};
     const igemm *g = a.l->g;
+    float sums[SUM_FLOATS], bias[SUM_FLOATS / GEMM_MIN_ROWS];
     find_part(&a, index);
     a.source = a.l->b->plane[g->direction == IGEMM_FORWARD ? CONV2D_X : CONV2D_Y][a.stream];
-    a.source += a.group * a.s->depth;
+    a.source += a.group * a.s->depth * g->bytes;
     a.mask = a.l->b->plane[CONV2D_MASK][a.stream];
+    a.bias = find_bias(&a, bias);
+    a.sums = sums;
     for (int64_t first = a.pixel_begin; first < a.pixel_end; first += g->tile->rows) {
-        a.m = a.pixel_end - first < g->tile->rows ? (int)(a.pixel_end - first) : g->tile->rows;
+        a.m = (int)at_most(a.pixel_end - first, g->tile->rows);
         if (find_pixels(&a, first)) {
             if (g->merged)
                 run_filter_rows(&a);
+            else if (g->widened)
+                run_widened(&a);
             else
                 run_taps(&a);
+            if (g->halves) round_sums(&a);
         }
         clear_rest(&a);
     }
@@ -436,7 +533,7 @@ braid_status igemm_launch(const braid_problem *p, device *d, void *state, const 
     (void)p;
     (void)d;
     if (g->parts == 0) return BRAID_OK;
-    zero_floats(b->workspace, g->zero_floats);
+    zero_floats(b->workspace, g->zero_units);
     threads_for(g->pack_parts, pack_part, &l);
     threads_for(g->parts, run_part, &l);
     return BRAID_OK;

@@ -7,7 +7,9 @@
  * With stride s the data gradient has s*s classes of pixels, each reached by taps of its own: a class is
  * a product by itself and no tap is wasted.
  *
- * Weights are packed into panels [group][panel of columns][tap][depth][column] at every launch.
+ * Weights are packed into panels [group][panel of columns][tap][depth][column] at every launch. Halves are
+ * multiplied as they are where the tile takes bf16; for other tiles the rows of a few taps are made floats
+ * on the way. Sums are floats and are rounded once.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -27,4 +27,19 @@ static inline void copy_floats(float *to, const float *from, int64_t count) {
         for (; i < count; i++) to[i] = from[i];
 }
 
+/* Both of the above for numbers of any format. */
+static inline void zero_bytes(void *to, int64_t bytes) {
+    if (bytes > 0) memset(to, 0, (size_t)bytes);
+}
+static inline void copy_bytes(void *to, const void *from, int64_t bytes) {
+    unsigned char *target = to;
+    const unsigned char *source = from;
+    int64_t i = 0;
+    for (; i + 16 <= bytes; i += 16) memcpy(target + i, source + i, 16);
+    if (i < bytes && bytes > 16)
+        memcpy(target + bytes - 16, source + bytes - 16, 16); /* some bytes twice */
+    else
+        for (; i < bytes; i += 2) memcpy(target + i, source + i, 2);
+}
+
 #endif

@@ -10,7 +10,9 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#ifndef VEC_TARGET
 #define VEC_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
+#endif
 #define VEC_INLINE static inline __attribute__((always_inline)) VEC_TARGET
 #define VEC_LANES 16
 #define VEC_DOUBLES 8
