@@ -11,6 +11,16 @@ void shape_pixels(const braid_problem *p, const int64_t hw[2], int64_t channels,
     *out = (plane_shape){p->dtype, 4, {p->batch, hw[0], hw[1], channels}, pitch};
 }
 
+void shape_bytes(const braid_problem *p, int i, plane_shape *out) {
+    *out = (plane_shape){BRAID_DTYPE_U8, 4, {p->batch, p->size[0], p->size[1], p->in_channels[i]}, p->in_channels[i]};
+}
+
+void fill_bytes(const braid_problem *p, int i, rng *r, uint8_t *data) {
+    uint32_t step = draw_chance(r, 50) ? 1 : 51;
+    int64_t bytes = p->batch * p->size[0] * p->size[1] * p->in_channels[i];
+    for (int64_t j = 0; j < bytes; j++) data[j] = (uint8_t)((rng_u32(r) >> 24) / step * step);
+}
+
 void shape_statistics(const braid_problem *p, int64_t count, plane_shape *out) {
     *out = (plane_shape){dtype_statistics(p->dtype), 1, {count}, count};
 }

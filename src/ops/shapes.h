@@ -11,6 +11,10 @@
 /* [B][H][W][C] in the dtype of the problem. */
 void shape_pixels(const braid_problem *p, const int64_t hw[2], int64_t channels, int64_t pitch, plane_shape *out);
 
+/* [B][H][W][C] of stream i as dense bytes, and its filling for a check: many levels, or few so that values tie. */
+void shape_bytes(const braid_problem *p, int i, plane_shape *out);
+void fill_bytes(const braid_problem *p, int i, rng *r, uint8_t *data);
+
 /* [count] in the dtype of statistics (f32; f64 in f64), or in the dtype of the problem. */
 void shape_statistics(const braid_problem *p, int64_t count, plane_shape *out);
 void shape_vector(const braid_problem *p, int64_t count, plane_shape *out);

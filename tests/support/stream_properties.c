@@ -322,6 +322,18 @@ outcome batch_splits(trial *t) {
     return finish(&inputs, &a, found);
 }
 
+outcome samples_permute(trial *t) {
+    rig inputs, a;
+    int64_t batch = t->problem->batch;
+    if (batch < 2 || batch > MAX_SAMPLES || !is_ours(t)) return NOT_HERE;
+    selection turned = select_all(t->problem);
+    turned.by_sample = 1;
+    for (int64_t j = 0; j < batch; j++) turned.sample[turned.samples++] = (j + 1) % batch;
+    outcome found = run_first(t, IMAGE_REAL, &inputs, &a);
+    if (found == HELD) found = check_selection(t, &inputs, &a, &turned, 1);
+    return finish(&inputs, &a, found);
+}
+
 /* ---- Threads ------------------------------------------------------------------------------- */
 
 outcome threads_leave_no_trace(trial *t) {

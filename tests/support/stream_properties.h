@@ -24,6 +24,9 @@ outcome blanked_samples_do_not_leak(trial *t);
 /* The active samples of a masked batch give what they give in an unmasked batch of their own, exactly on integers. */
 outcome active_samples_alone(trial *t);
 
+/* Samples in another order give the same samples in that order, bit for bit. For ops without sums over samples. */
+outcome samples_permute(trial *t);
+
 /* Two parts of a batch give the outputs of the whole; sums over the batch add up, exactly on integers. */
 outcome batch_splits(trial *t);
 

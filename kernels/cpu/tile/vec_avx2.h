@@ -43,6 +43,11 @@ VEC_INLINE vec vec_load_some(const float *from, int64_t count) {
 }
 VEC_INLINE void vec_store_some(float *to, vec a, int64_t count) { _mm256_maskstore_ps(to, vec_first_lanes(count), a); }
 
+VEC_INLINE vec vec_pick_bytes(const uint8_t *from, const uint8_t *places) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)from), order = _mm_loadu_si128((const __m128i *)places);
+    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_shuffle_epi8(bytes, order)));
+}
+
 typedef __m256 vec_mask;
 
 VEC_INLINE vec_mask vec_greater(vec a, vec b) { return _mm256_cmp_ps(a, b, _CMP_GT_OQ); }

@@ -46,6 +46,12 @@ VEC_INLINE void vec_store_some(float *to, vec a, int64_t count) {
     _mm512_mask_storeu_ps(to, (__mmask16)((1u << count) - 1), a);
 }
 
+/* VEC_LANES bytes as floats: lane l takes byte places[l], below 16, of the 16 bytes at `from`. */
+VEC_INLINE vec vec_pick_bytes(const uint8_t *from, const uint8_t *places) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)from), order = _mm_loadu_si128((const __m128i *)places);
+    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_shuffle_epi8(bytes, order)));
+}
+
 typedef __mmask16 vec_mask;
 
 VEC_INLINE vec_mask vec_greater(vec a, vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }

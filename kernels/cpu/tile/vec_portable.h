@@ -60,6 +60,10 @@ VEC_INLINE void vec_store_some(float *to, vec a, int64_t count) {
     for (int64_t i = 0; i < count; i++) to[i] = a[i];
 }
 
+VEC_INLINE vec vec_pick_bytes(const uint8_t *from, const uint8_t *places) {
+    return (vec){from[places[0]], from[places[1]], from[places[2]], from[places[3]]};
+}
+
 typedef uint32_t vec_bits __attribute__((vector_size(16)));
 typedef uint16_t vec_halves __attribute__((vector_size(8)));
 

@@ -1,0 +1,95 @@
+/*
+ * normalize: one multiply-add per value, y = x * scale + shift with scale = 1 / (255 std) and shift = -mean / std
+ * made in double and rounded once. Where channels and pitch repeat in the vectors of the output is worked out
+ * before the pass, so that the pass is the same for every number of channels: pick bytes, widen, multiply, add.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/dtype.h"
+#include "core/sizes.h"
+#include "core/threads.h"
+#include "kernels/cpu/tile/images.h"
+#include "kernels/cpu/tile/isa.h"
+#include "kernels/cpu/tile/parts.h"
+
+#define PART_PIXELS 4096 /* a multiple of the pixels of any period */
+
+/* Part = stream * parts + part of its pixels. */
+typedef struct work {
+    const braid_problem *p;
+    const images *images;
+    const buffers *b;
+    images_pattern pattern[BRAID_MAX_STREAMS];
+    int64_t pixels, parts;
+} work;
+
+/* Vectors until the first lane is the first lane of a pixel again: pitch / gcd(pitch, width); width is a power of 2. */
+static int64_t period(int64_t pitch, int64_t width) {
+    int64_t common = 1;
+    while (common < width && pitch % (2 * common) == 0) common *= 2;
+    return pitch / common;
+}
+
+static void make_vector(const work *a, int i, int64_t v, images_vector *out) {
+    int64_t channels = a->p->in_channels[i], pitch = a->p->in_pitch[i];
+    const float *mean = a->b->plane[NORMALIZE_MEAN][i], *std = a->b->plane[NORMALIZE_STD][i];
+    *out = (images_vector){.first = -1};
+    for (int64_t lane = 0; lane < a->images->width; lane++) {
+        int64_t at = v * a->images->width + lane, c = at % pitch, byte = at / pitch * channels + c;
+        if (c >= channels) continue;
+        if (out->first < 0) out->first = byte;
+        out->places[lane] = (uint8_t)(byte - out->first);
+        out->scale[lane] = (float)(1 / (255 * (double)std[c]));
+        out->shift[lane] = (float)(-(double)mean[c] / (double)std[c]);
+    }
+    if (out->first < 0) out->first = 0;
+}
+
+static void make_patterns(work *a) {
+    images_vector *vectors = a->b->workspace;
+    for (int i = 0; i < a->p->streams; i++) {
+        int64_t count = period(a->p->in_pitch[i], a->images->width);
+        int64_t pixels = count * a->images->width / a->p->in_pitch[i];
+        for (int64_t v = 0; v < count; v++) make_vector(a, i, v, &vectors[v]);
+        a->pattern[i] = (images_pattern){count, pixels * a->p->in_channels[i], vectors};
+        vectors += count;
+    }
+}
+
+static void run_part(void *context, int64_t part) {
+    const work *a = context;
+    int i = (int)(part / a->parts);
+    int64_t channels = a->p->in_channels[i], pitch = a->p->in_pitch[i], first = part % a->parts * PART_PIXELS;
+    int64_t count = at_most(PART_PIXELS, a->pixels - first);
+    images_span span = {(const uint8_t *)a->b->plane[NORMALIZE_X][i] + first * channels, (a->pixels - first) * channels,
+                        count * pitch};
+    unsigned char *y = a->b->plane[NORMALIZE_Y][i];
+    a->images->normalize(y + (size_t)(first * pitch) * dtype_bytes(a->p->dtype), a->p->dtype, &a->pattern[i], &span);
+}
+
+static braid_status create(const braid_problem *p, const images *m, void **state, size_t *workspace_bytes) {
+    int64_t vectors = 0;
+    for (int i = 0; i < p->streams; i++) vectors += period(p->in_pitch[i], m->width);
+    *state = (void *)m;
+    return size_array((size_t)vectors, sizeof(images_vector), "patterns of normalize", workspace_bytes);
+}
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    work a = {.p = p, .images = state, .b = b, .pixels = p->batch * p->size[0] * p->size[1]};
+    (void)d;
+    a.parts = ceil_div(a.pixels, PART_PIXELS);
+    make_patterns(&a);
+    threads_for(p->streams * a.parts, run_part, &a);
+    return BRAID_OK;
+}
+
+static void destroy(device *d, void *state) {
+    (void)d;
+    (void)state;
+}
+
+static double cost(const braid_problem *p, const images *m) { return cost_seconds(p, m->lanes->flops, 1, 2e-6); }
+
+TILE_KERNEL(normalize__cpu_bytes_avx512, images_avx512, supports_all, cost, create, launch, destroy)
+TILE_KERNEL(normalize__cpu_bytes_avx2, images_avx2, supports_all, cost, create, launch, destroy)
+TILE_KERNEL(normalize__cpu_bytes_portable, images_portable, supports_all, cost, create, launch, destroy)
