@@ -38,6 +38,7 @@ typedef enum kernel_backend { KERNEL_REF, KERNEL_CPU, KERNEL_CUDA } kernel_backe
 #define KERNEL_DETERMINISTIC 2u    /* the same bits, run to run: without it a kernel is never chosen */
 #define KERNEL_THREAD_INVARIANT 4u /* the same bits at any number of threads: level R2 */
 #define KERNEL_TENSOR_CORE 8u      /* sums in blocks with a truncating accumulator: widens the error bound */
+#define KERNEL_WINOGRAD 16u        /* mixes the pixels of a 2x2 tile of outputs: the error follows the whole tile */
 
 typedef struct kernel {
     const char *name; /* <op>_<pass>__<backend>_<algorithm>[_<tile>] */

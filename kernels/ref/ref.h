@@ -26,6 +26,9 @@ typedef ref_value (*ref_at)(const braid_problem *p, const buffers *b, int slot, 
 /* The element function of an op and pass in double, the truth of every check; NULL where there is none. */
 ref_at ref_at_f64(braid_op_id op, braid_pass pass);
 
+/* The magnitude that bounds the error of Winograd's kernels at an output element of a 3x3 conv2d at stride 1. */
+double conv2d_tile_magnitude_f64(const braid_problem *p, const buffers *b, int i, int64_t index);
+
 /* Where element `index` of a plane lies, in elements from its start. */
 int64_t ref_offset(const plane_shape *s, int64_t index);
 

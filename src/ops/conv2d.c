@@ -147,6 +147,13 @@ static void draw(rng *r, braid_problem *p) {
     }
     draw_axis(r, p, 0);
     draw_axis(r, p, 1);
+    if (draw_chance(r, 15)) { /* the filter that networks use most, and some kernels alone */
+        for (int axis = 0; axis < 2; axis++) {
+            p->filter[axis] = 3;
+            p->stride[axis] = p->dilation[axis] = 1;
+            while (conv2d_out_size(p, axis) < 1) p->size[axis]++;
+        }
+    }
     while (flops(p) > DRAW_FLOPS && p->batch > 1) p->batch--;
     while (flops(p) > DRAW_FLOPS && (p->size[0] > 8 || p->size[1] > 8)) {
         int axis = p->size[0] > p->size[1] ? 0 : 1;

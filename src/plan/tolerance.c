@@ -33,6 +33,7 @@ double tolerance_bound(const braid_problem *p, const kernel *k, int slot, ref_va
     plane_shape shape;
     double terms = (double)op_of(p)->terms(p), factor = 1;
     double accumulator = p->dtype == BRAID_DTYPE_F64 ? ldexp(1, -53) : ldexp(1, -24);
+    if (k->flags & KERNEL_WINOGRAD) terms = terms / 9 + 10; /* channels, and 2 + 4 + 4 roundings of the transforms */
     double growth = 2 * sqrt(terms) + (k->flags & KERNEL_TENSOR_CORE ? terms / 16 : 0);
     op_of(p)->shape(p, slot, 0, &shape);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -80,6 +80,7 @@ typedef struct truth_work {
     const verifier *v;
     const buffers *inputs;
     ref_at at;
+    int tiles; /* a kernel of Winograd's may be judged */
 } truth_work;
 
 static void truth_part(void *context, int64_t part) {
@@ -89,7 +90,16 @@ static void truth_part(void *context, int64_t part) {
     for (int64_t j = part * SAMPLES_PER_PART; j < end; j++) {
         truth_sample *s = &w->v->samples[j];
         s->expected = w->at(&w->v->problem, w->inputs, s->slot, s->plane, s->index);
+        if (w->tiles) s->tile_magnitude = conv2d_tile_magnitude_f64(&w->v->problem, w->inputs, s->plane, s->index);
     }
+}
+
+static int any_winograd(const verifier *v) {
+    for (int j = 0; j < kernel_count(); j++) {
+        const kernel *k = kernel_at(j);
+        if (k->flags & KERNEL_WINOGRAD && !kernel_refuses(k, &v->problem, v->device)) return 1;
+    }
+    return 0;
 }
 
 static braid_status compute_truth(verifier *v) {
@@ -98,7 +108,7 @@ static braid_status compute_truth(verifier *v) {
     braid_problem wide = v->problem;
     braid_status status = image_truth(&wide, &v->layout, v->before, &inputs, &memory);
     if (status == BRAID_OK) {
-        truth_work work = {v, &inputs, ref_at_f64(v->problem.op, v->problem.pass)};
+        truth_work work = {v, &inputs, ref_at_f64(v->problem.op, v->problem.pass), any_winograd(v)};
         threads_for((v->sample_count + SAMPLES_PER_PART - 1) / SAMPLES_PER_PART, truth_part, &work);
     }
     memory_free(memory);
@@ -192,7 +202,9 @@ static double judge_sample(const verifier *v, const kernel *k, const truth_sampl
     }
     if (s->expected.magnitude == 0) return s->expected.value == *got ? 0 : INFINITY;
     double error = fabs(*got - s->expected.value);
-    return isfinite(error) ? error / tolerance_bound(&v->problem, k, s->slot, s->expected) : INFINITY;
+    ref_value measure = s->expected;
+    if (k->flags & KERNEL_WINOGRAD) measure.magnitude = s->tile_magnitude;
+    return isfinite(error) ? error / tolerance_bound(&v->problem, k, s->slot, measure) : INFINITY;
 }
 
 static void compare(const verifier *v, const kernel *k, verdict *out) {

@@ -15,6 +15,7 @@ typedef struct truth_sample {
     int slot, plane;
     int64_t index; /* dense */
     ref_value expected;
+    double tile_magnitude; /* for kernels of Winograd's, where one takes the problem */
 } truth_sample;
 
 /* One problem, filled and with its truth; the candidates take turns on it. */

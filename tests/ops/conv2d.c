@@ -55,7 +55,9 @@ static outcome impulse_returns_filter(trial *t) {
     braid_problem p = *t->problem;
     p.bias = p.mask = 0;
     if (!is_plain_forward(t) || kernel_refuses(t->kernel, &p, t->device)) return NOT_HERE;
-    if (rig_create(&r, &p, t->device, t->kernel, IMAGE_REAL, t->seed)) return could_not_run(t);
+    /* Winograd's transforms round filters of real numbers, and keep small integers. */
+    image_mode mode = t->kernel->flags & KERNEL_WINOGRAD ? IMAGE_EXACT : IMAGE_REAL;
+    if (rig_create(&r, &p, t->device, t->kernel, mode, t->seed)) return could_not_run(t);
     rng random = {.seed = t->seed, .stream = 7};
     int64_t sample = rng_between(&random, 0, p.batch - 1), in[BRAID_MAX_PLANES][3];
     for (int i = 0; i < p.streams; i++) {

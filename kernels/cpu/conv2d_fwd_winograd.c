@@ -1,0 +1,14 @@
+/*
+ * conv2d forward in f32 for 3x3 filters at stride 1, with fewer multiplications: tile/winograd.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/tile/isa.h"
+#include "kernels/cpu/tile/winograd.h"
+
+TILE_KERNEL(conv2d_fwd_f32__cpu_winograd_avx512, winograd_avx512, winograd_supports_forward, winograd_cost,
+            winograd_create_forward, winograd_launch, winograd_destroy)
+TILE_KERNEL(conv2d_fwd_f32__cpu_winograd_avx2, winograd_avx2, winograd_supports_forward, winograd_cost,
+            winograd_create_forward, winograd_launch, winograd_destroy)
+TILE_KERNEL(conv2d_fwd_f32__cpu_winograd_portable, winograd_portable, winograd_supports_forward, winograd_cost,
+            winograd_create_forward, winograd_launch, winograd_destroy)

@@ -1,0 +1,60 @@
+/*
+ * Winograd's convolution F(2x2, 3x3): a tile of 2x2 outputs of a 3x3 filter at stride 1 from 16 products
+ * instead of 36. For a 4x4 patch d of the source and a filter g, per channel,
+ *
+ *   y = A^T [ (G g G^T) . (B^T d B) ] A        with "." by elements, summed over the channels before A is applied
+ *
+ *   B^T = 1  0 -1  0     G = 1    0    0       A^T = 1  1  1  0
+ *         0  1  1  0         1/2  1/2  1/2           0  1 -1 -1
+ *         0 -1  1  0         1/2 -1/2  1/2
+ *         0  1  0 -1         0    0    1
+ *
+ * so that the sum over channels is 16 matrix products, one for each place of the 4x4 patch: rows are tiles,
+ * columns output channels. The data gradient is the same with the filter turned round.
+ *
+ * A tile mixes its pixels, so the error of an output follows the magnitudes of the whole patch (the flag
+ * KERNEL_WINOGRAD; kernels/ref/conv2d_tile.c), and an infinity makes NaN of its neighbours. Small integers
+ * stay exact: the halves of G give quarters at most.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CPU_TILE_WINOGRAD_H
+#define BRAID_KERNELS_CPU_TILE_WINOGRAD_H
+
+#include "kernels/cpu/tile/gemm.h"
+#include "kernels/kernel.h"
+
+#define WINOGRAD_PLACES 16 /* of a patch: rows, then columns */
+#define WINOGRAD_OUTPUTS 4
+#define WINOGRAD_TAPS 9
+
+/* The transforms of one instruction set. Place t of a result lies t * stride floats behind the first. */
+typedef struct winograd_tile {
+    const gemm_tile *gemm;
+    /* to[t][c] = B^T d B of the pixels at `patch`, for c < channels; whole vectors are written. */
+    void (*input)(float *to, int64_t stride, const float *const patch[WINOGRAD_PLACES], int64_t channels);
+    /* to[t][j] = G g G^T of the taps from[tap * tap_stride + j], for j < gemm->columns. */
+    void (*weights)(float *to, int64_t stride, const float *from, int64_t tap_stride);
+    /* pixel[t][j] = A^T m A + bias[j] for j < channels; a pixel that is NULL is left out, and so is a NULL bias. */
+    void (*output)(float *const pixel[WINOGRAD_OUTPUTS], const float *from, int64_t stride, const float *bias,
+                   int64_t channels);
+} winograd_tile;
+
+extern const winograd_tile winograd_avx512, winograd_avx2, winograd_portable;
+
+/* NULL, or why the problem is none for it: 3x3 at stride 1 without dilation and groups. */
+const char *winograd_supports_forward(const braid_problem *p, const device *d);
+const char *winograd_supports_backward(const braid_problem *p, const device *d); /* and zero padding only */
+
+/* Ready the forward pass or the data gradient. Return a state for winograd_destroy. */
+braid_status winograd_create_forward(const braid_problem *p, const winograd_tile *tile, void **state, size_t *bytes);
+braid_status winograd_create_backward(const braid_problem *p, const winograd_tile *tile, void **state, size_t *bytes);
+
+braid_status winograd_launch(const braid_problem *p, device *d, void *state, const buffers *b);
+
+void winograd_destroy(device *d, void *state);
+
+/* Predicted seconds: the products at the tile's rate, and the transforms. */
+double winograd_cost(const braid_problem *p, const winograd_tile *tile);
+
+#endif
