@@ -1,25 +1,22 @@
 /*
- * act gradient in f32: dx = dy f'(x), with f' made again from x.
+ * act gradient: dx = dy f'(x), with f' made again from x.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/points.h"
 
-static void make(const braid_problem *p, const lanes *l, float *out, const lanes_pixels *pixels) {
-    l->activate_gradient(out, (int)p->activation, pixels);
-}
-
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    static const int slots[3] = {ACT_X, ACT_Y, ACT_DX};
-    (void)d;
-    points_run(p, state, b, slots, make);
+    const lanes_kind kind = LANES_RELU_GRADIENT + (lanes_kind)p->activation;
+    points_run(&(points){state, b, kind, ACT_X, ACT_Y, ACT_DX, POINTS_NONE, {{NULL}}}, d);
     return BRAID_OK;
 }
 
-TILE_KERNEL(act_bwd_data_f32__cpu_lanes_avx512, lanes_avx512, supports_all, chunks_cost, chunks_create_bare, launch,
+TILE_KERNEL(act_bwd_data_bf16__cpu_lanes_avx512_bf16, lanes_avx512_bf16, supports_all, chunks_cost, chunks_create_bare,
+            launch, chunks_destroy)
+TILE_KERNEL(act_bwd_data__cpu_lanes_avx512, lanes_avx512, supports_all, chunks_cost, chunks_create_bare, launch,
             chunks_destroy)
-TILE_KERNEL(act_bwd_data_f32__cpu_lanes_avx2, lanes_avx2, supports_all, chunks_cost, chunks_create_bare, launch,
+TILE_KERNEL(act_bwd_data__cpu_lanes_avx2, lanes_avx2, supports_all, chunks_cost, chunks_create_bare, launch,
             chunks_destroy)
-TILE_KERNEL(act_bwd_data_f32__cpu_lanes_portable, lanes_portable, supports_all, chunks_cost, chunks_create_bare, launch,
+TILE_KERNEL(act_bwd_data__cpu_lanes_portable, lanes_portable, supports_all, chunks_cost, chunks_create_bare, launch,
             chunks_destroy)

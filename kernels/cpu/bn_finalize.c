@@ -1,5 +1,6 @@
 /*
- * bn_finalize in f32: a few operations per channel, in double with one rounding each, on one thread.
+ * bn_finalize: a few operations per channel, in double with one rounding each, on one thread. No operand
+ * is stored in halves.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -69,4 +70,4 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return BRAID_OK;
 }
 
-const kernel_functions bn_finalize_f32__cpu_plain = {supports, cost, NULL, launch, NULL};
+const kernel_functions bn_finalize__cpu_plain = {supports, cost, NULL, launch, NULL};

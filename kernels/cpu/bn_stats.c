@@ -1,5 +1,5 @@
 /*
- * bn_stats in f32: two sums of every channel over chunks of pixels, in double and about a pixel of the
+ * bn_stats: two sums of every channel over chunks of pixels, in double and about a pixel of the
  * chunk (so that a mean far from zero cancels before it is squared), then mean and variance of all
  * chunks combined in their order.
  *
@@ -25,11 +25,10 @@ static void finish_part(void *context, int64_t index) {
     for (int64_t chunk = 0; chunk < k->count; chunk++) {
         int64_t active = chunks_active(k, s->mask[i], chunk, &first);
         if (active == 0) continue;
-        const double *sums = chunks_sums_of(s, i, chunk);
-        const float *center = s->x[i] + first * k->pitch[i];
+        chunk_result from = chunks_result(s, i, chunk);
         for (int64_t c = begin; c < end; c++) {
-            const double both[2] = {sums[c], sums[k->channels[i] + c]};
-            combine(count, &mean[c - begin], &squares[c - begin], (double)active, both, (double)center[c]);
+            const double both[2] = {from.first[c], from.second[c]};
+            combine(count, &mean[c - begin], &squares[c - begin], (double)active, both, (double)from.center[c]);
         }
         count += (double)active;
     }
@@ -51,9 +50,10 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return BRAID_OK;
 }
 
-TILE_KERNEL(bn_stats_f32__cpu_lanes_avx512, lanes_avx512, supports_all, chunks_cost, chunks_create_sums, launch,
+TILE_KERNEL(bn_stats_bf16__cpu_lanes_avx512_bf16, lanes_avx512_bf16, supports_all, chunks_cost, chunks_create_sums,
+            launch, chunks_destroy)
+TILE_KERNEL(bn_stats__cpu_lanes_avx512, lanes_avx512, supports_all, chunks_cost, chunks_create_sums, launch,
             chunks_destroy)
-TILE_KERNEL(bn_stats_f32__cpu_lanes_avx2, lanes_avx2, supports_all, chunks_cost, chunks_create_sums, launch,
-            chunks_destroy)
-TILE_KERNEL(bn_stats_f32__cpu_lanes_portable, lanes_portable, supports_all, chunks_cost, chunks_create_sums, launch,
+TILE_KERNEL(bn_stats__cpu_lanes_avx2, lanes_avx2, supports_all, chunks_cost, chunks_create_sums, launch, chunks_destroy)
+TILE_KERNEL(bn_stats__cpu_lanes_portable, lanes_portable, supports_all, chunks_cost, chunks_create_sums, launch,
             chunks_destroy)

@@ -1,5 +1,5 @@
 /*
- * bn_sums in f32: both sums of every channel over chunks of pixels, in double, then over the chunks in
+ * bn_sums: both sums of every channel over chunks of pixels, in double, then over the chunks in
  * their order.
  *
  * SPDX-License-Identifier: MIT
@@ -15,10 +15,10 @@ static void finish_part(void *context, int64_t index) {
     int i;
     chunks_find_channels(k, index, &i, &begin, &end);
     for (int64_t chunk = 0; chunk < k->count; chunk++) {
-        const double *sums = chunks_sums_of(s, i, chunk);
+        chunk_result from = chunks_result(s, i, chunk);
         for (int64_t c = begin; c < end; c++) {
-            first[c - begin] += sums[c];
-            second[c - begin] += sums[k->channels[i] + c];
+            first[c - begin] += from.first[c];
+            second[c - begin] += from.second[c];
         }
     }
     const float *rstd = s->b->plane[BN_SUMS_RSTD][i];
@@ -41,9 +41,10 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return BRAID_OK;
 }
 
-TILE_KERNEL(bn_sums_f32__cpu_lanes_avx512, lanes_avx512, supports_all, chunks_cost, chunks_create_sums, launch,
+TILE_KERNEL(bn_sums_bf16__cpu_lanes_avx512_bf16, lanes_avx512_bf16, supports_all, chunks_cost, chunks_create_sums,
+            launch, chunks_destroy)
+TILE_KERNEL(bn_sums__cpu_lanes_avx512, lanes_avx512, supports_all, chunks_cost, chunks_create_sums, launch,
             chunks_destroy)
-TILE_KERNEL(bn_sums_f32__cpu_lanes_avx2, lanes_avx2, supports_all, chunks_cost, chunks_create_sums, launch,
-            chunks_destroy)
-TILE_KERNEL(bn_sums_f32__cpu_lanes_portable, lanes_portable, supports_all, chunks_cost, chunks_create_sums, launch,
+TILE_KERNEL(bn_sums__cpu_lanes_avx2, lanes_avx2, supports_all, chunks_cost, chunks_create_sums, launch, chunks_destroy)
+TILE_KERNEL(bn_sums__cpu_lanes_portable, lanes_portable, supports_all, chunks_cost, chunks_create_sums, launch,
             chunks_destroy)

@@ -1,70 +1,127 @@
 /*
- * maxpool gradient in f32. A part is a band of rows of dx: it goes through all windows that reach into the
- * band, finds the taken places again from x, and adds dy to those inside. Windows across the edge of a band
- * are looked at twice; no place of dx is written by two parts, and its sum has one order.
+ * maxpool gradient. A part is a tile of dx and some of the channels: it goes through all windows that reach into
+ * the tile, finds the taken places again from x, adds dy to those inside, in float and on the stack, and then stores
+ * the tile. Windows across the edge of a tile are looked at more than once; no place of dx is written by two parts,
+ * and its sum has one order.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/threads.h"
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/parts.h"
 #include "kernels/cpu/tile/pool.h"
 
-#define BAND_FLOATS 32768 /* of dx: 128 KiB, about */
-#define BAND_ROWS 8       /* at least */
+#define TILE_FLOATS 16384 /* 64 KiB */
+#define TILE_CHANNELS 64
+#define TILE_COLUMNS 64 /* at most */
 
-/* The rows of the window that lie in [begin, end) of the input. */
-static void keep_rows(lanes_window *w, int64_t first, int64_t step, int64_t begin, int64_t end) {
-    if (begin > first) w->first_row = ceil_div(begin - first, step);
-    w->last_row = end > first ? at_most(w->rows, ceil_div(end - first, step)) : 0;
+/* [begin, end) along one axis. */
+typedef struct range {
+    int64_t begin, end;
+} range;
+
+/* Those places of a window, of `taps` along an axis, that lie in the inputs [in.begin, in.end). */
+static range places_within(pool_taps taps, int64_t step, range in) {
+    int64_t begin = in.begin > taps.first ? ceil_div(in.begin - taps.first, step) : 0;
+    return (range){begin, in.end > taps.first ? at_most(taps.count, ceil_div(in.end - taps.first, step)) : 0};
 }
 
-/* All windows of one row of the output that have rows in [begin, end). */
-static void add_row(const pool_work *a, pool_place at, int64_t row, int64_t begin, int64_t end) {
+/* The outputs whose windows may reach into the inputs `in` of an axis. */
+static range outputs_of(const pool_work *a, int axis, range in) {
     const braid_problem *p = a->p;
-    int i = at.stream;
-    const float *x = a->b->plane[MAXPOOL_X][i], *dy = a->b->plane[MAXPOOL_Y][i];
-    float *dx = a->b->plane[MAXPOOL_DX][i];
-    pool_taps rows = pool_max_taps(p, 0, row);
-    for (int64_t column = 0; column < a->out[1]; column++) {
-        pool_taps columns = pool_max_taps(p, 1, column);
-        if (rows.count <= 0 || columns.count <= 0) continue;
-        lanes_window w = pool_window(p, i, at.sample, rows, columns, p->dilation, x);
-        keep_rows(&w, rows.first, p->dilation[0], begin, end);
-        if (w.first_row >= w.last_row) continue;
-        const float *from = dy + ((at.sample * a->out[0] + row) * a->out[1] + column) * p->in_pitch[i];
-        a->lanes->max_gradient(dx + (w.x - x), from, &w);
+    int64_t reach = p->dilation[axis] * (p->filter[axis] - 1), from = in.begin + p->padding[axis] - reach;
+    return (range){from > 0 ? ceil_div(from, p->stride[axis]) : 0,
+                   at_most(a->out[axis], ceil_div(in.end + p->padding[axis], p->stride[axis]))};
+}
+
+static range inputs_of(const pool_work *a, int axis, int64_t tile) {
+    int64_t begin = tile * a->tile[axis];
+    return (range){begin, at_most(begin + a->tile[axis], a->p->size[axis])};
+}
+
+/* The gradient of one window, added to the tile of the inputs `rows` by `columns`. */
+static void add_window(const pool_work *a, const pool_place *at, float *values, const range in[2], int64_t row,
+                       int64_t column) {
+    const braid_problem *p = a->p;
+    pool_taps rows = pool_max_taps(p, 0, row), columns = pool_max_taps(p, 1, column);
+    range down = places_within(rows, p->dilation[0], in[0]), across = places_within(columns, p->dilation[1], in[1]);
+    if (down.begin >= down.end || across.begin >= across.end) return;
+    int64_t pixel = at->channels, line = (in[1].end - in[1].begin) * pixel;
+    lanes_window w = pool_window(a, at, rows, columns, p->dilation, a->b->plane[MAXPOOL_X][at->stream]);
+    lanes_tile to = {
+        .values = values,
+        .origin = (rows.first - in[0].begin) * line + (columns.first - in[1].begin) * pixel,
+        .row_step = p->dilation[0] * line,
+        .column_step = p->dilation[1] * pixel,
+        .first_row = down.begin,
+        .last_row = down.end,
+        .first_column = across.begin,
+        .last_column = across.end,
+    };
+    a->lanes->max_gradient(&to, pool_pixel(a, at, a->out, row, column, a->b->plane[MAXPOOL_Y][at->stream]), &w);
+}
+
+/* Stores one row of the tile, and the zeros behind the channels. */
+static void store_row(const pool_work *a, const pool_place *at, const float *from, range columns, int64_t row) {
+    const braid_problem *p = a->p;
+    void *plane = a->b->plane[MAXPOOL_DX][at->stream];
+    void *first = pool_pixel(a, at, p->size, row, columns.begin, plane);
+    int64_t count = columns.end - columns.begin;
+    pool_clear(a, at, first, count);
+    if (at->channels == p->in_pitch[at->stream]) {
+        a->lanes->store(first, p->dtype, from, count * at->channels);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        void *to = pool_pixel(a, at, p->size, row, columns.begin + i, plane);
+        a->lanes->store(to, p->dtype, from + i * at->channels, at->channels);
     }
 }
 
-static void run_band(void *context, int64_t part) {
+static void run_tile(void *context, int64_t part) {
     const pool_work *a = context;
-    const braid_problem *p = a->p;
-    pool_place at = pool_find(p, part, ceil_div(p->size[0], a->band_rows));
-    int64_t begin = at.row * a->band_rows, end = at_most(begin + a->band_rows, p->size[0]);
-    int64_t row_floats = p->size[1] * p->in_pitch[at.stream];
-    int64_t reach = p->dilation[0] * (p->filter[0] - 1), from = begin + p->padding[0] - reach;
-    zero_floats((float *)a->b->plane[MAXPOOL_DX][at.stream] + (at.sample * p->size[0] + begin) * row_floats,
-                (end - begin) * row_floats);
-    for (int64_t row = from > 0 ? ceil_div(from, p->stride[0]) : 0;
-         row < a->out[0] && row * p->stride[0] - p->padding[0] < end; row++) {
-        add_row(a, at, row, begin, end);
+    pool_place at = pool_find(a, part);
+    if (at.channels <= 0) return;
+    float values[TILE_FLOATS];
+    const range in[2] = {inputs_of(a, 0, at.row), inputs_of(a, 1, at.column)};
+    const range rows = outputs_of(a, 0, in[0]), columns = outputs_of(a, 1, in[1]);
+    int64_t line = (in[1].end - in[1].begin) * at.channels;
+    zero_floats(values, (in[0].end - in[0].begin) * line);
+    for (int64_t row = rows.begin; row < rows.end; row++) {
+        for (int64_t column = columns.begin; column < columns.end; column++) {
+            add_window(a, &at, values, in, row, column);
+        }
+    }
+    for (int64_t row = in[0].begin; row < in[0].end; row++) {
+        store_row(a, &at, values + (row - in[0].begin) * line, in[1], row);
     }
 }
 
+/* Tiles of equal width, and of as many rows as fit; the parts of all streams are cut alike. */
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    pool_work a = {p, state, b, {maxpool_out_size(p, 0), maxpool_out_size(p, 1)}, BAND_ROWS};
+    const int64_t across = ceil_div(p->size[1], TILE_COLUMNS), width = ceil_div(p->size[1], across);
     int64_t widest = 1;
     (void)d;
-    for (int i = 0; i < p->streams; i++) widest = p->in_pitch[i] > widest ? p->in_pitch[i] : widest;
-    if (BAND_FLOATS / widest / p->size[1] > BAND_ROWS) a.band_rows = BAND_FLOATS / widest / p->size[1];
-    threads_for(p->streams * p->batch * ceil_div(p->size[0], a.band_rows), run_band, &a);
+    for (int i = 0; i < p->streams; i++) widest = p->in_channels[i] > widest ? p->in_channels[i] : widest;
+    const int64_t channels = at_most(widest, TILE_CHANNELS);
+    const int64_t height = at_most(TILE_FLOATS / (width * channels), p->size[0]);
+    pool_work a = {
+        .p = p,
+        .lanes = state,
+        .b = b,
+        .out = {maxpool_out_size(p, 0), maxpool_out_size(p, 1)},
+        .grid = {ceil_div(p->size[0], height), across},
+        .tile = {height, width},
+        .part_channels = channels,
+    };
+    pool_run(&a, run_tile);
     return BRAID_OK;
 }
 
-TILE_KERNEL(maxpool_bwd_data_f32__cpu_lanes_avx512, lanes_avx512, pool_supports_max, pool_cost, pool_create, launch,
+TILE_KERNEL(maxpool_bwd_data_bf16__cpu_lanes_avx512_bf16, lanes_avx512_bf16, pool_supports_max, pool_cost, pool_create,
+            launch, pool_destroy)
+TILE_KERNEL(maxpool_bwd_data__cpu_lanes_avx512, lanes_avx512, pool_supports_max, pool_cost, pool_create, launch,
             pool_destroy)
-TILE_KERNEL(maxpool_bwd_data_f32__cpu_lanes_avx2, lanes_avx2, pool_supports_max, pool_cost, pool_create, launch,
+TILE_KERNEL(maxpool_bwd_data__cpu_lanes_avx2, lanes_avx2, pool_supports_max, pool_cost, pool_create, launch,
             pool_destroy)
-TILE_KERNEL(maxpool_bwd_data_f32__cpu_lanes_portable, lanes_portable, pool_supports_max, pool_cost, pool_create, launch,
+TILE_KERNEL(maxpool_bwd_data__cpu_lanes_portable, lanes_portable, pool_supports_max, pool_cost, pool_create, launch,
             pool_destroy)

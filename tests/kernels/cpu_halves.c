@@ -18,7 +18,10 @@ enum { PATTERNS = 65536, MOST = 100, GUARD = 40 };
 static const struct {
     unsigned feature;
     const lanes *loops;
-} sets[] = {{FEATURE_AVX512, &lanes_avx512}, {FEATURE_AVX2, &lanes_avx2}, {0, &lanes_portable}};
+} sets[] = {{FEATURE_AVX512_BF16, &lanes_avx512_bf16},
+            {FEATURE_AVX512, &lanes_avx512},
+            {FEATURE_AVX2, &lanes_avx2},
+            {0, &lanes_portable}};
 enum { SETS = sizeof sets / sizeof sets[0] };
 
 static const struct {

@@ -1,5 +1,5 @@
 /*
- * Tests of the register tiles and lane loops of the CPU kernels (kernels/cpu/tile) for every instruction
+ * Tests of the register tiles of the CPU kernels (kernels/cpu/tile) for every instruction
  * set that this machine has, against plain loops: every number of rows and columns, sums of no and of
  * many terms, and nothing touched beside the result. Small integers, so that equality is exact.
  *
@@ -11,20 +11,15 @@
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
-#include "braid.h"
 #include "core/rng.h"
 #include "kernels/cpu/tile/gemm.h"
-#include "kernels/cpu/tile/lanes.h"
 
-enum { MOST_TAPS = 3, MOST_DEPTH = 9, GUARD = 8, ROW_FLOATS = 64, MOST_CHANNELS = 70, MOST_PIXELS = 5 };
+enum { MOST_TAPS = 3, MOST_DEPTH = 9, GUARD = 8, ROW_FLOATS = 64 };
 
 static const struct {
     unsigned feature;
     const gemm_tile *tile;
-    const lanes *loops;
-} sets[] = {{FEATURE_AVX512, &gemm_avx512, &lanes_avx512},
-            {FEATURE_AVX2, &gemm_avx2, &lanes_avx2},
-            {0, &gemm_portable, &lanes_portable}};
+} sets[] = {{FEATURE_AVX512, &gemm_avx512}, {FEATURE_AVX2, &gemm_avx2}, {0, &gemm_portable}};
 enum { SETS = sizeof sets / sizeof sets[0] };
 
 static int has(int set) {
@@ -195,141 +190,11 @@ static void dots_equal_plain_loop(void **state) {
     }
 }
 
-/* Pixels of integers whose lanes behind the channels hold NaN. */
-static lanes_pixels make_pixels(float *x, float *dy, int channels, int count) {
-    lanes_pixels p = {channels, channels + channels % 3, count, x, dy};
-    for (int i = 0; i < count; i++) {
-        float *x_pixel = x + i * p.pitch, *dy_pixel = dy + i * p.pitch;
-        fill_poison(x_pixel, (int)p.pitch);
-        fill_poison(dy_pixel, (int)p.pitch);
-        fill_integers(x_pixel, channels, (uint64_t)(70 + i));
-        fill_integers(dy_pixel, channels, (uint64_t)(80 + i));
-    }
-    return p;
-}
-
-static void check_sums(const lanes *loops, lanes_pixels p, const float *center) {
-    double first[MOST_CHANNELS + 1], second[MOST_CHANNELS + 1];
-    for (int64_t c = 0; c < p.channels; c++) {
-        first[c] = (double)c;
-        second[c] = (double)-c;
-    }
-    first[p.channels] = second[p.channels] = 12345;
-    loops->sums(first, second, center, &p);
-    for (int64_t c = 0; c < p.channels; c++) {
-        double sum = (double)c, product = (double)-c;
-        for (int64_t i = 0; i < p.count; i++) {
-            double away = (double)(p.x[i * p.pitch + c] - center[c]);
-            double e = p.dy ? (double)p.dy[i * p.pitch + c] : away;
-            sum += e;
-            product += e * away;
-        }
-        assert_true(first[c] == sum && second[c] == product);
-    }
-    assert_true(first[p.channels] == 12345 && second[p.channels] == 12345);
-}
-
-static void check_pixel_results(const float *out, const float *expected, const lanes_pixels *p) {
-    for (int64_t i = 0; i < p->count; i++) {
-        for (int64_t c = 0; c < p->channels; c++) {
-            assert_float_equal(out[i * p->pitch + c], expected[i * p->pitch + c], 0);
-        }
-        assert_untouched(out + i * p->pitch + p->channels, (int)(p->pitch - p->channels));
-    }
-}
-
-static void check_lanes(const lanes *loops, int channels, int count) {
-    static float x[MOST_PIXELS * (MOST_CHANNELS + 3)], dy[MOST_PIXELS * (MOST_CHANNELS + 3)];
-    static float out[MOST_PIXELS * (MOST_CHANNELS + 3)], expected[MOST_PIXELS * (MOST_CHANNELS + 3)];
-    float vectors[4][MOST_CHANNELS];
-    const lanes_gradient g = {vectors[0], vectors[1], vectors[2], vectors[3]};
-    lanes_pixels p = make_pixels(x, dy, channels, count), squares = p;
-    for (int i = 0; i < 4; i++) fill_integers(vectors[i], channels, (uint64_t)(90 + i));
-    squares.dy = NULL;
-    check_sums(loops, p, g.center);
-    check_sums(loops, squares, g.center);
-    fill_poison(out, (int)(sizeof out / sizeof out[0]));
-    loops->scale_shift(out, g.slope, g.offset, &p);
-    for (int64_t i = 0; i < count * p.pitch; i++) {
-        int64_t c = i % p.pitch;
-        if (c < channels) expected[i] = x[i] * g.slope[c] + g.offset[c];
-    }
-    check_pixel_results(out, expected, &p);
-    fill_poison(out, (int)(sizeof out / sizeof out[0]));
-    loops->gradient(out, &g, &p);
-    for (int64_t i = 0; i < count * p.pitch; i++) {
-        int64_t c = i % p.pitch;
-        if (c < channels) expected[i] = g.slope[c] * dy[i] + g.bend[c] * (x[i] - g.center[c]) + g.offset[c];
-    }
-    check_pixel_results(out, expected, &p);
-}
-
-static void lanes_equal_plain_loop(void **state) {
-    (void)state;
-    for (int set = 0; set < SETS; set++) {
-        if (!has(set)) continue;
-        for (int channels = 1; channels <= MOST_CHANNELS; channels++) {
-            for (int count = 0; count <= MOST_PIXELS; count++) check_lanes(sets[set].loops, channels, count);
-        }
-    }
-}
-
-/* ---- Activations --------------------------------------------------------------------------- */
-
-/* The double value of an activation, or of its slope. */
-static double act_expected(int activation, int slope, double x) {
-    double inner = sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x), t = tanh(inner);
-    double cdf = activation == BRAID_ACTIVATION_GELU ? 0.5 * erfc(-x * sqrt(0.5)) : 1 / (1 + exp(-2 * inner));
-    double density = activation == BRAID_ACTIVATION_GELU
-                         ? exp(-0.5 * x * x) / sqrt(2 * acos(-1))
-                         : 0.5 * (1 - t * t) * sqrt(2 / acos(-1)) * (1 + 3 * 0.044715 * x * x);
-    return slope ? cdf + x * density : x * cdf;
-}
-
-/* The worst error over many x of one magnitude and both signs, in units of 2^-24 of what the value was made from. */
-static double act_error(const lanes *loops, int activation, int slope, float start) {
-    enum { COUNT = 1000 };
-    static float x[COUNT], out[COUNT], one[COUNT];
-    double worst = 0;
-    for (int i = 0; i < COUNT; i++) {
-        x[i] = (i % 2 ? -start : start) * (1 + (float)i / COUNT);
-        one[i] = 1;
-    }
-    const lanes_pixels p = {1, 1, COUNT, x, one};
-    (slope ? loops->activate_gradient : loops->activate)(out, activation, &p);
-    for (int i = 0; i < COUNT; i++) {
-        double error = fabs((double)out[i] - act_expected(activation, slope, (double)x[i]));
-        double share = error / (slope ? 1 : fabs((double)x[i]) + 0x1p-120) * 0x1p24;
-        if (!(share <= worst)) worst = share;
-    }
-    return worst;
-}
-
-/* Every binary order of magnitude that a float has; the checks of act allow 4 units and the rounding of y. */
-static void activations_equal_libm(void **state) {
-    (void)state;
-    for (int set = 0; set < SETS; set++) {
-        if (!has(set)) continue;
-        for (int activation = BRAID_ACTIVATION_GELU; activation <= BRAID_ACTIVATION_GELU_TANH; activation++) {
-            for (int slope = 0; slope < 2; slope++) {
-                double worst = 0;
-                for (int exponent = -149; exponent < 127; exponent++) {
-                    double error = act_error(sets[set].loops, activation, slope, ldexpf(1, exponent));
-                    if (!(error <= worst)) worst = error;
-                }
-                print_message("%s, activation %d, slope %d: worst error %.2f of 4 units\n", sets[set].loops->name,
-                              activation, slope, worst);
-                assert_true(worst < 3);
-            }
-        }
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_equal_plain_loop),  cmocka_unit_test(outer_equals_plain_loop),
-        cmocka_unit_test(dots_equal_plain_loop),  cmocka_unit_test(lanes_equal_plain_loop),
-        cmocka_unit_test(activations_equal_libm),
+        cmocka_unit_test(rows_equal_plain_loop),
+        cmocka_unit_test(outer_equals_plain_loop),
+        cmocka_unit_test(dots_equal_plain_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,14 +6,18 @@
  */
 #include "kernels/cpu/tile/chunks.h"
 
+#include <string.h>
+
+#include "core/dtype.h"
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "core/threads.h"
 #include "kernels/cpu/cost.h"
 #include "kernels/cpu/tile/parts.h"
 
-#define CHUNK_FLOATS 32768 /* of the widest stream: 128 KiB, at most */
+#define CHUNK_VALUES 32768 /* of the widest stream: 128 KiB of floats, at most */
 #define CHUNK_PIXELS 16    /* at least */
+#define CHUNK_SUMS 3       /* doubles per channel of a chunk: two sums, and the room of a center */
 
 static braid_status fill(chunks *k, const braid_problem *p, int64_t values, int per_chunk, int64_t *total) {
     const int64_t dims[3] = {p->batch, p->size[0], p->size[1]};
@@ -26,7 +30,7 @@ static braid_status fill(chunks *k, const braid_problem *p, int64_t values, int 
         if (k->channels[i] > widest) widest = k->channels[i];
         k->channel_parts += ceil_div(k->channels[i], CHUNK_CHANNELS);
     }
-    k->chunk_pixels = CHUNK_FLOATS / widest > CHUNK_PIXELS ? CHUNK_FLOATS / widest : CHUNK_PIXELS;
+    k->chunk_pixels = CHUNK_VALUES / widest > CHUNK_PIXELS ? CHUNK_VALUES / widest : CHUNK_PIXELS;
     k->count = ceil_div(k->pixels, k->chunk_pixels);
     for (int i = 0; i < k->streams; i++) {
         const int64_t stream_dims[3] = {per_chunk ? k->count : 1, k->channels[i], values};
@@ -45,6 +49,8 @@ static braid_status create(const braid_problem *p, const lanes *l, int64_t value
     TRY(memory_calloc(1, sizeof *k, "state of a pass over pixels", (void **)&k));
     k->lanes = l;
     k->streams = p->streams;
+    k->dtype = p->dtype;
+    k->bytes = dtype_bytes(p->dtype);
     braid_status status = fill(k, p, values, per_chunk, &total);
     if (!status) status = size_array((size_t)total, element_bytes, "workspace of a pass over pixels", workspace_bytes);
     if (status) {
@@ -60,7 +66,7 @@ braid_status chunks_create(const braid_problem *p, const lanes *l, void **state,
 }
 
 braid_status chunks_create_sums(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes) {
-    return create(p, l, 2, sizeof(double), 1, state, workspace_bytes);
+    return create(p, l, CHUNK_SUMS, sizeof(double), 1, state, workspace_bytes);
 }
 
 braid_status chunks_create_bare(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes) {
@@ -95,17 +101,13 @@ void chunks_find_channels(const chunks *k, int64_t index, int *stream, int64_t *
     *end = at_most(*begin + CHUNK_CHANNELS, k->channels[*stream]);
 }
 
-lanes_pixels chunks_pixels(const chunks *k, int stream, const chunk_span *span, const float *x, const float *dy) {
-    int64_t at = span->begin * k->pitch[stream];
-    return (lanes_pixels){k->channels[stream], k->pitch[stream], span->end - span->begin, x + at, dy ? dy + at : NULL};
-}
-
-void chunks_clear(const chunks *k, int stream, const chunk_span *span, float *out) {
-    int64_t from = span->blank ? 0 : k->channels[stream];
-    if (from == k->pitch[stream]) return;
-    for (int64_t i = span->begin; i < span->end; i++) {
-        zero_floats(out + i * k->pitch[stream] + from, k->pitch[stream] - from);
-    }
+void chunks_clear(const chunks *k, int stream, const chunk_span *span, void *out) {
+    int64_t pitch = k->pitch[stream], pixels = span->end - span->begin;
+    void *first = plane_to(out, span->begin * pitch, k->bytes);
+    if (span->blank)
+        memset(first, 0, (size_t)(pixels * pitch) * k->bytes);
+    else
+        zero_gaps(first, pixels, k->channels[stream], pitch, k->bytes);
 }
 
 int64_t chunks_active(const chunks *k, const uint32_t *mask, int64_t chunk, int64_t *first) {
@@ -119,25 +121,37 @@ int64_t chunks_active(const chunks *k, const uint32_t *mask, int64_t chunk, int6
     return active;
 }
 
-double *chunks_sums_of(const chunk_sums *s, int stream, int64_t chunk) {
-    return (double *)s->b->workspace + s->k->first_value[stream] + chunk * 2 * s->k->channels[stream];
+chunk_result chunks_result(const chunk_sums *s, int stream, int64_t chunk) {
+    int64_t channels = s->k->channels[stream];
+    double *first = (double *)s->b->workspace + s->k->first_value[stream] + chunk * CHUNK_SUMS * channels;
+    return (chunk_result){first, first + channels, (float *)(first + 2 * channels)};
 }
 
 static void sum_part(void *context, int64_t index) {
     const chunk_sums *s = context;
+    const chunks *k = s->k;
     chunk_span span = {0};
     int i;
     int64_t chunk, first;
-    chunks_find(s->k, index, &i, &chunk);
-    double *sums = chunks_sums_of(s, i, chunk);
-    const float *center = s->center[i];
-    for (int64_t j = 0; j < 2 * s->k->channels[i]; j++) sums[j] = 0;
-    if (chunks_active(s->k, s->mask[i], chunk, &first) == 0) return;
-    if (!center) center = s->x[i] + first * s->k->pitch[i];
-    while (chunks_next_span(s->k, s->mask[i], chunk, &span)) {
+    chunks_find(k, index, &i, &chunk);
+    chunk_result to = chunks_result(s, i, chunk);
+    for (int64_t c = 0; c < k->channels[i]; c++) to.first[c] = to.second[c] = 0;
+    if (chunks_active(k, s->mask[i], chunk, &first) == 0) return;
+    if (!s->center[i])
+        dtype_to_f32(to.center, plane_from(s->x[i], first * k->pitch[i], k->bytes), k->dtype, k->channels[i]);
+    while (chunks_next_span(k, s->mask[i], chunk, &span)) {
         if (span.blank) continue;
-        lanes_pixels pixels = chunks_pixels(s->k, i, &span, s->x[i], s->dy[i]);
-        s->k->lanes->sums(sums, sums + s->k->channels[i], center, &pixels);
+        k->lanes->sums(&(lanes_sums){
+            .dtype = k->dtype,
+            .channels = k->channels[i],
+            .pitch = k->pitch[i],
+            .count = span.end - span.begin,
+            .x = plane_from(s->x[i], span.begin * k->pitch[i], k->bytes),
+            .dy = s->dy[i] ? plane_from(s->dy[i], span.begin * k->pitch[i], k->bytes) : NULL,
+            .center = s->center[i] ? s->center[i] : to.center,
+            .first = to.first,
+            .second = to.second,
+        });
     }
 }
 

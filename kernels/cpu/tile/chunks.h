@@ -15,6 +15,8 @@
 
 typedef struct chunks {
     const lanes *lanes;
+    braid_dtype dtype; /* of the planes */
+    size_t bytes;      /* of a value */
     int streams;
     int64_t sample_pixels, pixels; /* of one stream, blanked samples included */
     int64_t chunk_pixels, count;   /* of one stream */
@@ -48,11 +50,8 @@ int chunks_next_span(const chunks *k, const uint32_t *mask, int64_t chunk, chunk
 /* Stream and channels of part `index` of channel_parts. */
 void chunks_find_channels(const chunks *k, int64_t index, int *stream, int64_t *begin, int64_t *end);
 
-/* The pixels of a span of one stream; dy may be NULL. */
-lanes_pixels chunks_pixels(const chunks *k, int stream, const chunk_span *span, const float *x, const float *dy);
-
 /* Writes the zeros of a span: everything where it is blanked, else the lanes behind the channels. */
-void chunks_clear(const chunks *k, int stream, const chunk_span *span, float *out);
+void chunks_clear(const chunks *k, int stream, const chunk_span *span, void *out);
 
 /* Two sums of every channel over the active pixels of every chunk (lanes.h: sums), in the workspace; then
  * finish(sums, part) makes the results of channel part `part`. A NULL center stands for the first active pixel of
@@ -60,13 +59,18 @@ void chunks_clear(const chunks *k, int stream, const chunk_span *span, float *ou
 typedef struct chunk_sums {
     const chunks *k;
     const buffers *b;
-    const float *x[BRAID_MAX_PLANES], *dy[BRAID_MAX_PLANES], *center[BRAID_MAX_PLANES];
+    const void *x[BRAID_MAX_PLANES], *dy[BRAID_MAX_PLANES];
+    const float *center[BRAID_MAX_PLANES];
     const uint32_t *mask[BRAID_MAX_PLANES];
 } chunk_sums;
 void chunks_sum(chunk_sums *s, void (*finish)(void *sums, int64_t channel_part));
 
-/* The result for one chunk: [channels] of the first sum, then [channels] of the second. */
-double *chunks_sums_of(const chunk_sums *s, int stream, int64_t chunk);
+/* The result for one chunk: the sums of every channel, and what stood for a NULL center where a pixel is active. */
+typedef struct chunk_result {
+    double *first, *second; /* [channels] */
+    float *center;
+} chunk_result;
+chunk_result chunks_result(const chunk_sums *s, int stream, int64_t chunk);
 
 /* Active pixels of a chunk; *first is the first of them where there is one. */
 int64_t chunks_active(const chunks *k, const uint32_t *mask, int64_t chunk, int64_t *first);

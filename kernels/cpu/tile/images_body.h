@@ -6,22 +6,9 @@
 #include <string.h>
 
 #include "kernels/cpu/tile/images.h"
+#include "kernels/cpu/tile/vec_any.h"
 
 /* ---- Bytes to pixels ----------------------------------------------------------------------- */
-
-/* `count` numbers of `a`, all VEC_LANES or fewer. `dtype` is a constant where inlined. */
-VEC_INLINE void store_numbers(void *y, int64_t at, vec a, int64_t count, const braid_dtype dtype) {
-    uint16_t last[VEC_LANES], *to = count < VEC_LANES ? last : (uint16_t *)y + at;
-    if (dtype == BRAID_DTYPE_F32 && count < VEC_LANES)
-        vec_store_some((float *)y + at, a, count);
-    else if (dtype == BRAID_DTYPE_F32)
-        vec_store((float *)y + at, a);
-    else if (dtype == BRAID_DTYPE_BF16)
-        vec_store_bf16(to, a);
-    else
-        vec_store_f16(to, a);
-    if (dtype != BRAID_DTYPE_F32 && count < VEC_LANES) memcpy((uint16_t *)y + at, last, (size_t)count * sizeof *last);
-}
 
 VEC_INLINE void normalize_loop(void *y, const images_pattern *t, const images_span *s, const braid_dtype dtype) {
     int64_t start = 0, v = 0;
@@ -35,7 +22,7 @@ VEC_INLINE void normalize_loop(void *y, const images_pattern *t, const images_sp
             bytes = last;
         }
         vec a = vec_mul_add(vec_pick_bytes(bytes, one->places), vec_load(one->scale), vec_load(one->shift));
-        store_numbers(y, at, a, s->values - at < VEC_LANES ? s->values - at : VEC_LANES, dtype);
+        vec_put(y, at, a, s->values - at < VEC_LANES ? s->values - at : VEC_LANES, dtype, 0);
         if (++v == t->period) {
             v = 0;
             start += t->period_bytes;

@@ -1,8 +1,8 @@
 /*
  * Work along the channels of consecutive pixels, one lane per channel: the loops of batch normalisation,
- * activations and pooling, once per instruction set. Pixels lie `pitch` floats apart; lanes behind the
- * channels are neither read nor written. Sums of normalisation are made in double, so that a mean far from
- * zero costs no digits.
+ * activations and pooling, once per instruction set. Planes are f32, bf16 or f16; arithmetic is that of floats, sums
+ * of normalisation are made in double (so that a mean far from zero costs no digits), and a result is rounded once,
+ * when it is stored. Pixels lie `pitch` values apart; lanes behind the channels are neither read nor written.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,49 +11,78 @@
 
 #include <stdint.h>
 
+#include "braid.h"
 #include "kernels/cpu/tile/halves.h"
 
-/* Consecutive pixels of one plane. */
-typedef struct lanes_pixels {
+/* What becomes of a value x, and of a second one z at the same place; a to d are coefficients of the channel. The
+ * activations f come in the order of braid_activation. */
+typedef enum lanes_kind {
+    LANES_RELU, /* f(x) */
+    LANES_GELU,
+    LANES_GELU_TANH,
+    LANES_RELU_GRADIENT, /* z f'(x) */
+    LANES_GELU_GRADIENT,
+    LANES_GELU_TANH_GRADIENT,
+    LANES_ADD,         /* x + z */
+    LANES_SCALE_SHIFT, /* x a + b */
+    LANES_BN_GRADIENT, /* z a + ((x - d) b + c) */
+} lanes_kind;
+
+#define LANES_COEFFICIENTS 4
+
+/* Consecutive pixels, each made on its own. */
+typedef struct lanes_map {
+    lanes_kind kind;
+    braid_dtype dtype;              /* of x, z and out */
+    int stream;                     /* store past the caches: pixels have no gap, and out is aligned to 64 bytes */
+    int64_t channels, pitch, count; /* of pixels */
+    const void *x, *z;              /* [count][pitch]; z where the kind has one */
+    void *out;                      /* [count][pitch] */
+    const float *coefficient[LANES_COEFFICIENTS]; /* [channels]; a to d, as many as the kind has */
+} lanes_map;
+
+/* first[c] += sum of e, second[c] += sum of e * (x - center[c]); e is dy, or x - center[c] where dy is NULL. */
+typedef struct lanes_sums {
+    braid_dtype dtype; /* of x and dy */
     int64_t channels, pitch, count;
-    const float *x, *dy; /* [count][pitch]; dy may be NULL where a function says so */
-} lanes_pixels;
+    const void *x, *dy;
+    const float *center;
+    double *first, *second;
+} lanes_sums;
 
-/* dx = slope * dy + bend * (x - center) + offset, for every channel. */
-typedef struct lanes_gradient {
-    const float *slope, *bend, *offset, *center; /* [channels] */
-} lanes_gradient;
-
-/* The pixels of a pooling window that lie inside the input: rows by columns, so many floats apart. */
+/* The pixels of a pooling window that lie inside the input: rows by columns, so many values apart. */
 typedef struct lanes_window {
+    braid_dtype dtype;
     int64_t channels, rows, columns; /* at least one of each */
     int64_t row_step, column_step;
-    const float *x;              /* its first pixel */
-    int64_t first_row, last_row; /* max_gradient writes to the rows [first_row, last_row) */
+    const void *x; /* its first pixel */
 } lanes_window;
+
+/* Where the gradient of a window is added up: place (r, s) of the window is values[origin + r * row_step + s *
+ * column_step], for the rows and columns that are named; the others are left out. */
+typedef struct lanes_tile {
+    float *values;
+    int64_t origin, row_step, column_step;
+    int64_t first_row, last_row, first_column, last_column; /* [first, last) */
+} lanes_tile;
 
 typedef struct lanes {
     const char *name; /* "avx512" */
     double flops;     /* a second, of one core: what a cost model may expect */
     halves bf16, f16;
-    /* first[c] += sum of e, second[c] += sum of e * (x - center[c]); e is dy, or x - center[c] where dy is NULL. */
-    void (*sums)(double *first, double *second, const float *center, const lanes_pixels *p);
-    /* y = x * scale + shift. */
-    void (*scale_shift)(float *y, const float *scale, const float *shift, const lanes_pixels *p);
-    void (*gradient)(float *dx, const lanes_gradient *g, const lanes_pixels *p);
-    /* y = f(x) and dx = dy f'(x) for a braid_activation; y = x + dy. */
-    void (*activate)(float *y, int activation, const lanes_pixels *p);
-    void (*activate_gradient)(float *dx, int activation, const lanes_pixels *p);
-    void (*add)(float *y, const lanes_pixels *p);
-    /* The largest value: the first of equal ones, the last NaN where there is one. Its gradient adds dy to the place in
-     * dx that was taken; dx lies as x does. */
-    void (*max)(float *y, const lanes_window *w);
-    void (*max_gradient)(float *dx, const float *dy, const lanes_window *w);
-    void (*mean)(float *y, const lanes_window *w);
-    /* to += from * share; where `first`, to = from * share. */
-    void (*add_share)(float *to, const float *from, float share, int64_t channels, int first);
+    void (*map)(const lanes_map *m);
+    void (*sums)(const lanes_sums *s);
+    /* The largest value: the first of equal ones, the last NaN where there is one. Its gradient adds dy, of the
+     * window's dtype, to the place that was taken. */
+    void (*max)(void *y, const lanes_window *w);
+    void (*max_gradient)(const lanes_tile *to, const void *dy, const lanes_window *w);
+    void (*mean)(void *y, const lanes_window *w);
+    /* to += from * share; `from` holds `count` values of the dtype. */
+    void (*add_share)(float *to, const void *from, braid_dtype dtype, float share, int64_t count);
+    /* `count` floats stored as the dtype. */
+    void (*store)(void *to, braid_dtype dtype, const float *from, int64_t count);
 } lanes;
 
-extern const lanes lanes_avx512, lanes_avx2, lanes_portable;
+extern const lanes lanes_avx512_bf16, lanes_avx512, lanes_avx2, lanes_portable;
 
 #endif

@@ -7,21 +7,18 @@
 
 #include "kernels/cpu/tile/halves_body.h"
 #include "kernels/cpu/tile/lanes_body.h"
-#include "kernels/cpu/tile/lanes_point_body.h"
+#include "kernels/cpu/tile/lanes_window_body.h"
 
 const lanes lanes_portable = {
     .name = "portable",
     .flops = 8e9,
     .bf16 = {widen_bf16, narrow_bf16},
     .f16 = {widen_f16, narrow_f16},
+    .map = map,
     .sums = sums,
-    .scale_shift = scale_shift,
-    .gradient = gradient,
-    .activate = activate,
-    .activate_gradient = activate_gradient,
-    .add = add,
     .max = max_value,
     .max_gradient = max_gradient,
     .mean = mean,
     .add_share = add_share,
+    .store = store,
 };

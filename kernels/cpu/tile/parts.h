@@ -17,6 +17,20 @@ static inline void zero_floats(float *to, int64_t count) {
     if (count > 0) memset(to, 0, (size_t)count * sizeof *to);
 }
 
+/* Element `index` of a plane whose elements have so many bytes. */
+static inline const void *plane_from(const void *plane, int64_t index, size_t bytes) {
+    return (const char *)plane + (size_t)index * bytes;
+}
+static inline void *plane_to(void *plane, int64_t index, size_t bytes) { return (char *)plane + (size_t)index * bytes; }
+
+/* Zeros the elements behind the channels of `pixels` pixels. */
+static inline void zero_gaps(void *first, int64_t pixels, int64_t channels, int64_t pitch, size_t bytes) {
+    if (channels == pitch) return;
+    for (int64_t i = 0; i < pixels; i++) {
+        memset(plane_to(first, i * pitch + channels, bytes), 0, (size_t)(pitch - channels) * bytes);
+    }
+}
+
 /* For short pieces, where a call of memcpy would cost more than the copy. */
 static inline void copy_floats(float *to, const float *from, int64_t count) {
     int64_t i = 0;

@@ -5,32 +5,60 @@
  */
 #include "kernels/cpu/tile/points.h"
 
-#include "core/threads.h"
+#include <string.h>
 
-typedef struct points {
-    const braid_problem *p;
-    const chunks *k;
-    const buffers *b;
-    const int *slots;
-    points_function make;
-} points;
+#include "core/threads.h"
+#include "kernels/cpu/tile/parts.h"
+
+#define STREAM_BYTES 64 /* what a store past the caches must be aligned to */
+
+typedef struct points_work {
+    const points *a;
+    int stream; /* the outputs do not fit the last cache */
+} points_work;
+
+/* Pixels of a span; the dense ones of aligned pixels alone can be stored past the caches. */
+static lanes_map map_of(const points_work *w, int i, const chunk_span *span) {
+    const points *a = w->a;
+    const chunks *k = a->k;
+    int64_t first = span->begin * k->pitch[i];
+    const void *z = a->z == POINTS_NONE ? NULL : plane_from(a->b->plane[a->z][i], first, k->bytes);
+    lanes_map m = {
+        .kind = a->kind,
+        .dtype = k->dtype,
+        .channels = k->channels[i],
+        .pitch = k->pitch[i],
+        .count = span->end - span->begin,
+        .x = plane_from(a->b->plane[a->x][i], first, k->bytes),
+        .z = z,
+        .out = plane_to(a->b->plane[a->out][i], first, k->bytes),
+    };
+    size_t pixel_bytes = (size_t)m.pitch * k->bytes;
+    m.stream = w->stream && m.channels == m.pitch && (pixel_bytes | (uintptr_t)m.out) % STREAM_BYTES == 0;
+    memcpy(m.coefficient, a->coefficient[i], sizeof m.coefficient);
+    return m;
+}
 
 static void run_part(void *context, int64_t index) {
-    const points *a = context;
+    const points_work *w = context;
+    const points *a = w->a;
     chunk_span span = {0};
     int i;
     int64_t chunk;
     chunks_find(a->k, index, &i, &chunk);
-    const float *x = a->b->plane[a->slots[0]][i], *second = a->slots[1] < 0 ? NULL : a->b->plane[a->slots[1]][i];
-    float *out = a->b->plane[a->slots[2]][i];
-    while (chunks_next_span(a->k, NULL, chunk, &span)) {
-        chunks_clear(a->k, i, &span, out);
-        lanes_pixels pixels = chunks_pixels(a->k, i, &span, x, second);
-        a->make(a->p, a->k->lanes, out + span.begin * a->k->pitch[i], &pixels);
+    const uint32_t *mask = a->mask == POINTS_NONE ? NULL : a->b->plane[a->mask][i];
+    while (chunks_next_span(a->k, mask, chunk, &span)) {
+        chunks_clear(a->k, i, &span, a->b->plane[a->out][i]);
+        if (span.blank) continue;
+        lanes_map m = map_of(w, i, &span);
+        a->k->lanes->map(&m);
     }
 }
 
-void points_run(const braid_problem *p, const void *state, const buffers *b, const int slots[3], points_function make) {
-    points a = {p, state, b, slots, make};
-    threads_for(a.k->streams * a.k->count, run_part, &a);
+void points_run(const points *a, const device *d) {
+    const chunks *k = a->k;
+    double values = 0;
+    for (int i = 0; i < k->streams; i++) values += (double)k->pixels * (double)k->pitch[i];
+    points_work w = {a, values * (double)k->bytes > (double)d->backend->cache_bytes(d)};
+    threads_for(k->streams * k->count, run_part, &w);
 }

@@ -9,11 +9,18 @@
 
 #include "kernels/cpu/tile/chunks.h"
 
-/* Makes the output of consecutive pixels; `out` is that of the first. */
-typedef void (*points_function)(const braid_problem *p, const lanes *l, float *out, const lanes_pixels *pixels);
+#define POINTS_NONE (-1) /* in place of a slot */
 
-/* Runs it over all pixels: x and, where it is not -1, a second input become `out`; these are slots. Lanes behind the
- * channels become zero. `state` is that of chunks_create_bare. */
-void points_run(const braid_problem *p, const void *state, const buffers *b, const int slots[3], points_function make);
+/* One launch. Blanked samples and lanes behind the channels become zero. */
+typedef struct points {
+    const chunks *k; /* the state */
+    const buffers *b;
+    lanes_kind kind;
+    int x, z, out, mask; /* slots; z and mask may be POINTS_NONE */
+    const float *coefficient[BRAID_MAX_PLANES][LANES_COEFFICIENTS];
+} points;
+
+/* Outputs that do not fit the last cache of the device are stored past it. */
+void points_run(const points *a, const device *d);
 
 #endif

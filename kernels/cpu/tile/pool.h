@@ -15,21 +15,31 @@ braid_status pool_create(const braid_problem *p, const lanes *l, void **state, s
 void pool_destroy(device *d, void *state);
 double pool_cost(const braid_problem *p, const lanes *l);
 
-/* What a launch hands to its parts. */
+/* What a launch hands to its parts. A part is a tile of a plane, one row of it where nothing else is said, and some of
+ * the channels. */
 typedef struct pool_work {
     const braid_problem *p;
-    const lanes *lanes;
+    const lanes *lanes; /* the state */
     const buffers *b;
-    int64_t out[2];    /* output height and width */
-    int64_t band_rows; /* input rows of a part, where parts are bands of the input */
+    int64_t out[2];        /* output height and width */
+    int64_t grid[2];       /* tiles down and across */
+    int64_t tile[2];       /* rows and columns of a tile, for those that are not rows */
+    int64_t part_channels; /* of a part, at most; 0: all */
+    int64_t channel_parts; /* of the widest stream; pool_run counts them */
+    size_t bytes;          /* of a value; pool_run sets it */
 } pool_work;
 
-/* Part = (stream * B + sample) * rows + row. */
+/* Runs part(work, index) for index = (((stream * B + sample) * grid[0] + row) * grid[1] + column) * channel parts +
+ * channel part. */
+void pool_run(pool_work *a, void (*part)(void *work, int64_t index));
+
+/* What a part works on. */
 typedef struct pool_place {
     int stream;
-    int64_t sample, row;
+    int64_t sample, row, column; /* of tiles */
+    int64_t channel, channels;   /* the first, and how many: 0 or less where the stream has no such part */
 } pool_place;
-pool_place pool_find(const braid_problem *p, int64_t part, int64_t rows);
+pool_place pool_find(const pool_work *a, int64_t part);
 
 /* Why a max pooling window is too large to number its places exactly in a float; NULL: it is not. */
 const char *pool_supports_max(const braid_problem *p, const device *d);
@@ -40,11 +50,19 @@ typedef struct pool_taps {
 } pool_taps;
 pool_taps pool_max_taps(const braid_problem *p, int axis, int64_t out);
 
-/* The window that the taps of both axes make in one sample of stream i; x is the plane. */
-lanes_window pool_window(const braid_problem *p, int i, int64_t sample, pool_taps rows, pool_taps columns,
-                         const int64_t dilation[2], const float *x);
+/* The window that the taps of both axes make in the channels of a part; x is the plane. */
+lanes_window pool_window(const pool_work *a, const pool_place *at, pool_taps rows, pool_taps columns,
+                         const int64_t dilation[2], const void *x);
 
-/* Zeros the lanes behind the channels of `pixels` pixels. */
-void pool_clear(const braid_problem *p, int i, float *to, int64_t pixels);
+/* The channels of a part at one pixel of its sample; the plane is of the size. */
+void *pool_pixel(const pool_work *a, const pool_place *at, const int64_t size[2], int64_t row, int64_t column,
+                 void *plane);
+
+/* The channels of a part, from `first` on, become one value. */
+void pool_fill(const pool_work *a, const pool_place *at, void *first, double value);
+
+/* Zeros the lanes behind the channels of `pixels` pixels from that of `first` on, in the part that begins with channel
+ * 0. */
+void pool_clear(const pool_work *a, const pool_place *at, void *first, int64_t pixels);
 
 #endif

@@ -57,36 +57,59 @@ VEC_INLINE vec_mask vec_beats(vec a, vec b) {
 }
 VEC_INLINE vec vec_select(vec_mask where, vec a, vec b) { return _mm256_blendv_ps(b, a, where); }
 
-/* Where the exponent is zero: the number is zero or too small for bf16. */
-VEC_INLINE vec vec_small_lanes(__m256i bits) {
+typedef __m128i vec_half;
+
+VEC_INLINE vec_half vec_half_load(const uint16_t *from) { return _mm_loadu_si128((const __m128i *)from); }
+VEC_INLINE void vec_half_store(uint16_t *to, vec_half a) { _mm_storeu_si128((__m128i *)to, a); }
+VEC_INLINE vec_half vec_half_load_some(const uint16_t *from, int64_t count) {
+    uint16_t some[VEC_LANES] = {0};
+    for (int64_t i = 0; i < count; i++) some[i] = from[i];
+    return vec_half_load(some);
+}
+VEC_INLINE void vec_half_store_some(uint16_t *to, vec_half a, int64_t count) {
+    uint16_t some[VEC_LANES];
+    vec_half_store(some, a);
+    for (int64_t i = 0; i < count; i++) to[i] = some[i];
+}
+
+VEC_INLINE void vec_stream(float *to, vec a) { _mm256_stream_ps(to, a); }
+VEC_INLINE void vec_half_stream(uint16_t *to, vec_half a) { _mm_stream_si128((__m128i *)to, a); }
+VEC_INLINE void vec_fence(void) { _mm_sfence(); }
+
+/* The bits of floats, with zeros of their sign where the exponent is zero. */
+VEC_INLINE __m256i vec_flush(__m256i bits) {
     __m256i exponent = _mm256_and_si256(bits, _mm256_set1_epi32(0x7f800000));
-    return _mm256_castsi256_ps(_mm256_cmpeq_epi32(exponent, _mm256_setzero_si256()));
+    __m256i small = _mm256_cmpeq_epi32(exponent, _mm256_setzero_si256());
+    return _mm256_andnot_si256(_mm256_and_si256(small, _mm256_set1_epi32(0x7fffffff)), bits);
 }
-/* a as bf16 wants it in its upper bits, from those bits of a that are rounded already. */
-VEC_INLINE vec vec_bf16_rules(vec a, vec rounded) {
-    vec quiet = _mm256_or_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(0x00400000)));
-    vec zero = _mm256_and_ps(a, _mm256_set1_ps(-0.0f));
-    rounded = vec_select(vec_small_lanes(_mm256_castps_si256(a)), zero, rounded);
-    return vec_select(_mm256_cmp_ps(a, a, _CMP_UNORD_Q), quiet, rounded);
+VEC_INLINE vec vec_from_bf16(vec_half a) {
+    return _mm256_castsi256_ps(vec_flush(_mm256_slli_epi32(_mm256_cvtepu16_epi32(a), 16)));
 }
-VEC_INLINE vec vec_load_bf16(const uint16_t *from) {
-    __m256i bits = _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)from)), 16);
-    return vec_bf16_rules(_mm256_castsi256_ps(bits), _mm256_castsi256_ps(bits));
+VEC_INLINE vec vec_quiet(vec a) {
+    vec nan = _mm256_cmp_ps(a, a, _CMP_UNORD_Q);
+    return _mm256_or_ps(a, _mm256_and_ps(nan, _mm256_castsi256_ps(_mm256_set1_epi32(0x00400000))));
 }
-VEC_INLINE void vec_store_bf16(uint16_t *to, vec a) {
-    __m256i bits = _mm256_castps_si256(a), odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+VEC_INLINE vec_half vec_to_bf16(vec a) {
+    __m256i bits = vec_flush(_mm256_castps_si256(a));
+    __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
     __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
-    bits = _mm256_srli_epi32(_mm256_castps_si256(vec_bf16_rules(a, _mm256_castsi256_ps(rounded))), 16);
-    _mm_storeu_si128((__m128i *)to, _mm_packus_epi32(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1)));
+    vec chosen = vec_select(_mm256_cmp_ps(a, a, _CMP_UNORD_Q), vec_quiet(a), _mm256_castsi256_ps(rounded));
+    bits = _mm256_srli_epi32(_mm256_castps_si256(chosen), 16);
+    return _mm_packus_epi32(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
 }
-VEC_INLINE vec vec_load_f16(const uint16_t *from) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from)); }
-VEC_INLINE void vec_store_f16(uint16_t *to, vec a) {
-    _mm_storeu_si128((__m128i *)to, _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
-}
+VEC_INLINE vec vec_from_f16(vec_half a) { return _mm256_cvtph_ps(a); }
+VEC_INLINE vec_half vec_to_f16(vec a) { return _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 
 VEC_INLINE vec_double vec_double_zero(void) { return _mm256_setzero_pd(); }
 VEC_INLINE vec_double vec_double_load(const double *from) { return _mm256_loadu_pd(from); }
 VEC_INLINE vec_double vec_double_from(const float *from) { return _mm256_cvtps_pd(_mm_loadu_ps(from)); }
+VEC_INLINE vec_double vec_double_from_bf16(const uint16_t *from) {
+    vec wide = vec_from_bf16(_mm_loadl_epi64((const __m128i *)from));
+    return _mm256_cvtps_pd(_mm256_castps256_ps128(wide));
+}
+VEC_INLINE vec_double vec_double_from_f16(const uint16_t *from) {
+    return _mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)from)));
+}
 VEC_INLINE void vec_double_store(double *to, vec_double a) { _mm256_storeu_pd(to, a); }
 VEC_INLINE vec_double vec_double_add(vec_double a, vec_double b) { return _mm256_add_pd(a, b); }
 VEC_INLINE vec_double vec_double_sub(vec_double a, vec_double b) { return _mm256_sub_pd(a, b); }

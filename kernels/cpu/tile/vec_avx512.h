@@ -1,6 +1,7 @@
 /*
  * Sixteen floats, or eight doubles, in an AVX-512 register. The files vec_*.h define the same names for
- * three instruction sets; a *_body.h is included after one of them and so compiled for that set.
+ * three instruction sets; a *_body.h is included after one of them and so compiled for that set. A file that
+ * wants more of the processor defines VEC_TARGET before, and VEC_BF16 where that includes AVX512_BF16.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -62,31 +63,62 @@ VEC_INLINE vec_mask vec_beats(vec a, vec b) {
 }
 VEC_INLINE vec vec_select(vec_mask where, vec a, vec b) { return _mm512_mask_blend_ps(where, b, a); }
 
-/* VEC_LANES halves as floats and back, with the rules of core/dtype.h. */
-VEC_INLINE vec vec_load_bf16(const uint16_t *from) {
-    __m512i bits = _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)from)), 16);
+/* VEC_LANES halves: bf16 or f16. */
+typedef __m256i vec_half;
+
+VEC_INLINE vec_half vec_half_load(const uint16_t *from) { return _mm256_loadu_si256((const __m256i *)from); }
+VEC_INLINE void vec_half_store(uint16_t *to, vec_half a) { _mm256_storeu_si256((__m256i *)to, a); }
+VEC_INLINE vec_half vec_half_load_some(const uint16_t *from, int64_t count) {
+    return _mm256_maskz_loadu_epi16((__mmask16)((1u << count) - 1), from);
+}
+VEC_INLINE void vec_half_store_some(uint16_t *to, vec_half a, int64_t count) {
+    _mm256_mask_storeu_epi16(to, (__mmask16)((1u << count) - 1), a);
+}
+
+/* Past the caches; `to` is aligned to the bytes that are stored. vec_fence comes behind the last of them. */
+VEC_INLINE void vec_stream(float *to, vec a) { _mm512_stream_ps(to, a); }
+VEC_INLINE void vec_half_stream(uint16_t *to, vec_half a) { _mm256_stream_si256((__m256i *)to, a); }
+VEC_INLINE void vec_fence(void) { _mm_sfence(); }
+
+/* With the rules of core/dtype.h. A signalling NaN of bf16 is left to vec_quiet, to arithmetic or to vec_to_bf16. */
+VEC_INLINE vec vec_from_bf16(vec_half a) {
+    __m512i bits = _mm512_slli_epi32(_mm512_cvtepu16_epi32(a), 16);
     __mmask16 small = _mm512_testn_epi32_mask(bits, _mm512_set1_epi32(0x7f800000));
-    __mmask16 nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(bits), _mm512_castsi512_ps(bits), _CMP_UNORD_Q);
-    bits = _mm512_mask_and_epi32(bits, small, bits, _mm512_set1_epi32(INT32_MIN));
+    return _mm512_castsi512_ps(_mm512_mask_and_epi32(bits, small, bits, _mm512_set1_epi32(INT32_MIN)));
+}
+VEC_INLINE vec vec_quiet(vec a) {
+    __m512i bits = _mm512_castps_si512(a);
+    __mmask16 nan = _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q);
     return _mm512_castsi512_ps(_mm512_mask_or_epi32(bits, nan, bits, _mm512_set1_epi32(0x00400000)));
 }
-VEC_INLINE void vec_store_bf16(uint16_t *to, vec a) {
+#ifdef VEC_BF16
+VEC_INLINE vec_half vec_to_bf16(vec a) { return (vec_half)_mm512_cvtneps_pbh(a); }
+#else
+VEC_INLINE vec_half vec_to_bf16(vec a) {
     __m512i bits = _mm512_castps_si512(a), odd = _mm512_and_epi32(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
     __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
     __mmask16 small = _mm512_testn_epi32_mask(bits, _mm512_set1_epi32(0x7f800000));
     __mmask16 nan = _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q);
     rounded = _mm512_mask_and_epi32(rounded, small, bits, _mm512_set1_epi32(INT32_MIN));
     rounded = _mm512_mask_or_epi32(rounded, nan, bits, _mm512_set1_epi32(0x00400000));
-    _mm256_storeu_si256((__m256i *)to, _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16)));
+    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16));
 }
-VEC_INLINE vec vec_load_f16(const uint16_t *from) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from)); }
-VEC_INLINE void vec_store_f16(uint16_t *to, vec a) {
-    _mm256_storeu_si256((__m256i *)to, _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
-}
+#endif
+VEC_INLINE vec vec_from_f16(vec_half a) { return _mm512_cvtph_ps(a); }
+VEC_INLINE vec_half vec_to_f16(vec a) { return _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 
 VEC_INLINE vec_double vec_double_zero(void) { return _mm512_setzero_pd(); }
 VEC_INLINE vec_double vec_double_load(const double *from) { return _mm512_loadu_pd(from); }
 VEC_INLINE vec_double vec_double_from(const float *from) { return _mm512_cvtps_pd(_mm256_loadu_ps(from)); }
+VEC_INLINE vec_double vec_double_from_bf16(const uint16_t *from) {
+    __m256i bits = _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)from)), 16);
+    __mmask8 small = _mm256_testn_epi32_mask(bits, _mm256_set1_epi32(0x7f800000));
+    bits = _mm256_mask_and_epi32(bits, small, bits, _mm256_set1_epi32(INT32_MIN));
+    return _mm512_cvtps_pd(_mm256_castsi256_ps(bits));
+}
+VEC_INLINE vec_double vec_double_from_f16(const uint16_t *from) {
+    return _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from)));
+}
 VEC_INLINE void vec_double_store(double *to, vec_double a) { _mm512_storeu_pd(to, a); }
 VEC_INLINE vec_double vec_double_add(vec_double a, vec_double b) { return _mm512_add_pd(a, b); }
 VEC_INLINE vec_double vec_double_sub(vec_double a, vec_double b) { return _mm512_sub_pd(a, b); }

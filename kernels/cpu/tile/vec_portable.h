@@ -65,31 +65,41 @@ VEC_INLINE vec vec_pick_bytes(const uint8_t *from, const uint8_t *places) {
 }
 
 typedef uint32_t vec_bits __attribute__((vector_size(16)));
-typedef uint16_t vec_halves __attribute__((vector_size(8)));
+typedef uint16_t vec_half __attribute__((vector_size(8)));
 
-/* a as bf16 wants it in its upper bits, from those bits of a that are rounded already. */
-VEC_INLINE vec_bits vec_bf16_rules(vec_bits a, vec_bits rounded) {
-    vec_bits small = (vec_bits)((a & 0x7f800000u) == 0);
-    vec_bits nan = (vec_bits)((vec_mask)(a & 0x7fffffffu) > 0x7f800000);
-    rounded = (small & a & 0x80000000u) | (~small & rounded);
-    return (nan & (a | 0x00400000u)) | (~nan & rounded);
+VEC_INLINE vec_half vec_half_load(const uint16_t *from) {
+    vec_half a;
+    memcpy(&a, from, sizeof a);
+    return a;
 }
-VEC_INLINE vec vec_load_bf16(const uint16_t *from) {
-    vec_halves halves;
-    memcpy(&halves, from, sizeof halves);
-    vec_bits bits = __builtin_convertvector(halves, vec_bits) << 16;
-    return (vec)vec_bf16_rules(bits, bits);
+VEC_INLINE void vec_half_store(uint16_t *to, vec_half a) { memcpy(to, &a, sizeof a); }
+VEC_INLINE vec_half vec_half_load_some(const uint16_t *from, int64_t count) {
+    vec_half a = {0, 0, 0, 0};
+    for (int64_t i = 0; i < count; i++) a[i] = from[i];
+    return a;
 }
-VEC_INLINE void vec_store_bf16(uint16_t *to, vec a) {
-    vec_bits bits = (vec_bits)a, rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
-    vec_halves halves = __builtin_convertvector(vec_bf16_rules(bits, rounded) >> 16, vec_halves);
-    memcpy(to, &halves, sizeof halves);
+VEC_INLINE void vec_half_store_some(uint16_t *to, vec_half a, int64_t count) {
+    for (int64_t i = 0; i < count; i++) to[i] = a[i];
 }
-VEC_INLINE vec vec_load_f16(const uint16_t *from) {
-    return (vec){f32_from_f16(from[0]), f32_from_f16(from[1]), f32_from_f16(from[2]), f32_from_f16(from[3])};
+
+VEC_INLINE void vec_stream(float *to, vec a) { vec_store(to, a); }
+VEC_INLINE void vec_half_stream(uint16_t *to, vec_half a) { vec_half_store(to, a); }
+VEC_INLINE void vec_fence(void) {}
+
+/* The bits of floats, with zeros of their sign where the exponent is zero. */
+VEC_INLINE vec_bits vec_flush(vec_bits a) { return a & ~((vec_bits)((a & 0x7f800000u) == 0) & 0x7fffffffu); }
+VEC_INLINE vec vec_from_bf16(vec_half a) { return (vec)vec_flush(__builtin_convertvector(a, vec_bits) << 16); }
+VEC_INLINE vec_bits vec_nan(vec a) { return (vec_bits)(((vec_mask)a & 0x7fffffff) > 0x7f800000); }
+VEC_INLINE vec vec_quiet(vec a) { return (vec)((vec_bits)a | (vec_nan(a) & 0x00400000u)); }
+VEC_INLINE vec_half vec_to_bf16(vec a) {
+    vec_bits bits = vec_flush((vec_bits)a), nan = vec_nan(a), rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
+    return __builtin_convertvector(((nan & (vec_bits)vec_quiet(a)) | (~nan & rounded)) >> 16, vec_half);
 }
-VEC_INLINE void vec_store_f16(uint16_t *to, vec a) {
-    for (int i = 0; i < VEC_LANES; i++) to[i] = f16_from_f32(a[i]);
+VEC_INLINE vec vec_from_f16(vec_half a) {
+    return (vec){f32_from_f16(a[0]), f32_from_f16(a[1]), f32_from_f16(a[2]), f32_from_f16(a[3])};
+}
+VEC_INLINE vec_half vec_to_f16(vec a) {
+    return (vec_half){f16_from_f32(a[0]), f16_from_f32(a[1]), f16_from_f32(a[2]), f16_from_f32(a[3])};
 }
 
 VEC_INLINE vec_double vec_double_zero(void) { return (vec_double){0, 0}; }
@@ -99,6 +109,13 @@ VEC_INLINE vec_double vec_double_load(const double *from) {
     return a;
 }
 VEC_INLINE vec_double vec_double_from(const float *from) { return (vec_double){(double)from[0], (double)from[1]}; }
+VEC_INLINE vec_double vec_double_from_bf16(const uint16_t *from) {
+    vec wide = vec_from_bf16(vec_half_load_some(from, VEC_DOUBLES));
+    return (vec_double){(double)wide[0], (double)wide[1]};
+}
+VEC_INLINE vec_double vec_double_from_f16(const uint16_t *from) {
+    return (vec_double){(double)f32_from_f16(from[0]), (double)f32_from_f16(from[1])};
+}
 VEC_INLINE void vec_double_store(double *to, vec_double a) { memcpy(to, &a, sizeof a); }
 VEC_INLINE vec_double vec_double_add(vec_double a, vec_double b) { return a + b; }
 VEC_INLINE vec_double vec_double_sub(vec_double a, vec_double b) { return a - b; }
