@@ -1,12 +1,14 @@
 /*
  * The weight gradient of wgrad.h. A part makes some panels of columns of one group of one stream over one
  * split of the pixels, a few pixels at a time; blanked samples are left out when the pixels are listed,
- * before anything is read.
+ * before anything is read. Floats of dy are used where they lie; halves are packed or made floats first, for
+ * some rows of the weights at a time, and their sums wait in the workspace for the one rounding.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cpu/tile/wgrad.h"
 
+#include "core/dtype.h"
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "core/threads.h"
@@ -14,7 +16,9 @@
 #include "kernels/cpu/tile/parts.h"
 #include "kernels/cpu/tile/taps.h"
 
-#define PIXELS_AT_ONCE 128 /* listed, and gathered into a panel of 16 KiB */
+#define UNITS_AT_ONCE 128  /* of pixels: listed, and gathered into a panel of 16 KiB */
+#define PIXELS_AT_ONCE 256 /* where a unit holds two; the sums of dbias too are made of so many */
+#define ROWS_AT_ONCE 128   /* of dy that are packed, into 64 KiB on the stack */
 #define PART_FLOATS 65536  /* of dw that a part works on: 256 KiB of the second-level cache */
 #define ENOUGH_PARTS 24    /* with fewer, the parts get fewer panels or the pixels are split */
 #define PIXELS_IN_SPLIT 512
@@ -25,13 +29,16 @@
 typedef struct stream_shape {
     int64_t rows, depth, columns; /* of one group: K, C, and taps * C */
     int64_t in_pitch, out_pitch, out_channels;
-    int64_t panels, panels_in_part; /* of one group */
-    int64_t partial;                /* where the partial sums start in the workspace, in floats */
-    int64_t weights;                /* floats of dw: the distance of two splits */
+    int64_t rows_in_part, row_parts; /* of one group */
+    int64_t panels, panels_in_part;  /* of one group */
+    int64_t partial;                 /* where the partial sums start in the workspace, in floats */
+    int64_t weights;                 /* floats of dw: the distance of two splits */
 } stream_shape;
 
 typedef struct wgrad {
     const gemm_tile *tile;
+    const halves *halves; /* of the planes; NULL: they hold floats */
+    int64_t bytes;        /* of a number in the planes */
     taps map;
     int streams, bias;
     int64_t groups, pixels, splits;
@@ -55,8 +62,10 @@ static braid_status shape_stream(wgrad *g, const braid_problem *p, int i) {
     s->in_pitch = p->in_pitch[i];
     s->out_pitch = p->out_pitch[i];
     s->out_channels = p->out_channels[i];
+    s->rows_in_part = g->halves ? at_most(s->rows, ROWS_AT_ONCE) : s->rows;
+    s->row_parts = ceil_div(s->rows, s->rows_in_part);
     s->panels = ceil_div(s->columns, g->tile->columns);
-    s->panels_in_part = at_most(ceil_div(PART_FLOATS, s->rows * g->tile->columns), s->panels);
+    s->panels_in_part = at_most(ceil_div(PART_FLOATS, s->rows_in_part * g->tile->columns), s->panels);
     if (s->panels_in_part < 1) s->panels_in_part = 1; /* no columns, no parts */
     g->bias_parts += ceil_div(s->out_channels, BIAS_LANES);
     TRY(size_elements(dims, 4, "weight gradient", &s->weights));
@@ -65,7 +74,7 @@ static braid_status shape_stream(wgrad *g, const braid_problem *p, int i) {
 }
 
 /* Parts of one group of a stream, in one split. */
-static int64_t parts_of_group(const stream_shape *s) { return ceil_div(s->panels, s->panels_in_part); }
+static int64_t parts_of_group(const stream_shape *s) { return ceil_div(s->panels, s->panels_in_part) * s->row_parts; }
 
 static int64_t count_parts(const wgrad *g) {
     int64_t parts = 0;
@@ -88,7 +97,7 @@ static braid_status split_pixels(wgrad *g) {
     g->splits = at_most(ceil_div(ENOUGH_PARTS, g->panel_parts), ceil_div(g->pixels, PIXELS_IN_SPLIT));
     if (g->splits < 1) g->splits = 1;
     g->panel_parts *= g->splits;
-    if (g->splits == 1) {
+    if (g->splits == 1 && !g->halves) {
         g->reduce_parts = 0;
         return BRAID_OK;
     }
@@ -115,6 +124,8 @@ braid_status wgrad_create(const braid_problem *p, const gemm_tile *tile, void **
     braid_problem conv = taps_problem(p);
     TRY(memory_calloc(1, sizeof *g, "state of a weight gradient", (void **)&g));
     g->tile = tile;
+    g->bytes = (int64_t)dtype_bytes(p->dtype);
+    g->halves = p->dtype == BRAID_DTYPE_BF16 ? tile->bf16 : p->dtype == BRAID_DTYPE_F16 ? tile->f16 : NULL;
     g->streams = conv.streams;
     g->bias = conv.bias;
     g->groups = conv.groups;
@@ -142,14 +153,18 @@ typedef struct part {
     const launch *l;
     const stream_shape *s;
     int stream;
-    int64_t group, panel_begin, panel_end, pixel_begin, pixel_end;
+    int64_t group, row_begin, row_end, panel_begin, panel_end, pixel_begin, pixel_end;
     float *out; /* dw of the group, or the partial sums of the split */
 } part;
 
 /* A few active pixels: where their dy is, and the sample, row and column of the output they stand for. */
 typedef struct pixel_list {
-    int64_t count;
-    const float *dy[PIXELS_AT_ONCE], *sample[PIXELS_AT_ONCE];
+    int64_t most, count;
+    union {
+        const float *floats[PIXELS_AT_ONCE];
+        const uint16_t *halves[PIXELS_AT_ONCE];
+    } dy; /* from the first row of the part on */
+    const unsigned char *sample[PIXELS_AT_ONCE];
     int64_t y[PIXELS_AT_ONCE], x[PIXELS_AT_ONCE];
 } pixel_list;
 
@@ -160,12 +175,12 @@ typedef struct segment {
 
 /* Some columns of the weights, and what the filter saw there at the listed pixels. */
 typedef struct column_panel {
-    int n, direct; /* direct: the columns are whole vectors of one tap, and are used where they lie */
+    int n, direct; /* direct: the columns are floats, whole vectors of one tap, and are used where they lie */
     int64_t first_column;
     int taps, rows;
     segment tap[GEMM_MAX_COLUMNS], row[GEMM_MAX_COLUMNS];
-    const float *column[PIXELS_AT_ONCE];
-    float gathered[PIXELS_AT_ONCE * GEMM_MAX_COLUMNS] __attribute__((aligned(64)));
+    const float *column[UNITS_AT_ONCE];
+    float gathered[UNITS_AT_ONCE * GEMM_MAX_COLUMNS] __attribute__((aligned(64))); /* or units of another kind */
     float zeros[GEMM_MAX_COLUMNS] __attribute__((aligned(64)));
 } column_panel;
 
@@ -178,22 +193,31 @@ static void find_part(part *a, int64_t index) {
     }
     a->s = &g->stream[a->stream];
     a->group = index / parts_of_group(a->s);
-    a->panel_begin = index % parts_of_group(a->s) * a->s->panels_in_part;
+    index %= parts_of_group(a->s);
+    a->row_begin = index % a->s->row_parts * a->s->rows_in_part;
+    a->row_end = at_most(a->row_begin + a->s->rows_in_part, a->s->rows);
+    a->panel_begin = index / a->s->row_parts * a->s->panels_in_part;
     a->panel_end = at_most(a->panel_begin + a->s->panels_in_part, a->s->panels);
     threads_range(g->pixels, g->splits, split, &a->pixel_begin, &a->pixel_end);
     a->out = a->l->b->plane[CONV2D_W][a->stream];
-    if (g->splits > 1) a->out = (float *)a->l->b->workspace + a->s->partial + split * a->s->weights;
-    a->out += a->group * a->s->rows * a->s->columns;
+    if (g->reduce_parts) a->out = (float *)a->l->b->workspace + a->s->partial + split * a->s->weights;
+    a->out += (a->group * a->s->rows + a->row_begin) * a->s->columns;
 }
 
 /* Adds pixels from `next` on, up to `end` in the same sample or until there is no room. Returns the first not added. */
 static int64_t add_pixels(const part *a, pixel_list *to, int64_t next, int64_t end) {
     const taps *map = &a->l->g->map;
-    const float *dy = a->l->b->plane[CONV2D_Y][a->stream], *sample = a->l->b->plane[CONV2D_X][a->stream];
+    const void *dy = a->l->b->plane[CONV2D_Y][a->stream];
+    const unsigned char *sample = a->l->b->plane[CONV2D_X][a->stream];
     int64_t x = next % map->out_size[1], y = next / map->out_size[1] % map->out_size[0];
-    sample += next / map->out_size[1] / map->out_size[0] * map->in_size[0] * map->in_size[1] * a->s->in_pitch;
-    for (; next < end && to->count < PIXELS_AT_ONCE; next++, to->count++) {
-        to->dy[to->count] = dy + next * a->s->out_pitch + a->group * a->s->rows;
+    int64_t first_pixel = next / map->out_size[1] / map->out_size[0] * map->in_size[0] * map->in_size[1];
+    sample += first_pixel * a->s->in_pitch * a->l->g->bytes;
+    for (; next < end && to->count < to->most; next++, to->count++) {
+        int64_t at = next * a->s->out_pitch + a->group * a->s->rows + a->row_begin;
+        if (a->l->g->halves)
+            to->dy.halves[to->count] = (const uint16_t *)dy + at;
+        else
+            to->dy.floats[to->count] = (const float *)dy + at;
         to->sample[to->count] = sample;
         to->y[to->count] = y;
         to->x[to->count] = x;
@@ -202,12 +226,12 @@ static int64_t add_pixels(const part *a, pixel_list *to, int64_t next, int64_t e
     return next;
 }
 
-/* Lists up to PIXELS_AT_ONCE active pixels from `next` on. Returns the first not looked at. */
+/* Lists active pixels from `next` on, as many as there is room for. Returns the first not looked at. */
 static int64_t list_pixels(const part *a, pixel_list *to, int64_t next) {
     const uint32_t *mask = a->l->b->plane[CONV2D_MASK][a->stream];
     int64_t sample_pixels = a->l->g->map.out_size[0] * a->l->g->map.out_size[1];
     to->count = 0;
-    while (next < a->pixel_end && to->count < PIXELS_AT_ONCE) {
+    while (next < a->pixel_end && to->count < to->most) {
         int64_t sample = next / sample_pixels, end = at_most((sample + 1) * sample_pixels, a->pixel_end);
         next = mask_blanks(mask, sample) ? end : add_pixels(a, to, next, end);
     }
@@ -237,51 +261,111 @@ static void find_columns(const part *a, column_panel *c, int64_t panel) {
     c->taps = find_segments(a, c, a->s->depth, c->tap);
     c->rows = 0;
     if (a->s->in_pitch == a->s->depth) c->rows = find_segments(a, c, a->l->g->map.filter[1] * a->s->depth, c->row);
-    c->direct = c->taps == 1 && (c->n == tile->columns || c->n == tile->columns / 2) && a->s->rows <= DIRECT_ROWS;
+    c->direct = c->taps == 1 && (c->n == tile->columns || c->n == tile->columns / 2) && a->s->rows <= DIRECT_ROWS &&
+                !a->l->g->halves;
 }
 
 /* Where a segment starts for listed pixel i; NULL: in the padding. */
-static inline const float *find_source(const part *a, const segment *t, const pixel_list *from, int64_t i) {
+static inline const void *find_source(const part *a, const segment *t, const pixel_list *from, int64_t i) {
     const taps *map = &a->l->g->map;
     int64_t row = map->source[0][from->y[i] * map->filter[0] + t->r];
     int64_t column = map->source[1][from->x[i] * map->filter[1] + t->s];
     if ((row | column) < 0) return NULL;
-    return from->sample[i] + (row * map->in_size[1] + column) * a->s->in_pitch + t->channel;
+    return from->sample[i] + ((row * map->in_size[1] + column) * a->s->in_pitch + t->channel) * a->l->g->bytes;
 }
 
-/* Copies what the filter saw at listed pixel i. */
-static void gather(const part *a, const column_panel *c, const pixel_list *from, int64_t i, float *to) {
-    int dense = c->rows && a->l->g->map.dense[from->x[i]];
+/* Copies what the filter saw at listed pixel i: numbers of the planes, or floats where `wide`. */
+static void gather(const part *a, const column_panel *c, const pixel_list *from, int64_t i, void *to, int wide) {
+    const wgrad *g = a->l->g;
+    int dense = c->rows && g->map.dense[from->x[i]];
     const segment *segments = dense ? c->row : c->tap;
     int count = dense ? c->rows : c->taps;
-    for (int j = 0; j < count; j++) {
-        const float *source = find_source(a, &segments[j], from, i);
-        if (source)
-            copy_floats(to, source, segments[j].count);
+    int64_t bytes = wide ? (int64_t)sizeof(float) : g->bytes;
+    unsigned char *at = to;
+    for (int j = 0; j < count; at += segments[j++].count * bytes) {
+        const void *source = find_source(a, &segments[j], from, i);
+        if (!source)
+            zero_bytes(at, segments[j].count * bytes);
+        else if (wide)
+            g->halves->widen((float *)(void *)at, source, segments[j].count);
         else
-            zero_floats(to, segments[j].count);
-        to += segments[j].count;
+            copy_bytes(at, source, segments[j].count * bytes);
     }
+}
+
+/* The numbers of listed pixel i, where they lie if that is in one place, else in `copy`. */
+static const uint16_t *find_numbers(const part *a, const column_panel *c, const pixel_list *from, int64_t i,
+                                    uint16_t *copy) {
+    if (c->taps == 1) {
+        const void *source = find_source(a, c->tap, from, i);
+        return source ? source : (const void *)c->zeros;
+    }
+    gather(a, c, from, i, copy, 0);
+    return copy;
+}
+
+static void fill_pairs(const part *a, column_panel *c, const pixel_list *from) {
+    const gemm_tile *tile = a->l->g->tile;
+    const int64_t units = gemm_units(tile, from->count), padded = ceil_div(units, GEMM_PACKED_STEP) * GEMM_PACKED_STEP;
+    uint32_t *to = (uint32_t *)(void *)c->gathered;
+    for (int64_t t = 0; t < units; t++, to += tile->columns) {
+        uint16_t copy[2][GEMM_MAX_COLUMNS];
+        const uint16_t *low = find_numbers(a, c, from, 2 * t, copy[0]), *high = NULL;
+        if (2 * t + 1 < from->count) high = find_numbers(a, c, from, 2 * t + 1, copy[1]);
+        tile->pack_pair(to, low, high, c->n);
+    }
+    zero_floats(c->gathered + units * tile->columns, (padded - units) * tile->columns);
 }
 
 static void fill_columns(const part *a, column_panel *c, const pixel_list *from) {
     int64_t width = a->l->g->tile->columns;
+    if (gemm_is_bf16(a->l->g->tile)) {
+        fill_pairs(a, c, from);
+        return;
+    }
     for (int64_t i = 0; i < from->count; i++) {
         const float *source = c->direct ? find_source(a, c->tap, from, i) : c->gathered + i * width;
-        if (!c->direct) gather(a, c, from, i, c->gathered + i * width);
+        if (!c->direct) gather(a, c, from, i, c->gathered + i * width, a->l->g->halves != NULL);
         c->column[i] = source ? source : c->zeros;
     }
 }
 
-static void run_panel(const part *a, const column_panel *c, const pixel_list *from, int accumulate) {
+/* The rows of dy at the listed pixels, as the tile takes them. */
+typedef struct row_panel {
+    const float *row[UNITS_AT_ONCE];
+    float packed[UNITS_AT_ONCE * ROWS_AT_ONCE] __attribute__((aligned(64))); /* or units of another kind */
+} row_panel;
+
+static void fill_rows(const part *a, row_panel *r, const pixel_list *from) {
+    const wgrad *g = a->l->g;
+    int64_t rows = a->row_end - a->row_begin;
+    if (gemm_is_bf16(g->tile)) {
+        g->tile->pack_rows((uint32_t *)(void *)r->packed, from->dy.halves, from->count, rows);
+        return;
+    }
+    for (int64_t i = 0; i < from->count; i++) {
+        r->row[i] = g->halves ? r->packed + i * rows : from->dy.floats[i];
+        if (g->halves) g->halves->widen(r->packed + i * rows, from->dy.halves[i], rows);
+    }
+}
+
+static void run_panel(const part *a, const row_panel *r, const column_panel *c, int64_t depth, int accumulate) {
     const gemm_tile *tile = a->l->g->tile;
-    gemm_outer run = {.n = c->n, .accumulate = accumulate, .depth = from->count, .pitch = a->s->columns};
-    int64_t tiles = ceil_div(a->s->rows, tile->rows);
-    run.row = from->dy;
+    int64_t rows = a->row_end - a->row_begin, tiles = ceil_div(rows, tile->rows);
+    int in_blocks = tile->rows % GEMM_PACKED_STEP == 0;
+    gemm_outer run = {.n = c->n, .accumulate = accumulate, .depth = depth, .pitch = a->s->columns};
+    run.row = r->row;
     run.column = c->column;
+    run.packed_rows = (const uint32_t *)(const void *)r->packed;
+    run.packed_columns = (const uint32_t *)(const void *)c->gathered;
+    run.row_count = rows;
     for (int64_t t = 0; t < tiles; t++) {
         int64_t end;
-        threads_range(a->s->rows, tiles, t, &run.first, &end);
+        threads_range(rows, tiles, t, &run.first, &end);
+        if (in_blocks) {
+            run.first = t * tile->rows;
+            end = at_most(run.first + tile->rows, rows);
+        }
         run.m = (int)(end - run.first);
         run.out = a->out + run.first * a->s->columns + c->first_column;
         tile->run_outer(&run);
@@ -291,37 +375,49 @@ static void run_panel(const part *a, const column_panel *c, const pixel_list *fr
 static void run_panels(const launch *l, int64_t index) {
     part a = {.l = l};
     pixel_list list;
+    row_panel r;
     column_panel c;
-    zero_floats(c.gathered, PIXELS_AT_ONCE * GEMM_MAX_COLUMNS); /* so that lanes behind the last column are numbers */
+    list.most = gemm_is_bf16(l->g->tile) ? PIXELS_AT_ONCE : UNITS_AT_ONCE;
+    zero_floats(c.gathered, UNITS_AT_ONCE * GEMM_MAX_COLUMNS); /* so that lanes behind the last column are numbers */
     zero_floats(c.zeros, GEMM_MAX_COLUMNS);
     find_part(&a, index);
     int64_t next = a.pixel_begin;
     do {
         int accumulate = next > a.pixel_begin;
         next = list_pixels(&a, &list, next);
+        fill_rows(&a, &r, &list);
         for (int64_t panel = a.panel_begin; panel < a.panel_end; panel++) {
             find_columns(&a, &c, panel);
             fill_columns(&a, &c, &list);
-            run_panel(&a, &c, &list, accumulate);
+            run_panel(&a, &r, &c, list.count, accumulate);
         }
     } while (next < a.pixel_end);
 }
 
 /* ---- Bias and reduction -------------------------------------------------------------------- */
 
-/* total += the sum of n channels from `first` on, over [begin, end) pixels. */
-static void sum_pixels(double *total, const float *first, int64_t pitch, int64_t begin, int64_t end, int n) {
+/* sum[j] += channel j of one pixel, for n channels from number `at` of dy on. */
+static inline void sum_pixel(const wgrad *g, float *sum, const void *dy, int64_t at, int n) {
+    float wide[BIAS_LANES];
+    const float *pixel = wide;
+    if (g->halves)
+        g->halves->widen(wide, (const uint16_t *)dy + at, n);
+    else
+        pixel = (const float *)dy + at;
+    if (n == BIAS_LANES) {
+        for (int j = 0; j < BIAS_LANES; j++) sum[j] += pixel[j];
+    } else {
+        for (int j = 0; j < n; j++) sum[j] += pixel[j];
+    }
+}
+
+/* total += the sum of n channels from `first` on, over [begin, end) pixels, in pieces of floats. */
+static void sum_pixels(const wgrad *g, double *total, const void *dy, int64_t first, int64_t pitch, int64_t begin,
+                       int64_t end, int n) {
     while (begin < end) {
-        int64_t stop = at_most(begin + PIXELS_AT_ONCE, end);
+        int64_t stop = at_most(begin + UNITS_AT_ONCE, end);
         float sum[BIAS_LANES] = {0};
-        for (; begin < stop; begin++) {
-            const float *pixel = first + begin * pitch;
-            if (n == BIAS_LANES) {
-                for (int j = 0; j < BIAS_LANES; j++) sum[j] += pixel[j];
-            } else {
-                for (int j = 0; j < n; j++) sum[j] += pixel[j];
-            }
-        }
+        for (; begin < stop; begin++) sum_pixel(g, sum, dy, first + begin * pitch, n);
         for (int j = 0; j < n; j++) total[j] += (double)sum[j];
     }
 }
@@ -334,16 +430,21 @@ static void run_bias(const launch *l, int64_t index) {
     }
     const stream_shape *s = &g->stream[i];
     const uint32_t *mask = l->b->plane[CONV2D_MASK][i];
-    float *dbias = l->b->plane[CONV2D_BIAS][i];
+    void *dbias = l->b->plane[CONV2D_BIAS][i];
     if (!dbias) return;
     int64_t first = index * BIAS_LANES, sample_pixels = g->map.out_size[0] * g->map.out_size[1];
     int n = (int)at_most(s->out_channels - first, BIAS_LANES);
     double total[BIAS_LANES] = {0};
+    float sum[BIAS_LANES];
     for (int64_t at = 0; at < g->pixels; at += sample_pixels) {
         if (mask_blanks(mask, at / sample_pixels)) continue;
-        sum_pixels(total, (const float *)l->b->plane[CONV2D_Y][i] + first, s->out_pitch, at, at + sample_pixels, n);
+        sum_pixels(g, total, l->b->plane[CONV2D_Y][i], first, s->out_pitch, at, at + sample_pixels, n);
     }
-    for (int j = 0; j < n; j++) dbias[first + j] = (float)total[j];
+    for (int j = 0; j < n; j++) sum[j] = (float)total[j];
+    if (g->halves)
+        g->halves->narrow((uint16_t *)dbias + first, sum, n);
+    else
+        copy_floats((float *)dbias + first, sum, n);
 }
 
 static void run_part(void *context, int64_t index) {
@@ -364,11 +465,12 @@ static void reduce_part(void *context, int64_t index) {
     const stream_shape *s = &g->stream[i];
     int64_t begin = index * REDUCE_FLOATS, end = at_most(begin + REDUCE_FLOATS, s->weights);
     const float *partial = (const float *)l->b->workspace + s->partial;
-    float *dw = l->b->plane[CONV2D_W][i];
-    memcpy(dw + begin, partial + begin, (size_t)(end - begin) * sizeof *dw);
+    float sums[REDUCE_FLOATS], *dw = g->halves ? sums : (float *)l->b->plane[CONV2D_W][i] + begin;
+    memcpy(dw, partial + begin, (size_t)(end - begin) * sizeof *dw);
     for (int64_t split = 1; split < g->splits; split++) {
-        for (int64_t j = begin; j < end; j++) dw[j] += partial[split * s->weights + j];
+        for (int64_t j = begin; j < end; j++) dw[j - begin] += partial[split * s->weights + j];
     }
+    if (g->halves) g->halves->narrow((uint16_t *)l->b->plane[CONV2D_W][i] + begin, sums, end - begin);
 }
 
 braid_status wgrad_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
