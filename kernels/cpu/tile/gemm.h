@@ -39,7 +39,8 @@ typedef struct gemm_rows {
 /*
  * out[i * pitch + j] = (accumulate ? out[i * pitch + j] : 0) + sum over t < depth of row[t][first + i] * column[t][j]
  * for i < m, j < n. A tile of floats makes the sum first, then adds it to out, and takes its operands where they
- * lie; a tile of bf16 takes them packed. Where tile->rows is a multiple of GEMM_PACKED_STEP, `first` is one of tile->rows.
+ * lie; a tile of bf16 takes them packed. Where tile->rows is a multiple of GEMM_PACKED_STEP, `first` is one of
+ * tile->rows.
  */
 typedef struct gemm_outer {
     int m, n; /* 1 to tile->rows, 1 to tile->columns */
