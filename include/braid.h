@@ -105,6 +105,10 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
     X(ADD, add)                 \
     X(MAXPOOL, maxpool)         \
     X(AVGPOOL, avgpool)         \
+    X(LAYERNORM, layernorm)     \
+    X(ROWNORM, rownorm)         \
+    X(MATMUL, matmul)           \
+    X(FUSE, fuse)               \
     X(BN_STATS, bn_stats)       \
     X(BN_FINALIZE, bn_finalize) \
     X(BN_APPLY, bn_apply)       \

@@ -24,12 +24,6 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     }
 }
 
-static double flops(const braid_problem *p) {
-    double products = 0;
-    for (int i = 0; i < p->streams; i++) products += (double)p->out_channels[i] * (double)p->in_channels[i];
-    return 2 * (double)p->batch * products;
-}
-
 static int64_t terms(const braid_problem *p) {
     int64_t most = 1;
     if (p->pass == BRAID_PASS_BWD_WEIGHT) return p->batch;
@@ -41,24 +35,8 @@ static int64_t terms(const braid_problem *p) {
 }
 
 static void draw(rng *r, braid_problem *p) {
-    p->batch = draw_size(r, 129);
     p->bias = draw_chance(r, 50);
-    for (int i = 0; i < p->streams; i++) {
-        p->in_channels[i] = draw_size(r, 129);
-        p->out_channels[i] = draw_size(r, 129);
-    }
-    while (flops(p) > DRAW_FLOPS && p->batch > 1) p->batch = (p->batch + 1) / 2;
-}
-
-static void shrink(braid_problem *p) {
-    p->batch = shrink_size(p->batch, 80);
-    for (int i = 0; i < p->streams; i++) {
-        int dense_in = p->in_pitch[i] == p->in_channels[i], dense_out = p->out_pitch[i] == p->out_channels[i];
-        p->in_channels[i] = shrink_size(p->in_channels[i], 160);
-        p->out_channels[i] = shrink_size(p->out_channels[i], 160);
-        if (dense_in) p->in_pitch[i] = p->in_channels[i];
-        if (dense_out) p->out_pitch[i] = p->out_channels[i];
-    }
+    draw_product(r, p);
 }
 
 const op_info op_linear = {
@@ -79,8 +57,8 @@ const op_info op_linear = {
         },
     .planes = planes,
     .shape = shape,
-    .flops = flops,
+    .flops = product_flops,
     .terms = terms,
     .draw = draw,
-    .shrink = shrink,
+    .shrink = shrink_rows,
 };

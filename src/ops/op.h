@@ -161,6 +161,7 @@ int64_t integrate_out_size(const braid_problem *p, int axis);
 int64_t maxpool_out_size(const braid_problem *p, int axis);
 /* The rows (axis 0) or columns (axis 1) [*begin, *end) that adaptive pooling averages for output position `out`. */
 void avgpool_window(const braid_problem *p, int axis, int64_t out, int64_t *begin, int64_t *end);
+int64_t fuse_width(const braid_problem *p); /* channels of all streams together */
 int64_t mask_words(int64_t batch);
 
 /* Samples of plane i that the mask leaves active; all of them where mask is NULL. */
@@ -177,6 +178,10 @@ enum { ACT_X, ACT_Y, ACT_DX };
 enum { ADD_X, ADD_Z, ADD_Y };
 enum { MAXPOOL_X, MAXPOOL_Y, MAXPOOL_DX };
 enum { AVGPOOL_X, AVGPOOL_Y };
+enum { LAYERNORM_X, LAYERNORM_GAMMA, LAYERNORM_BETA, LAYERNORM_Y, LAYERNORM_DX };
+enum { ROWNORM_X, ROWNORM_Y, ROWNORM_DX };
+enum { MATMUL_X, MATMUL_W, MATMUL_Y };
+enum { FUSE_X, FUSE_LOGITS, FUSE_Y, FUSE_DLOGITS };
 enum { BN_STATS_X, BN_STATS_MASK, BN_STATS_MEAN, BN_STATS_VAR };
 enum {
     BN_FINALIZE_MEAN,

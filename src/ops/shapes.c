@@ -71,6 +71,32 @@ void shrink_pixels(braid_problem *p) {
     }
 }
 
+double product_flops(const braid_problem *p) {
+    double products = 0;
+    for (int i = 0; i < p->streams; i++) products += (double)p->out_channels[i] * (double)p->in_channels[i];
+    return 2 * (double)p->batch * products;
+}
+
+void draw_product(rng *r, braid_problem *p) {
+    p->batch = draw_size(r, 129);
+    for (int i = 0; i < p->streams; i++) {
+        p->in_channels[i] = draw_size(r, 129);
+        p->out_channels[i] = draw_size(r, 129);
+    }
+    while (product_flops(p) > DRAW_FLOPS && p->batch > 1) p->batch = (p->batch + 1) / 2;
+}
+
+void shrink_rows(braid_problem *p) {
+    p->batch = shrink_size(p->batch, 80);
+    for (int i = 0; i < p->streams; i++) {
+        int dense_in = p->in_pitch[i] == p->in_channels[i], dense_out = p->out_pitch[i] == p->out_channels[i];
+        p->in_channels[i] = shrink_size(p->in_channels[i], 160);
+        p->out_channels[i] = shrink_size(p->out_channels[i], 160);
+        if (dense_in) p->in_pitch[i] = p->in_channels[i];
+        if (dense_out) p->out_pitch[i] = p->out_channels[i];
+    }
+}
+
 int draw_chance(rng *r, int percent) { return rng_between(r, 1, 100) <= percent; }
 
 int64_t shrink_size(int64_t size, int64_t most) {

@@ -39,6 +39,12 @@ int64_t draw_size(rng *r, int64_t most);
 void draw_pixels(rng *r, braid_problem *p);
 void shrink_pixels(braid_problem *p);
 
+/* Batch and channels of a random product of [B][C] and [C][K], within DRAW_FLOPS; its work; and the shrinking of all
+ * problems on [B][C] planes, with or without K. */
+void draw_product(rng *r, braid_problem *p);
+double product_flops(const braid_problem *p);
+void shrink_rows(braid_problem *p);
+
 /* True in `percent` of the draws. */
 int draw_chance(rng *r, int percent);
 

@@ -176,18 +176,18 @@ static const property properties[] = {
 };
 
 static void gradients(suite *s) {
-    check_product_gradients(s, "conv2d_fwd:f64:n2:b2:hw5x4:c2,3:k3,2:rs3x2:pad1:bias1");
-    check_product_gradients(s, "conv2d_fwd:f64:n1:b1:hw4x5:c2:k2:rs3x3:pad2x1:mode=reflect");
-    check_product_gradients(s, "conv2d_fwd:f64:n1:b1:hw4x5:c2:k2:rs3x3:pad2x1:mode=replicate");
-    check_product_gradients(s, "conv2d_fwd:f64:n1:b1:hw4x5:c2:k2:rs3x3:pad2x1:mode=circular");
+    check_all_gradients(s, "conv2d_fwd:f64:n2:b2:hw5x4:c2,3:k3,2:rs3x2:pad1:bias1");
+    check_all_gradients(s, "conv2d_fwd:f64:n1:b1:hw4x5:c2:k2:rs3x3:pad2x1:mode=reflect");
+    check_all_gradients(s, "conv2d_fwd:f64:n1:b1:hw4x5:c2:k2:rs3x3:pad2x1:mode=replicate");
+    check_all_gradients(s, "conv2d_fwd:f64:n1:b1:hw4x5:c2:k2:rs3x3:pad2x1:mode=circular");
     if (!s->whole) return;
-    check_product_gradients(s, "conv2d_fwd:f64:n3:b5:hw5x6:c3,1,2:k4,2,3:rs3x3:st2:pad1:bias1:mask1");
-    check_product_gradients(s, "conv2d_fwd:f64:n2:b2:hw7x8:c4:k8:rs3x3:st2x1:pad2x0:dil2x3:g2");
-    check_product_gradients(s, "conv2d_fwd:f64:n1:b2:hw6x6:c4:k4:rs4x4:pad=same:g4:bias1");
-    check_product_gradients(s, "conv2d_fwd:f64:n1:b1:hw1x1:c3:k2:rs3x3:pad1");
-    check_product_gradients(s, "conv2d_fwd:f64:n2:b2:hw6x5:c2,1:k1,3:rs3x3:st3:pad2:extra1x0:mode=reflect:bias1:mask1");
-    check_product_gradients(s, "conv2d_fwd:f64:n2:b2:hw6x5:c2,1:k1,3:rs3x3:st2:pad3:dil2:mode=replicate");
-    check_product_gradients(s, "conv2d_fwd:f64:n2:b2:hw6x5:c2,1:k1,3:rs2x5:pad5:mode=circular:cp4:kp3");
+    check_all_gradients(s, "conv2d_fwd:f64:n3:b5:hw5x6:c3,1,2:k4,2,3:rs3x3:st2:pad1:bias1:mask1");
+    check_all_gradients(s, "conv2d_fwd:f64:n2:b2:hw7x8:c4:k8:rs3x3:st2x1:pad2x0:dil2x3:g2");
+    check_all_gradients(s, "conv2d_fwd:f64:n1:b2:hw6x6:c4:k4:rs4x4:pad=same:g4:bias1");
+    check_all_gradients(s, "conv2d_fwd:f64:n1:b1:hw1x1:c3:k2:rs3x3:pad1");
+    check_all_gradients(s, "conv2d_fwd:f64:n2:b2:hw6x5:c2,1:k1,3:rs3x3:st3:pad2:extra1x0:mode=reflect:bias1:mask1");
+    check_all_gradients(s, "conv2d_fwd:f64:n2:b2:hw6x5:c2,1:k1,3:rs3x3:st2:pad3:dil2:mode=replicate");
+    check_all_gradients(s, "conv2d_fwd:f64:n2:b2:hw6x5:c2,1:k1,3:rs2x5:pad5:mode=circular:cp4:kp3");
 }
 
 int main(int argc, char **argv) {

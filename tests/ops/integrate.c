@@ -257,12 +257,12 @@ static const property properties[] = {
 };
 
 static void gradients(suite *s) {
-    check_product_gradients(s, "integrate_fwd:f64:n2:b2:hw3x4:c2,3:zi3:zo2:st2:bias1");
+    check_all_gradients(s, "integrate_fwd:f64:n2:b2:hw3x4:c2,3:zi3:zo2:st2:bias1");
     if (!s->whole) return;
-    check_product_gradients(s, "integrate_fwd:f64:n1:b1:hw1x1:c1:zi1:zo1");
-    check_product_gradients(s, "integrate_fwd:f64:n3:b5:hw3x2:c2,1,4:zi0:zo3:bias1:mask1");
-    check_product_gradients(s, "integrate_fwd:f64:n2:b6:hw4x5:c3,1:zi2:zo4:st1x3:bias1:mask1");
-    check_product_gradients(s, "integrate_fwd:f64:n8:b2:hw2x3:c2:zi4:zo3:cp4");
+    check_all_gradients(s, "integrate_fwd:f64:n1:b1:hw1x1:c1:zi1:zo1");
+    check_all_gradients(s, "integrate_fwd:f64:n3:b5:hw3x2:c2,1,4:zi0:zo3:bias1:mask1");
+    check_all_gradients(s, "integrate_fwd:f64:n2:b6:hw4x5:c3,1:zi2:zo4:st1x3:bias1:mask1");
+    check_all_gradients(s, "integrate_fwd:f64:n8:b2:hw2x3:c2:zi4:zo3:cp4");
 }
 
 int main(int argc, char **argv) {

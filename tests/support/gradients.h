@@ -22,7 +22,7 @@ typedef double (*loss_function)(void *context);
 void check_gradient(suite *s, const char *what, rig *inputs, int slot, const rig *of, int gradient, loss_function value,
                     void *context);
 
-/* conv2d, linear or integrate: every gradient that its passes give. `text` is the forward problem in f64. */
-void check_product_gradients(suite *s, const char *text);
+/* Every gradient that the passes of an op with one output give. `text` is the forward problem in f64. */
+void check_all_gradients(suite *s, const char *text);
 
 #endif

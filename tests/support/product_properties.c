@@ -10,7 +10,8 @@
 _Static_assert((int)CONV2D_X == (int)LINEAR_X && (int)CONV2D_W == (int)LINEAR_W &&
                    (int)CONV2D_BIAS == (int)LINEAR_BIAS && (int)CONV2D_Y == (int)LINEAR_Y,
                "conv2d and linear number their operands alike");
-enum { X = CONV2D_X, W = CONV2D_W, Y = CONV2D_Y };
+enum { X = CONV2D_X, W = CONV2D_W };
+_Static_assert((int)MATMUL_X == X && (int)MATMUL_W == W, "matmul too; y is the last operand of all");
 
 /* Sums of halves are rounded, so nothing would be exact. */
 static int is_wide(const trial *t) {
@@ -108,7 +109,8 @@ static outcome linear_in(trial *t, int in_slot, int out_slot) {
 }
 
 outcome outputs_are_linear(trial *t) {
-    static const int inputs[BRAID_PASS_COUNT][2] = {{X, W}, {Y, W}, {X, Y}}, output[] = {Y, X, W};
+    const int y = op_operand_count(op_of(t->problem)) - 1;
+    const int inputs[BRAID_PASS_COUNT][2] = {{X, W}, {y, W}, {X, y}}, output[] = {y, X, W};
     if (!is_wide(t) || !same_density(t->problem)) return NOT_HERE;
     outcome found = linear_in(t, inputs[t->problem->pass][0], output[t->problem->pass]);
     return found == HELD ? linear_in(t, inputs[t->problem->pass][1], output[t->problem->pass]) : found;

@@ -1,6 +1,6 @@
 /*
- * Properties of the ops that multiply data by weights: conv2d, linear and, where it is said, integrate.
- * The slots of conv2d and linear have the same numbers. All are equalities: the inputs are small
+ * Properties of the ops that multiply data by weights: conv2d, linear, matmul and, where it is said, integrate.
+ * The slots of x and w have the same numbers, and y is the last operand. All are equalities: the inputs are small
  * integers, or the sums have one term.
  *
  * SPDX-License-Identifier: MIT

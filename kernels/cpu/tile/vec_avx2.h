@@ -102,6 +102,10 @@ VEC_INLINE vec_half vec_to_f16(vec a) { return _mm256_cvtps_ph(a, _MM_FROUND_TO_
 
 VEC_INLINE vec_double vec_double_zero(void) { return _mm256_setzero_pd(); }
 VEC_INLINE vec_double vec_double_load(const double *from) { return _mm256_loadu_pd(from); }
+VEC_INLINE vec_double vec_double_spread(double a) { return _mm256_set1_pd(a); }
+VEC_INLINE vec_double vec_double_low(vec a) { return _mm256_cvtps_pd(_mm256_castps256_ps128(a)); }
+VEC_INLINE vec_double vec_double_high(vec a) { return _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1)); }
+VEC_INLINE vec_double vec_double_mul(vec_double a, vec_double b) { return _mm256_mul_pd(a, b); }
 VEC_INLINE vec_double vec_double_from(const float *from) { return _mm256_cvtps_pd(_mm_loadu_ps(from)); }
 VEC_INLINE vec_double vec_double_from_bf16(const uint16_t *from) {
     vec wide = vec_from_bf16(_mm_loadl_epi64((const __m128i *)from));

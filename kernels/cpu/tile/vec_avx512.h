@@ -109,6 +109,11 @@ VEC_INLINE vec_half vec_to_f16(vec a) { return _mm512_cvtps_ph(a, _MM_FROUND_TO_
 
 VEC_INLINE vec_double vec_double_zero(void) { return _mm512_setzero_pd(); }
 VEC_INLINE vec_double vec_double_load(const double *from) { return _mm512_loadu_pd(from); }
+VEC_INLINE vec_double vec_double_spread(double a) { return _mm512_set1_pd(a); }
+/* The first and the second half of the lanes. */
+VEC_INLINE vec_double vec_double_low(vec a) { return _mm512_cvtps_pd(_mm512_castps512_ps256(a)); }
+VEC_INLINE vec_double vec_double_high(vec a) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1)); }
+VEC_INLINE vec_double vec_double_mul(vec_double a, vec_double b) { return _mm512_mul_pd(a, b); }
 VEC_INLINE vec_double vec_double_from(const float *from) { return _mm512_cvtps_pd(_mm256_loadu_ps(from)); }
 VEC_INLINE vec_double vec_double_from_bf16(const uint16_t *from) {
     __m256i bits = _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)from)), 16);

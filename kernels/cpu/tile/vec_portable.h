@@ -108,6 +108,10 @@ VEC_INLINE vec_double vec_double_load(const double *from) {
     memcpy(&a, from, sizeof a);
     return a;
 }
+VEC_INLINE vec_double vec_double_spread(double a) { return (vec_double){a, a}; }
+VEC_INLINE vec_double vec_double_low(vec a) { return (vec_double){(double)a[0], (double)a[1]}; }
+VEC_INLINE vec_double vec_double_high(vec a) { return (vec_double){(double)a[2], (double)a[3]}; }
+VEC_INLINE vec_double vec_double_mul(vec_double a, vec_double b) { return a * b; }
 VEC_INLINE vec_double vec_double_from(const float *from) { return (vec_double){(double)from[0], (double)from[1]}; }
 VEC_INLINE vec_double vec_double_from_bf16(const uint16_t *from) {
     vec wide = vec_from_bf16(vec_half_load_some(from, VEC_DOUBLES));

@@ -1,0 +1,40 @@
+/*
+ * matmul by the kernels of linear. With trans1 the second matrix lies as the weights of a linear layer do, and every
+ * pass is the same pass of linear. With trans0 it lies as the weights of the layer from K to C channels: the forward
+ * pass is then that layer's data gradient, the data gradient is its forward pass, and the weight gradient is its own
+ * with x and dy in each other's place. Nothing is copied or transposed.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CPU_MATMUL_LINEAR_H
+#define BRAID_KERNELS_CPU_MATMUL_LINEAR_H
+
+#include "kernels/kernel.h"
+
+/* The kernels of linear that do one pass of matmul; NULL: that layout is left to others. */
+typedef struct matmul_linear {
+    const kernel_functions *straight; /* trans1 */
+    const kernel_functions *turned;   /* trans0 */
+} matmul_linear;
+
+const char *matmul_linear_supports(const matmul_linear *m, const braid_problem *p, const device *d);
+double matmul_linear_cost(const matmul_linear *m, const braid_problem *p);
+braid_status matmul_linear_create(const matmul_linear *m, const braid_problem *p, device *d, void **state,
+                                  size_t *workspace_bytes);
+braid_status matmul_linear_launch(const braid_problem *p, device *d, void *state, const buffers *b);
+void matmul_linear_destroy(device *d, void *state);
+
+/* `const kernel_functions name` from the two; each is &kernel or NULL. */
+#define MATMUL_KERNEL(name, straight, turned)                                                           \
+    static const matmul_linear name##_forms = {straight, turned};                                       \
+    static const char *name##_supports(const braid_problem *p, const device *d) {                       \
+        return matmul_linear_supports(&name##_forms, p, d);                                             \
+    }                                                                                                   \
+    static double name##_cost(const braid_problem *p) { return matmul_linear_cost(&name##_forms, p); }  \
+    static braid_status name##_create(const braid_problem *p, device *d, void **state, size_t *bytes) { \
+        return matmul_linear_create(&name##_forms, p, d, state, bytes);                                 \
+    }                                                                                                   \
+    const kernel_functions name = {name##_supports, name##_cost, name##_create, matmul_linear_launch,   \
+                                   matmul_linear_destroy};
+
+#endif

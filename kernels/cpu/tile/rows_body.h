@@ -1,0 +1,334 @@
+/*
+ * The loops of rows.h, in terms of vec_*.h. Included once per instruction set. Each loop is written once, with the
+ * number format as a constant where it is inlined; values that do not fill a vector go through the same arithmetic
+ * with spare lanes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/dtype.h"
+#include "kernels/cpu/tile/parts.h"
+#include "kernels/cpu/tile/rows.h"
+
+/* Calls `loop` with the format as a constant last argument. */
+#define ROWS_BY_DTYPE(dtype, loop, ...)                                    \
+    switch (dtype) {                                                       \
+        case BRAID_DTYPE_BF16: loop(__VA_ARGS__, BRAID_DTYPE_BF16); break; \
+        case BRAID_DTYPE_F16: loop(__VA_ARGS__, BRAID_DTYPE_F16); break;   \
+        default: loop(__VA_ARGS__, BRAID_DTYPE_F32); break;                \
+    }
+
+/* ---- Values ------------------------------------------------------------------------------- */
+
+VEC_INLINE float row_get(const void *from, int64_t at, const braid_dtype t) {
+    if (t == BRAID_DTYPE_F32) return ((const float *)from)[at];
+    uint16_t half = ((const uint16_t *)from)[at];
+    return t == BRAID_DTYPE_BF16 ? f32_from_bf16(half) : f32_from_f16(half);
+}
+
+VEC_INLINE void row_put(void *to, int64_t at, float value, const braid_dtype t) {
+    if (t == BRAID_DTYPE_F32)
+        ((float *)to)[at] = value;
+    else
+        ((uint16_t *)to)[at] = t == BRAID_DTYPE_BF16 ? bf16_from_f32(value) : f16_from_f32(value);
+}
+
+/* VEC_LANES values from `at` on, or the `count` that are left and zeros behind them. */
+VEC_INLINE vec row_load(const void *from, int64_t at, int64_t count, const braid_dtype t) {
+    const uint16_t *halves = (const uint16_t *)from + at;
+    uint16_t last[VEC_LANES] = {0};
+    if (t == BRAID_DTYPE_F32)
+        return count >= VEC_LANES ? vec_load((const float *)from + at) : vec_load_some((const float *)from + at, count);
+    if (count < VEC_LANES) {
+        memcpy(last, halves, (size_t)count * sizeof *halves);
+        halves = last;
+    }
+    return t == BRAID_DTYPE_BF16 ? vec_load_bf16(halves) : vec_load_f16(halves);
+}
+
+VEC_INLINE void row_store(void *to, int64_t at, vec a, int64_t count, const braid_dtype t) {
+    uint16_t *halves = (uint16_t *)to + at, last[VEC_LANES];
+    if (t == BRAID_DTYPE_F32) {
+        if (count >= VEC_LANES)
+            vec_store((float *)to + at, a);
+        else
+            vec_store_some((float *)to + at, a, count);
+        return;
+    }
+    uint16_t *room = count < VEC_LANES ? last : halves;
+    if (t == BRAID_DTYPE_BF16)
+        vec_store_bf16(room, a);
+    else
+        vec_store_f16(room, a);
+    if (count < VEC_LANES) memcpy(halves, last, (size_t)count * sizeof *halves);
+}
+
+/* Floats of a parameter, beside a row. */
+VEC_INLINE vec row_parameter(const float *from, int64_t at, int64_t count) {
+    return row_load(from, at, count, BRAID_DTYPE_F32);
+}
+
+/* Where row `row` of a plane starts. */
+VEC_INLINE const void *row_at(const row_block *r, const void *plane, int64_t row, const braid_dtype t) {
+    return (const char *)plane + row * r->pitch * (t == BRAID_DTYPE_F32 ? 4 : 2);
+}
+
+/* The row of the output; its lanes behind the channels are zero from here on. */
+VEC_INLINE void *row_out(const row_block *r, int64_t row, const braid_dtype t) {
+    const int64_t bytes = t == BRAID_DTYPE_F32 ? 4 : 2;
+    char *out = (char *)r->out + row * r->pitch * bytes;
+    if (r->pitch > r->channels) memset(out + r->channels * bytes, 0, (size_t)((r->pitch - r->channels) * bytes));
+    return out;
+}
+
+/* ---- Sums --------------------------------------------------------------------------------- */
+
+/* Two sums in double, each of the two halves of a vector. */
+typedef struct row_sums {
+    vec_double low[2], high[2];
+} row_sums;
+
+VEC_INLINE row_sums no_sums(void) {
+    const vec_double zero = vec_double_zero();
+    return (row_sums){{zero, zero}, {zero, zero}};
+}
+
+/* The first sum gains a, the second a * b. */
+VEC_INLINE void add_sums(row_sums *s, vec_double low_a, vec_double high_a, vec_double low_b, vec_double high_b) {
+    s->low[0] = vec_double_add(s->low[0], low_a);
+    s->high[0] = vec_double_add(s->high[0], high_a);
+    s->low[1] = vec_double_mul_add(low_a, low_b, s->low[1]);
+    s->high[1] = vec_double_mul_add(high_a, high_b, s->high[1]);
+}
+
+/* Sum `which` of all lanes, by halves. */
+VEC_INLINE double whole_sum(const row_sums *s, int which) {
+    double lane[VEC_DOUBLES];
+    vec_double_store(lane, vec_double_add(s->low[which], s->high[which]));
+    for (int half = VEC_DOUBLES / 2; half > 0; half /= 2) {
+        for (int i = 0; i < half; i++) lane[i] += lane[i + half];
+    }
+    return lane[0];
+}
+
+/* The sums of x and of x * y. */
+VEC_INLINE row_sums product_sums(const void *x, const void *y, int64_t count, const braid_dtype t) {
+    row_sums s = no_sums();
+    for (int64_t c = 0; c < count; c += VEC_LANES) {
+        vec a = row_load(x, c, count - c, t), b = row_load(y, c, count - c, t);
+        add_sums(&s, vec_double_low(a), vec_double_high(a), vec_double_low(b), vec_double_high(b));
+    }
+    return s;
+}
+
+/* ---- Layer normalisation ------------------------------------------------------------------ */
+
+typedef struct row_moments {
+    double mean, rstd;
+} row_moments;
+
+/* The first `count` lanes of a, and `spare` in the others. */
+VEC_INLINE vec with_spare(vec a, int64_t count, float spare) {
+    float ones[VEC_LANES];
+    vec_store(ones, vec_spread(1.0f));
+    return vec_select(vec_greater(vec_load_some(ones, count), vec_zero()), a, vec_spread(spare));
+}
+
+/* Sums about the first value of the row: (first - mean)^2 is at most channels * var, so that the subtraction of the
+ * squared sum costs a double at most that factor. */
+VEC_INLINE row_moments moments(const void *x, int64_t channels, double eps, const braid_dtype t) {
+    const float first = row_get(x, 0, t);
+    const vec_double shift = vec_double_spread((double)first);
+    row_sums s = no_sums();
+    for (int64_t c = 0; c < channels; c += VEC_LANES) {
+        vec a = row_load(x, c, channels - c, t);
+        if (channels - c < VEC_LANES) a = with_spare(a, channels - c, first);
+        vec_double low = vec_double_sub(vec_double_low(a), shift), high = vec_double_sub(vec_double_high(a), shift);
+        add_sums(&s, low, high, low, high);
+    }
+    double sum = whole_sum(&s, 0), squares = whole_sum(&s, 1), count = (double)channels;
+    double var = (squares - sum * sum / count) / count;
+    return (row_moments){(double)first + sum / count, 1 / sqrt((var < 0 ? 0 : var) + eps)};
+}
+
+/* (x - mean) * rstd, the mean as a sum of two floats. */
+typedef struct row_scale {
+    vec mean, rest, rstd;
+} row_scale;
+
+VEC_INLINE row_scale scale_of(row_moments m) {
+    const double most = 0x1p127;
+    const float mean = (float)m.mean;
+    return (row_scale){vec_spread(mean), vec_spread((float)(m.mean - (double)mean)),
+                       vec_spread((float)(m.rstd > most ? most : m.rstd))};
+}
+
+VEC_INLINE vec xhat_of(vec x, const row_scale *s) { return vec_mul(vec_sub(vec_sub(x, s->mean), s->rest), s->rstd); }
+
+VEC_INLINE void layernorm_of(const row_block *r, const float *gamma, const float *beta, double eps,
+                             const braid_dtype t) {
+    for (int64_t row = 0; row < r->count; row++) {
+        const void *x = row_at(r, r->x, row, t);
+        void *y = row_out(r, row, t);
+        const row_scale s = scale_of(moments(x, r->channels, eps, t));
+        for (int64_t c = 0; c < r->channels; c += VEC_LANES) {
+            int64_t left = r->channels - c;
+            vec xhat = xhat_of(row_load(x, c, left, t), &s);
+            row_store(y, c, vec_mul_add(xhat, row_parameter(gamma, c, left), row_parameter(beta, c, left)), left, t);
+        }
+    }
+}
+
+VEC_INLINE void layernorm_gradient_of(const row_block *r, const float *gamma, double eps, const braid_dtype t) {
+    for (int64_t row = 0; row < r->count; row++) {
+        const void *x = row_at(r, r->x, row, t), *dy = row_at(r, r->dy, row, t);
+        void *dx = row_out(r, row, t);
+        const row_scale s = scale_of(moments(x, r->channels, eps, t));
+        row_sums sums = no_sums();
+        for (int64_t c = 0; c < r->channels; c += VEC_LANES) {
+            int64_t left = r->channels - c;
+            vec xhat = xhat_of(row_load(x, c, left, t), &s);
+            vec g = vec_mul(row_load(dy, c, left, t), row_parameter(gamma, c, left));
+            add_sums(&sums, vec_double_low(g), vec_double_high(g), vec_double_low(xhat), vec_double_high(xhat));
+        }
+        const vec mean = vec_spread((float)(whole_sum(&sums, 0) / (double)r->channels));
+        const vec along = vec_spread((float)(whole_sum(&sums, 1) / (double)r->channels));
+        for (int64_t c = 0; c < r->channels; c += VEC_LANES) {
+            int64_t left = r->channels - c;
+            vec xhat = xhat_of(row_load(x, c, left, t), &s);
+            vec g = vec_mul(row_load(dy, c, left, t), row_parameter(gamma, c, left));
+            row_store(dx, c, vec_mul(s.rstd, vec_sub(vec_sub(g, mean), vec_mul(xhat, along))), left, t);
+        }
+    }
+}
+
+#define SUM_ROWS 16 /* of which the moments are known while their channels are summed */
+
+/* Adds rows [first, end), at most SUM_ROWS, to the sums of VEC_LANES channels from c on, or of those that are left. */
+VEC_INLINE void sum_channels(double *dgamma, double *dbeta, const row_block *r, const row_moments *m, int64_t first,
+                             int64_t end, int64_t c, const braid_dtype t) {
+    const int64_t left = r->channels - c, count = at_most(left, VEC_LANES);
+    double sums[2][VEC_LANES] = {{0}};
+    row_sums s;
+    memcpy(sums[0], dbeta + c, (size_t)count * sizeof(double));
+    memcpy(sums[1], dgamma + c, (size_t)count * sizeof(double));
+    for (int i = 0; i < 2; i++) {
+        s.low[i] = vec_double_load(sums[i]);
+        s.high[i] = vec_double_load(sums[i] + VEC_DOUBLES);
+    }
+    for (int64_t row = first; row < end; row++) {
+        vec x = row_load(row_at(r, r->x, row, t), c, left, t), dy = row_load(row_at(r, r->dy, row, t), c, left, t);
+        vec_double mean = vec_double_spread(m[row - first].mean), rstd = vec_double_spread(m[row - first].rstd);
+        add_sums(&s, vec_double_low(dy), vec_double_high(dy),
+                 vec_double_mul(vec_double_sub(vec_double_low(x), mean), rstd),
+                 vec_double_mul(vec_double_sub(vec_double_high(x), mean), rstd));
+    }
+    for (int i = 0; i < 2; i++) {
+        vec_double_store(sums[i], s.low[i]);
+        vec_double_store(sums[i] + VEC_DOUBLES, s.high[i]);
+    }
+    memcpy(dbeta + c, sums[0], (size_t)count * sizeof(double));
+    memcpy(dgamma + c, sums[1], (size_t)count * sizeof(double));
+}
+
+VEC_INLINE void layernorm_sums_of(double *dgamma, double *dbeta, const row_block *r, double eps, const braid_dtype t) {
+    for (int64_t first = 0; first < r->count; first += SUM_ROWS) {
+        row_moments m[SUM_ROWS];
+        int64_t end = at_most(first + SUM_ROWS, r->count);
+        for (int64_t row = first; row < end; row++)
+            m[row - first] = moments(row_at(r, r->x, row, t), r->channels, eps, t);
+        for (int64_t c = 0; c < r->channels; c += VEC_LANES) sum_channels(dgamma, dbeta, r, m, first, end, c, t);
+    }
+}
+
+/* ---- Row normalisation -------------------------------------------------------------------- */
+
+/* 1 where a divisor and what is made of it are far from the ends of the floats; else a row is made in double. */
+VEC_INLINE int is_moderate(double divisor) { return divisor > 1e-15 && divisor < 1e15; }
+
+VEC_INLINE void rownorm_of(const row_block *r, double eps, const braid_dtype t) {
+    for (int64_t row = 0; row < r->count; row++) {
+        const void *x = row_at(r, r->x, row, t);
+        void *y = row_out(r, row, t);
+        const row_sums s = product_sums(x, x, r->channels, t);
+        double norm = sqrt(whole_sum(&s, 1)), divisor = norm < eps ? eps : norm;
+        const vec factor = vec_spread((float)(1 / divisor));
+        for (int64_t c = 0; c < r->channels && is_moderate(divisor); c += VEC_LANES)
+            row_store(y, c, vec_mul(row_load(x, c, r->channels - c, t), factor), r->channels - c, t);
+        for (int64_t c = 0; c < r->channels && !is_moderate(divisor); c++)
+            row_put(y, c, (float)((double)row_get(x, c, t) / divisor), t);
+    }
+}
+
+/* One row of (dy - x * bend) / divisor, where bend is <x, dy> / norm^2, or 0 below eps. */
+VEC_INLINE void rownorm_slope(void *dx, const void *x, const void *dy, int64_t channels, double divisor, double bend,
+                              const braid_dtype t) {
+    const vec factor = vec_spread((float)(1 / divisor)), along = vec_spread((float)bend);
+    for (int64_t c = 0; c < channels; c += VEC_LANES) {
+        vec away = vec_sub(row_load(dy, c, channels - c, t), vec_mul(row_load(x, c, channels - c, t), along));
+        row_store(dx, c, vec_mul(away, factor), channels - c, t);
+    }
+}
+
+/* The same in double, for a single channel (where it must be exactly 0 above eps) and for extreme norms. */
+VEC_INLINE void rownorm_slope_double(void *dx, const void *x, const void *dy, int64_t channels, double divisor,
+                                     double dot, const braid_dtype t) {
+    for (int64_t c = 0; c < channels; c++) {
+        double along = (double)row_get(x, c, t) / divisor * dot;
+        row_put(dx, c, (float)(((double)row_get(dy, c, t) - along) / divisor), t);
+    }
+}
+
+VEC_INLINE void rownorm_gradient_of(const row_block *r, double eps, const braid_dtype t) {
+    for (int64_t row = 0; row < r->count; row++) {
+        const void *x = row_at(r, r->x, row, t), *dy = row_at(r, r->dy, row, t);
+        void *dx = row_out(r, row, t);
+        const row_sums squares = product_sums(x, x, r->channels, t), products = product_sums(x, dy, r->channels, t);
+        double norm = sqrt(whole_sum(&squares, 1)), divisor = norm < eps ? eps : norm;
+        double dot = norm < eps ? 0 : whole_sum(&products, 1) / divisor;
+        if (r->channels > 1 && is_moderate(divisor))
+            rownorm_slope(dx, x, dy, r->channels, divisor, dot / divisor, t);
+        else
+            rownorm_slope_double(dx, x, dy, r->channels, divisor, dot, t);
+    }
+}
+
+/* ---- Single rows -------------------------------------------------------------------------- */
+
+VEC_INLINE void scale_row(void *to, const void *from, float factor, int64_t count, const braid_dtype t) {
+    const vec all = vec_spread(factor);
+    for (int64_t c = 0; c < count; c += VEC_LANES)
+        row_store(to, c, vec_mul(row_load(from, c, count - c, t), all), count - c, t);
+}
+
+VEC_INLINE void dot_row(double *sum, const void *x, const void *dy, int64_t count, const braid_dtype t) {
+    const row_sums s = product_sums(x, dy, count, t);
+    *sum = whole_sum(&s, 1);
+}
+
+/* ---- By format ---------------------------------------------------------------------------- */
+
+VEC_TARGET static void layernorm(const row_block *r, const float *gamma, const float *beta,
+                                 double eps){ROWS_BY_DTYPE(r->dtype, layernorm_of, r, gamma, beta, eps)}
+
+VEC_TARGET static void layernorm_gradient(const row_block *r, const float *gamma,
+                                          double eps){ROWS_BY_DTYPE(r->dtype, layernorm_gradient_of, r, gamma, eps)}
+
+VEC_TARGET static void layernorm_sums(double *dgamma, double *dbeta, const row_block *r,
+                                      double eps){ROWS_BY_DTYPE(r->dtype, layernorm_sums_of, dgamma, dbeta, r, eps)}
+
+VEC_TARGET static void rownorm(const row_block *r, double eps){ROWS_BY_DTYPE(r->dtype, rownorm_of, r, eps)}
+
+VEC_TARGET
+    static void rownorm_gradient(const row_block *r, double eps){ROWS_BY_DTYPE(r->dtype, rownorm_gradient_of, r, eps)}
+
+VEC_TARGET static void scale(void *to, const void *from, float factor, int64_t count,
+                             braid_dtype dtype){ROWS_BY_DTYPE(dtype, scale_row, to, from, factor, count)}
+
+VEC_TARGET static double dot(const void *x, const void *dy, int64_t count, braid_dtype dtype) {
+    double sum = 0;
+    ROWS_BY_DTYPE(dtype, dot_row, &sum, x, dy, count)
+    return sum;
+}
