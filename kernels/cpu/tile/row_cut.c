@@ -86,18 +86,19 @@ row_part row_cut_find(const row_cut *k, int64_t index) {
     return part;
 }
 
+static void *plane_of(const braid_problem *p, const buffers *b, const row_part *part, int slot) {
+    if (slot < 0) return NULL;
+    return plane_to(b->plane[slot][part->stream], part->begin * p->in_pitch[part->stream], dtype_bytes(p->dtype));
+}
+
 row_block row_cut_block(const braid_problem *p, const buffers *b, const row_part *part, const int slots[3]) {
-    int64_t pitch = p->in_pitch[part->stream], bytes = (int64_t)dtype_bytes(p->dtype);
-    char *plane[3];
-    for (int j = 0; j < 3; j++)
-        plane[j] = slots[j] < 0 ? NULL : (char *)b->plane[slots[j]][part->stream] + part->begin * pitch * bytes;
     return (row_block){.dtype = p->dtype,
                        .channels = p->in_channels[part->stream],
-                       .pitch = pitch,
+                       .pitch = p->in_pitch[part->stream],
                        .count = part->end - part->begin,
-                       .x = plane[0],
-                       .dy = plane[1],
-                       .out = plane[2]};
+                       .x = plane_of(p, b, part, slots[0]),
+                       .dy = plane_of(p, b, part, slots[1]),
+                       .out = plane_of(p, b, part, slots[2])};
 }
 
 typedef struct row_work {

@@ -11,6 +11,7 @@
 #include "core/dtype.h"
 #include "kernels/cpu/tile/parts.h"
 #include "kernels/cpu/tile/rows.h"
+#include "kernels/cpu/tile/vec_any.h"
 
 /* Calls `loop` with the format as a constant last argument. */
 #define ROWS_BY_DTYPE(dtype, loop, ...)                                    \
@@ -35,51 +36,21 @@ VEC_INLINE void row_put(void *to, int64_t at, float value, const braid_dtype t) 
         ((uint16_t *)to)[at] = t == BRAID_DTYPE_BF16 ? bf16_from_f32(value) : f16_from_f32(value);
 }
 
-/* VEC_LANES values from `at` on, or the `count` that are left and zeros behind them. */
-VEC_INLINE vec row_load(const void *from, int64_t at, int64_t count, const braid_dtype t) {
-    const uint16_t *halves = (const uint16_t *)from + at;
-    uint16_t last[VEC_LANES] = {0};
-    if (t == BRAID_DTYPE_F32)
-        return count >= VEC_LANES ? vec_load((const float *)from + at) : vec_load_some((const float *)from + at, count);
-    if (count < VEC_LANES) {
-        memcpy(last, halves, (size_t)count * sizeof *halves);
-        halves = last;
-    }
-    return t == BRAID_DTYPE_BF16 ? vec_load_bf16(halves) : vec_load_f16(halves);
-}
-
-VEC_INLINE void row_store(void *to, int64_t at, vec a, int64_t count, const braid_dtype t) {
-    uint16_t *halves = (uint16_t *)to + at, last[VEC_LANES];
-    if (t == BRAID_DTYPE_F32) {
-        if (count >= VEC_LANES)
-            vec_store((float *)to + at, a);
-        else
-            vec_store_some((float *)to + at, a, count);
-        return;
-    }
-    uint16_t *room = count < VEC_LANES ? last : halves;
-    if (t == BRAID_DTYPE_BF16)
-        vec_store_bf16(room, a);
-    else
-        vec_store_f16(room, a);
-    if (count < VEC_LANES) memcpy(halves, last, (size_t)count * sizeof *halves);
-}
-
 /* Floats of a parameter, beside a row. */
 VEC_INLINE vec row_parameter(const float *from, int64_t at, int64_t count) {
-    return row_load(from, at, count, BRAID_DTYPE_F32);
+    return vec_get(from, at, count, BRAID_DTYPE_F32);
 }
 
 /* Where row `row` of a plane starts. */
 VEC_INLINE const void *row_at(const row_block *r, const void *plane, int64_t row, const braid_dtype t) {
-    return (const char *)plane + row * r->pitch * (t == BRAID_DTYPE_F32 ? 4 : 2);
+    return plane_from(plane, row * r->pitch, t == BRAID_DTYPE_F32 ? 4 : 2);
 }
 
 /* The row of the output; its lanes behind the channels are zero from here on. */
 VEC_INLINE void *row_out(const row_block *r, int64_t row, const braid_dtype t) {
-    const int64_t bytes = t == BRAID_DTYPE_F32 ? 4 : 2;
-    char *out = (char *)r->out + row * r->pitch * bytes;
-    if (r->pitch > r->channels) memset(out + r->channels * bytes, 0, (size_t)((r->pitch - r->channels) * bytes));
+    const size_t bytes = t == BRAID_DTYPE_F32 ? 4 : 2;
+    void *out = plane_to(r->out, row * r->pitch, bytes);
+    zero_gaps(out, 1, r->channels, r->pitch, bytes);
     return out;
 }
 
@@ -117,7 +88,7 @@ VEC_INLINE double whole_sum(const row_sums *s, int which) {
 VEC_INLINE row_sums product_sums(const void *x, const void *y, int64_t count, const braid_dtype t) {
     row_sums s = no_sums();
     for (int64_t c = 0; c < count; c += VEC_LANES) {
-        vec a = row_load(x, c, count - c, t), b = row_load(y, c, count - c, t);
+        vec a = vec_get(x, c, count - c, t), b = vec_get(y, c, count - c, t);
         add_sums(&s, vec_double_low(a), vec_double_high(a), vec_double_low(b), vec_double_high(b));
     }
     return s;
@@ -143,7 +114,7 @@ VEC_INLINE row_moments moments(const void *x, int64_t channels, double eps, cons
     const vec_double shift = vec_double_spread((double)first);
     row_sums s = no_sums();
     for (int64_t c = 0; c < channels; c += VEC_LANES) {
-        vec a = row_load(x, c, channels - c, t);
+        vec a = vec_get(x, c, channels - c, t);
         if (channels - c < VEC_LANES) a = with_spare(a, channels - c, first);
         vec_double low = vec_double_sub(vec_double_low(a), shift), high = vec_double_sub(vec_double_high(a), shift);
         add_sums(&s, low, high, low, high);
@@ -175,8 +146,8 @@ VEC_INLINE void layernorm_of(const row_block *r, const float *gamma, const float
         const row_scale s = scale_of(moments(x, r->channels, eps, t));
         for (int64_t c = 0; c < r->channels; c += VEC_LANES) {
             int64_t left = r->channels - c;
-            vec xhat = xhat_of(row_load(x, c, left, t), &s);
-            row_store(y, c, vec_mul_add(xhat, row_parameter(gamma, c, left), row_parameter(beta, c, left)), left, t);
+            vec xhat = xhat_of(vec_get(x, c, left, t), &s);
+            vec_put(y, c, vec_mul_add(xhat, row_parameter(gamma, c, left), row_parameter(beta, c, left)), left, t, 0);
         }
     }
 }
@@ -189,17 +160,17 @@ VEC_INLINE void layernorm_gradient_of(const row_block *r, const float *gamma, do
         row_sums sums = no_sums();
         for (int64_t c = 0; c < r->channels; c += VEC_LANES) {
             int64_t left = r->channels - c;
-            vec xhat = xhat_of(row_load(x, c, left, t), &s);
-            vec g = vec_mul(row_load(dy, c, left, t), row_parameter(gamma, c, left));
+            vec xhat = xhat_of(vec_get(x, c, left, t), &s);
+            vec g = vec_mul(vec_get(dy, c, left, t), row_parameter(gamma, c, left));
             add_sums(&sums, vec_double_low(g), vec_double_high(g), vec_double_low(xhat), vec_double_high(xhat));
         }
         const vec mean = vec_spread((float)(whole_sum(&sums, 0) / (double)r->channels));
         const vec along = vec_spread((float)(whole_sum(&sums, 1) / (double)r->channels));
         for (int64_t c = 0; c < r->channels; c += VEC_LANES) {
             int64_t left = r->channels - c;
-            vec xhat = xhat_of(row_load(x, c, left, t), &s);
-            vec g = vec_mul(row_load(dy, c, left, t), row_parameter(gamma, c, left));
-            row_store(dx, c, vec_mul(s.rstd, vec_sub(vec_sub(g, mean), vec_mul(xhat, along))), left, t);
+            vec xhat = xhat_of(vec_get(x, c, left, t), &s);
+            vec g = vec_mul(vec_get(dy, c, left, t), row_parameter(gamma, c, left));
+            vec_put(dx, c, vec_mul(s.rstd, vec_sub(vec_sub(g, mean), vec_mul(xhat, along))), left, t, 0);
         }
     }
 }
@@ -219,7 +190,7 @@ VEC_INLINE void sum_channels(double *dgamma, double *dbeta, const row_block *r, 
         s.high[i] = vec_double_load(sums[i] + VEC_DOUBLES);
     }
     for (int64_t row = first; row < end; row++) {
-        vec x = row_load(row_at(r, r->x, row, t), c, left, t), dy = row_load(row_at(r, r->dy, row, t), c, left, t);
+        vec x = vec_get(row_at(r, r->x, row, t), c, left, t), dy = vec_get(row_at(r, r->dy, row, t), c, left, t);
         vec_double mean = vec_double_spread(m[row - first].mean), rstd = vec_double_spread(m[row - first].rstd);
         add_sums(&s, vec_double_low(dy), vec_double_high(dy),
                  vec_double_mul(vec_double_sub(vec_double_low(x), mean), rstd),
@@ -256,7 +227,7 @@ VEC_INLINE void rownorm_of(const row_block *r, double eps, const braid_dtype t) 
         double norm = sqrt(whole_sum(&s, 1)), divisor = norm < eps ? eps : norm;
         const vec factor = vec_spread((float)(1 / divisor));
         for (int64_t c = 0; c < r->channels && is_moderate(divisor); c += VEC_LANES)
-            row_store(y, c, vec_mul(row_load(x, c, r->channels - c, t), factor), r->channels - c, t);
+            vec_put(y, c, vec_mul(vec_get(x, c, r->channels - c, t), factor), r->channels - c, t, 0);
         for (int64_t c = 0; c < r->channels && !is_moderate(divisor); c++)
             row_put(y, c, (float)((double)row_get(x, c, t) / divisor), t);
     }
@@ -267,8 +238,8 @@ VEC_INLINE void rownorm_slope(void *dx, const void *x, const void *dy, int64_t c
                               const braid_dtype t) {
     const vec factor = vec_spread((float)(1 / divisor)), along = vec_spread((float)bend);
     for (int64_t c = 0; c < channels; c += VEC_LANES) {
-        vec away = vec_sub(row_load(dy, c, channels - c, t), vec_mul(row_load(x, c, channels - c, t), along));
-        row_store(dx, c, vec_mul(away, factor), channels - c, t);
+        vec away = vec_sub(vec_get(dy, c, channels - c, t), vec_mul(vec_get(x, c, channels - c, t), along));
+        vec_put(dx, c, vec_mul(away, factor), channels - c, t, 0);
     }
 }
 
@@ -300,7 +271,7 @@ VEC_INLINE void rownorm_gradient_of(const row_block *r, double eps, const braid_
 VEC_INLINE void scale_row(void *to, const void *from, float factor, int64_t count, const braid_dtype t) {
     const vec all = vec_spread(factor);
     for (int64_t c = 0; c < count; c += VEC_LANES)
-        row_store(to, c, vec_mul(row_load(from, c, count - c, t), all), count - c, t);
+        vec_put(to, c, vec_mul(vec_get(from, c, count - c, t), all), count - c, t, 0);
 }
 
 VEC_INLINE void dot_row(double *sum, const void *x, const void *dy, int64_t count, const braid_dtype t) {
