@@ -1,5 +1,5 @@
 /*
- * The data gradients of integrate in f32: dy times v_i, and times w at the pixels that the stride reached
+ * The data gradients of integrate: dy times v_i, and times w at the pixels that the stride reached
  * (tile/igemm.h).
  *
  * SPDX-License-Identifier: MIT
@@ -14,9 +14,11 @@ static braid_status create(const braid_problem *p, const gemm_tile *tile, void *
     return integrate_convs_create(p, &product, tile, state, workspace_bytes);
 }
 
-TILE_KERNEL(integrate_bwd_data_f32__cpu_igemm_avx512, gemm_avx512, supports_all, integrate_cost, create,
+TILE_KERNEL(integrate_bwd_data_bf16__cpu_igemm_avx512_bf16, gemm_avx512_bf16, supports_all, integrate_cost, create,
             integrate_convs_launch, integrate_convs_destroy)
-TILE_KERNEL(integrate_bwd_data_f32__cpu_igemm_avx2, gemm_avx2, supports_all, integrate_cost, create,
+TILE_KERNEL(integrate_bwd_data__cpu_igemm_avx512, gemm_avx512, supports_all, integrate_cost, create,
             integrate_convs_launch, integrate_convs_destroy)
-TILE_KERNEL(integrate_bwd_data_f32__cpu_igemm_portable, gemm_portable, supports_all, integrate_cost, create,
+TILE_KERNEL(integrate_bwd_data__cpu_igemm_avx2, gemm_avx2, supports_all, integrate_cost, create, integrate_convs_launch,
+            integrate_convs_destroy)
+TILE_KERNEL(integrate_bwd_data__cpu_igemm_portable, gemm_portable, supports_all, integrate_cost, create,
             integrate_convs_launch, integrate_convs_destroy)

@@ -1,5 +1,5 @@
 /*
- * The weight gradient of linear in f32, and of its bias: a sum of outer products over the output pixels
+ * The weight gradient of linear, and of its bias: a sum of outer products over the output pixels
  * (tile/wgrad.h).
  *
  * SPDX-License-Identifier: MIT
@@ -7,9 +7,11 @@
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/wgrad.h"
 
-TILE_KERNEL(linear_bwd_weight_f32__cpu_outer_avx512, gemm_avx512, supports_all, wgrad_cost, wgrad_create, wgrad_launch,
-            wgrad_destroy)
-TILE_KERNEL(linear_bwd_weight_f32__cpu_outer_avx2, gemm_avx2, supports_all, wgrad_cost, wgrad_create, wgrad_launch,
-            wgrad_destroy)
-TILE_KERNEL(linear_bwd_weight_f32__cpu_outer_portable, gemm_portable, supports_all, wgrad_cost, wgrad_create,
+TILE_KERNEL(linear_bwd_weight_bf16__cpu_outer_avx512_bf16, gemm_avx512_bf16, supports_all, wgrad_cost, wgrad_create,
             wgrad_launch, wgrad_destroy)
+TILE_KERNEL(linear_bwd_weight__cpu_outer_avx512, gemm_avx512, supports_all, wgrad_cost, wgrad_create, wgrad_launch,
+            wgrad_destroy)
+TILE_KERNEL(linear_bwd_weight__cpu_outer_avx2, gemm_avx2, supports_all, wgrad_cost, wgrad_create, wgrad_launch,
+            wgrad_destroy)
+TILE_KERNEL(linear_bwd_weight__cpu_outer_portable, gemm_portable, supports_all, wgrad_cost, wgrad_create, wgrad_launch,
+            wgrad_destroy)

@@ -1,10 +1,11 @@
 /*
- * linear forward in f32, in two ways: the packed product of tile/igemm.h, a sample being an image of one
+ * linear forward, in two ways: the packed product of tile/igemm.h, a sample being an image of one
  * pixel; and dot products of rows of x and rows of w as they lie, for batches so small that packing the
  * weights would cost more than using them.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/dtype.h"
 #include "core/threads.h"
 #include "kernels/cpu/tile/igemm.h"
 #include "kernels/cpu/tile/isa.h"
@@ -13,17 +14,20 @@
 #define COLUMNS_IN_PART 32
 #define SAMPLES_IN_PART 64
 
-TILE_KERNEL(linear_fwd_f32__cpu_igemm_avx512, gemm_avx512, supports_all, igemm_cost, igemm_create_forward, igemm_launch,
-            igemm_destroy)
-TILE_KERNEL(linear_fwd_f32__cpu_igemm_avx2, gemm_avx2, supports_all, igemm_cost, igemm_create_forward, igemm_launch,
-            igemm_destroy)
-TILE_KERNEL(linear_fwd_f32__cpu_igemm_portable, gemm_portable, supports_all, igemm_cost, igemm_create_forward,
+TILE_KERNEL(linear_fwd_bf16__cpu_igemm_avx512_bf16, gemm_avx512_bf16, supports_all, igemm_cost, igemm_create_forward,
             igemm_launch, igemm_destroy)
+TILE_KERNEL(linear_fwd__cpu_igemm_avx512, gemm_avx512, supports_all, igemm_cost, igemm_create_forward, igemm_launch,
+            igemm_destroy)
+TILE_KERNEL(linear_fwd__cpu_igemm_avx2, gemm_avx2, supports_all, igemm_cost, igemm_create_forward, igemm_launch,
+            igemm_destroy)
+TILE_KERNEL(linear_fwd__cpu_igemm_portable, gemm_portable, supports_all, igemm_cost, igemm_create_forward, igemm_launch,
+            igemm_destroy)
 
 typedef struct dots {
     const braid_problem *p;
     const gemm_tile *tile;
     const buffers *b;
+    int64_t bytes; /* of a number: f32 with a tile of floats, bf16 with one of bf16 */
 } dots;
 
 /* Some columns of some samples of one stream. */
@@ -70,20 +74,21 @@ static void find_part(dots_part *a, int64_t index) {
 static void clear_sample(const dots_part *a, int64_t sample, int blank) {
     const braid_problem *p = a->l->p;
     int64_t channels = p->out_channels[a->stream], pitch = p->out_pitch[a->stream];
-    float *y = (float *)a->l->b->plane[LINEAR_Y][a->stream] + sample * pitch;
-    if (blank) zero_floats(y + a->column_begin, a->column_end - a->column_begin);
-    if (a->column_end == channels) zero_floats(y + channels, pitch - channels);
+    int64_t bytes = a->l->bytes;
+    unsigned char *y = (unsigned char *)a->l->b->plane[LINEAR_Y][a->stream] + sample * pitch * bytes;
+    if (blank) zero_bytes(y + a->column_begin * bytes, (a->column_end - a->column_begin) * bytes);
+    if (a->column_end == channels) zero_bytes(y + channels * bytes, (pitch - channels) * bytes);
 }
 
 /* Lists active samples from `next` on, as many as the tile takes. Returns the first not looked at. */
 static int64_t list_samples(dots_part *a, gemm_dots *g, int64_t next) {
-    const float *x = a->l->b->plane[LINEAR_X][a->stream];
+    const unsigned char *x = a->l->b->plane[LINEAR_X][a->stream];
     g->m = 0;
     for (; next < a->sample_end && g->m < a->l->tile->dot_rows; next++) {
         int blank = mask_blanks(a->l->b->plane[LINEAR_MASK][a->stream], next);
         clear_sample(a, next, blank);
         if (blank) continue;
-        g->row[g->m] = x + next * a->l->p->in_pitch[a->stream];
+        g->row[g->m] = x + next * a->l->p->in_pitch[a->stream] * a->l->bytes;
         a->sample[g->m++] = next;
     }
     return next;
@@ -91,13 +96,24 @@ static int64_t list_samples(dots_part *a, gemm_dots *g, int64_t next) {
 
 /* The columns [first, first + g->n) of the listed samples. */
 static void make_columns(const dots_part *a, gemm_dots *g, int64_t first) {
-    const float *w = a->l->b->plane[LINEAR_W][a->stream], *bias = a->l->b->plane[LINEAR_BIAS][a->stream];
-    float *y = a->l->b->plane[LINEAR_Y][a->stream];
-    for (int j = 0; j < g->n; j++) g->column[j] = w + (first + j) * g->depth;
-    a->l->tile->run_dots(g);
+    const gemm_tile *tile = a->l->tile;
+    const unsigned char *w = a->l->b->plane[LINEAR_W][a->stream];
+    const void *bias = a->l->b->plane[LINEAR_BIAS][a->stream];
+    void *y = a->l->b->plane[LINEAR_Y][a->stream];
+    float start[GEMM_DOT_COLUMNS] = {0}, sum[GEMM_DOT_COLUMNS];
+    if (bias && gemm_is_bf16(tile))
+        tile->bf16->widen(start, (const uint16_t *)bias + first, g->n);
+    else if (bias)
+        copy_floats(start, (const float *)bias + first, g->n);
+    for (int j = 0; j < g->n; j++) g->column[j] = w + (first + j) * g->depth * a->l->bytes;
+    tile->run_dots(g);
     for (int i = 0; i < g->m; i++) {
-        float *to = y + a->sample[i] * a->l->p->out_pitch[a->stream] + first;
-        for (int j = 0; j < g->n; j++) to[j] = bias ? g->out[i][j] + bias[first + j] : g->out[i][j];
+        int64_t at = a->sample[i] * a->l->p->out_pitch[a->stream] + first;
+        for (int j = 0; j < g->n; j++) sum[j] = g->out[i][j] + start[j];
+        if (gemm_is_bf16(tile))
+            tile->bf16->narrow((uint16_t *)y + at, sum, g->n);
+        else
+            copy_floats((float *)y + at, sum, g->n);
     }
 }
 
@@ -115,7 +131,7 @@ static void run_part(void *context, int64_t index) {
 }
 
 static braid_status dots_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    dots l = {p, state, b};
+    dots l = {p, state, b, (int64_t)dtype_bytes(p->dtype)};
     int64_t parts = 0;
     (void)d;
     for (int i = 0; i < p->streams; i++) parts += column_parts(p, i);
@@ -123,6 +139,8 @@ static braid_status dots_launch(const braid_problem *p, device *d, void *state, 
     return BRAID_OK;
 }
 
+TILE_KERNEL(linear_fwd_bf16__cpu_dot_avx512_bf16, gemm_avx512_bf16, supports_all, dots_cost, dots_create, dots_launch,
+            dots_destroy)
 TILE_KERNEL(linear_fwd_f32__cpu_dot_avx512, gemm_avx512, supports_all, dots_cost, dots_create, dots_launch,
             dots_destroy)
 TILE_KERNEL(linear_fwd_f32__cpu_dot_avx2, gemm_avx2, supports_all, dots_cost, dots_create, dots_launch, dots_destroy)
