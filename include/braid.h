@@ -114,7 +114,13 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
     X(BN_APPLY, bn_apply)       \
     X(BN_SUMS, bn_sums)         \
     X(BN_DAPPLY, bn_dapply)     \
-    X(NORMALIZE, normalize)
+    X(NORMALIZE, normalize)     \
+    X(SGD, sgd)                 \
+    X(ADAM, adam)               \
+    X(ADAMW, adamw)             \
+    X(RMSPROP, rmsprop)         \
+    X(CLIP_NORM, clip_norm)     \
+    X(CAST, cast)
 
 #define BRAID_OP_ENUM(NAME, name) BRAID_OP_##NAME,
 typedef enum braid_op_id { BRAID_OP_LIST(BRAID_OP_ENUM) BRAID_OP_COUNT } braid_op_id;

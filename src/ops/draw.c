@@ -16,7 +16,8 @@ static braid_dtype draw_dtype(rng *r) {
 }
 
 static void draw_streams(rng *r, braid_problem *p, const op_info *o) {
-    p->streams = draw_chance(r, 45) ? 1 : (int)rng_between(r, 2, draw_chance(r, 80) ? 4 : o->max_streams);
+    int one = o->max_streams == 1 || draw_chance(r, 45);
+    p->streams = one ? 1 : (int)rng_between(r, 2, draw_chance(r, 80) ? 4 : o->max_streams);
     p->batch = rng_between(r, 1, draw_chance(r, 80) ? 3 : 9);
     p->mask = (o->fields & FIELD_BIT(mask)) && draw_chance(r, 20);
     for (int i = 0; i < p->streams; i++) p->in_channels[i] = draw_size(r, 48);

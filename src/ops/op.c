@@ -81,6 +81,8 @@ braid_status op_operand_info(const braid_problem *p, int slot, braid_operand_inf
     return BRAID_OK;
 }
 
+int op_is_empty(const braid_problem *p) { return (op_of(p)->fields & FIELD_BIT(b)) && p->batch == 0; }
+
 double op_bytes(const braid_problem *p) {
     double bytes = 0;
     for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {

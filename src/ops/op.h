@@ -120,6 +120,8 @@ typedef struct op_info {
     braid_status (*check)(const braid_problem *p);
     /* Refuses a mask that leaves stream i `active` samples; NULL: any mask will do. */
     braid_status (*check_active)(const braid_problem *p, int i, int64_t active);
+    /* Refuses values of a FILL_OWN operand that cannot be meant, plane i of it in host memory; NULL: any will do. */
+    braid_status (*check_table)(const braid_problem *p, int slot, int i, const void *data);
     /* The planes of an operand: 0 where the problem does without it (bias0, mask0), else `streams` or 1. */
     int (*planes)(const braid_problem *p, int slot);
     /* The shape of plane i of an operand. Only for checked problems. */
@@ -149,6 +151,9 @@ int op_is_input(operand_role role);                             /* in, inout, di
 int op_is_output(operand_role role);                            /* out, inout, dout */
 braid_status op_operand_info(const braid_problem *p, int slot, braid_operand_info *info); /* name is borrowed */
 const char *op_operand_name(const braid_problem *p, int slot);                            /* "dx" in a gradient role */
+
+/* 1 where the problem has no samples: there is nothing to do. */
+int op_is_empty(const braid_problem *p);
 
 /* Fewest bytes one launch moves: each input read once, each output written once. */
 double op_bytes(const braid_problem *p);
@@ -211,5 +216,19 @@ enum {
     BN_DAPPLY_DX,
 };
 enum { NORMALIZE_X, NORMALIZE_MEAN, NORMALIZE_STD, NORMALIZE_Y };
+/* Of sgd, adam, adamw and rmsprop. */
+enum {
+    UPDATE_W,
+    UPDATE_G,
+    UPDATE_M,
+    UPDATE_V,
+    UPDATE_SEGMENTS,
+    UPDATE_HYPER,
+    UPDATE_STEP,
+    UPDATE_SCALE,
+    UPDATE_HALF,
+};
+enum { CLIP_NORM_G, CLIP_NORM_LOSS_SCALE, CLIP_NORM_NORM, CLIP_NORM_SCALE, CLIP_NORM_STEP };
+enum { CAST_X, CAST_Y };
 
 #endif

@@ -123,7 +123,7 @@ static braid_status measure(braid_op *op, const braid_plan_options *o) {
 static braid_status choose(braid_op *op, const braid_plan_options *o) {
     race_list(op->context, &op->problem, &op->race);
     if (o->kernel) return take_named(op, o->kernel);
-    if (o->effort == BRAID_EFFORT_ESTIMATE || op->problem.batch == 0) {
+    if (o->effort == BRAID_EFFORT_ESTIMATE || op_is_empty(&op->problem)) {
         if (!wisdom_recall(op->context, &op->problem, &op->race))
             wisdom_recall_nearest(op->context, &op->problem, &op->race);
     } else {
@@ -267,13 +267,20 @@ static braid_status check_names(const braid_op *op, const braid_operand *operand
     return BRAID_OK;
 }
 
-/* Masks that lie in host memory are looked at before anything is written. */
-static braid_status check_masks(const braid_op *op, const buffers *b) {
-    const op_info *o = op_of(&op->problem);
-    if (!o->check_active || op->context->device->backend != &backend_cpu) return BRAID_OK;
-    for (int slot = 0; slot < op_operand_count(o); slot++) {
-        for (int i = 0; o->operands[slot].fill == FILL_MASK && i < o->planes(&op->problem, slot); i++) {
-            TRY(o->check_active(&op->problem, i, mask_active(b->plane[slot][i], op->problem.batch)));
+static braid_status check_plane(const braid_problem *p, int slot, int i, const void *data) {
+    const op_info *o = op_of(p);
+    operand_fill fill = o->operands[slot].fill;
+    if (fill == FILL_MASK && o->check_active) return o->check_active(p, i, mask_active(data, p->batch));
+    return fill == FILL_OWN && o->check_table ? o->check_table(p, slot, i, data) : BRAID_OK;
+}
+
+/* Masks and tables that lie in host memory are looked at before anything is written. */
+static braid_status check_planes(const braid_op *op, const buffers *b) {
+    const braid_problem *p = &op->problem;
+    if (op->context->device->backend != &backend_cpu) return BRAID_OK;
+    for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {
+        for (int i = 0; op_is_input(op_role(p, slot)) && i < op_of(p)->planes(p, slot); i++) {
+            TRY(check_plane(p, slot, i, b->plane[slot][i]));
         }
     }
     return BRAID_OK;
@@ -289,7 +296,7 @@ braid_status braid_op_run(braid_op *op, const braid_operand *operands, int count
     for (int slot = 0; slot < op_operand_count(op_of(&op->problem)); slot++) {
         if (op_role(&op->problem, slot) != ROLE_NONE) TRY(bind_operand(op, slot, operands, count, &b));
     }
-    TRY(check_masks(op, &b));
+    TRY(check_planes(op, &b));
     b.workspace = op->workspace;
     return op->kernel->functions->launch(&op->problem, op->context->device, op->state, &b);
 }

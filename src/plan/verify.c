@@ -256,7 +256,7 @@ braid_status verifier_judge(verifier *v, const kernel *k, verdict *out) {
     }
     braid_status status = judge_created(v, k, state, workspace_bytes, out);
     if (k->functions->destroy) k->functions->destroy(v->device, state);
-    if (status == BRAID_OK && !out->failure[0] && out->compared == 0 && v->problem.batch > 0)
+    if (status == BRAID_OK && !out->failure[0] && out->compared == 0 && !op_is_empty(&v->problem))
         blame(out, "nothing was compared");
     return status;
 }

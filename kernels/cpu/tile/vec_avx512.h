@@ -31,6 +31,7 @@ VEC_INLINE vec vec_mul_add(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c
 
 VEC_INLINE vec vec_mul(vec a, vec b) { return _mm512_mul_ps(a, b); }
 VEC_INLINE vec vec_div(vec a, vec b) { return _mm512_div_ps(a, b); }
+VEC_INLINE vec vec_sqrt(vec a) { return _mm512_sqrt_ps(a); }
 VEC_INLINE vec vec_abs(vec a) { return _mm512_abs_ps(a); }
 VEC_INLINE vec vec_at_least(vec a, vec low) { return _mm512_max_ps(a, low); }  /* NaN gives low */
 VEC_INLINE vec vec_at_most(vec a, vec high) { return _mm512_min_ps(a, high); } /* NaN gives high */

@@ -7,6 +7,7 @@
 #ifndef BRAID_KERNELS_CPU_TILE_VEC_H
 #define BRAID_KERNELS_CPU_TILE_VEC_H
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ VEC_INLINE vec vec_select(vec_mask where, vec a, vec b) {
 
 VEC_INLINE vec vec_mul(vec a, vec b) { return a * b; }
 VEC_INLINE vec vec_div(vec a, vec b) { return a / b; }
+VEC_INLINE vec vec_sqrt(vec a) { return (vec){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])}; }
 VEC_INLINE vec vec_abs(vec a) { return (vec)((vec_mask)a & 0x7fffffff); }
 VEC_INLINE vec vec_at_least(vec a, vec low) { return vec_select(vec_greater(a, low), a, low); }
 VEC_INLINE vec vec_at_most(vec a, vec high) { return vec_select(vec_greater(high, a), a, high); }

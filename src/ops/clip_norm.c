@@ -1,0 +1,73 @@
+/*
+ * clip_norm: what an update needs to know of all gradients together.
+ *
+ *   norm  = ||g|| / loss_scale, in double, rounded once
+ *   scale = (limit > 0 ? min(1, limit / (norm + 1e-6)) : 1) / loss_scale
+ *   step  = step + 1
+ *
+ * Where norm or scale is not finite, scale is NaN and step stays: the optimiser then skips its update.
+ * g is the arena [c] of all gradients, still multiplied by loss_scale.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/dtype.h"
+#include "ops/update.h"
+
+static int planes(const braid_problem *p, int slot) {
+    (void)p;
+    (void)slot;
+    return 1;
+}
+
+static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
+    (void)i;
+    if (slot == CLIP_NORM_STEP)
+        shape_counter(out);
+    else
+        shape_statistics(p, slot == CLIP_NORM_G ? p->in_channels[0] : 1, out);
+}
+
+static double flops(const braid_problem *p) { return 2 * (double)p->in_channels[0]; }
+
+/* The sum is made in double: what is left are the roundings of the last few operations. */
+static int64_t terms(const braid_problem *p) {
+    (void)p;
+    return 4;
+}
+
+static void fill(const braid_problem *p, int slot, int i, rng *r, void *data) {
+    static const double scales[] = {1, 3, 0.125, 65536};
+    (void)i;
+    (void)slot;
+    dtype_store(data, dtype_statistics(p->dtype), 0, scales[rng_between(r, 0, 3)]);
+}
+
+static void draw(rng *r, braid_problem *p) {
+    parameters_draw(r, p);
+    p->limit = draw_chance(r, 25) ? 0 : draw_chance(r, 30) ? 1 : 0.01 * (double)rng_between(r, 1, 9999);
+}
+
+const op_info op_clip_norm = {
+    .name = "clip_norm",
+    .summary = "norm of all gradients and the factor that limits it",
+    .passes = 1u << BRAID_PASS_FWD,
+    .single_pass = 1,
+    .fields = FIELD_BIT(n) | FIELD_BIT(c) | FIELD_BIT(limit),
+    .reals = {{FIELD_limit, 0, 1e30}},
+    .max_streams = 1,
+    .operands =
+        {
+            [CLIP_NORM_G] = {"g", FILL_SIGNED, {ROLE_IN}},
+            [CLIP_NORM_LOSS_SCALE] = {"loss_scale", FILL_OWN, {ROLE_IN}},
+            [CLIP_NORM_NORM] = {"norm", FILL_POSITIVE, {ROLE_OUT}},
+            [CLIP_NORM_SCALE] = {"scale", FILL_POSITIVE, {ROLE_OUT}},
+            [CLIP_NORM_STEP] = {"step", FILL_COUNTER, {ROLE_INOUT}},
+        },
+    .planes = planes,
+    .shape = shape,
+    .flops = flops,
+    .terms = terms,
+    .fill = fill,
+    .draw = draw,
+    .shrink = parameters_shrink,
+};
