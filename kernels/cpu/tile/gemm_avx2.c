@@ -9,6 +9,7 @@
 #define TILE_DOT_ROWS 2
 #include "kernels/cpu/tile/gemm_body.h"
 #include "kernels/cpu/tile/lanes.h"
+#include "kernels/cpu/tile/lines_body.h"
 
 const gemm_tile gemm_avx2 = {
     .name = "avx2",
@@ -22,3 +23,5 @@ const gemm_tile gemm_avx2 = {
     .run_outer = run_outer,
     .run_dots = run_dots,
 };
+
+const lines_tile lines_avx2 = {&gemm_avx2, run_line_rows, run_line_outer};

@@ -9,6 +9,7 @@
 #define TILE_DOT_ROWS 2
 #include "kernels/cpu/tile/gemm_body.h"
 #include "kernels/cpu/tile/lanes.h"
+#include "kernels/cpu/tile/lines_body.h"
 
 const gemm_tile gemm_portable = {
     .name = "portable",
@@ -22,3 +23,5 @@ const gemm_tile gemm_portable = {
     .run_outer = run_outer,
     .run_dots = run_dots,
 };
+
+const lines_tile lines_portable = {&gemm_portable, run_line_rows, run_line_outer};

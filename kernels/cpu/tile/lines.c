@@ -1,0 +1,391 @@
+/*
+ * The convolution of lines.h. A part is a block of output rows of one sample of one stream (forward), or a
+ * range of output rows of one stream (weight gradient), taken block by block: the input rows of a block are
+ * copied with their padding, then its output rows are made or summed.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/tile/lines.h"
+
+#include "core/memory.h"
+#include "core/sizes.h"
+#include "core/threads.h"
+#include "kernels/cpu/cost.h"
+#include "kernels/cpu/tile/pack.h"
+#include "kernels/cpu/tile/slots.h"
+
+#define MOST_CHANNELS 4
+#define BLOCK_FLOATS 32768      /* of copied rows, about: 128 KiB of the second-level cache */
+#define MOST_ROWS 8             /* output rows of a block */
+#define MOST_SPLITS 32          /* of the sum over rows */
+#define LINE_FLOATS 16          /* of a cache line */
+#define CACHED_FLOATS (8 << 20) /* of outputs: more leave the caches before they are read, and are written past them */
+
+typedef struct stream_shape {
+    int64_t channels, columns; /* input and output channels */
+    int64_t in_pitch, out_pitch;
+    int64_t line;                /* floats of a copied row */
+    int64_t taps, depth, values; /* values = taps * depth: all that the filter sees of a place */
+    int64_t panels, padded;      /* padded: columns in whole panels */
+    int64_t weights;             /* where packed weights, or sums of the splits, start in the workspace */
+    int64_t *offset;             /* [values]: from the first value of a place */
+} stream_shape;
+
+typedef struct lines {
+    const lines_tile *tile;
+    int streams, slots, past_caches;
+    int64_t batch, size[2], out_size[2], stride[2];
+    int64_t covered[2];                      /* padded rows and columns that some filter sees */
+    int32_t *source[2];                      /* [covered]: the input row or column, or -1: zeros */
+    int64_t block_rows, block_lines, blocks; /* blocks of one sample */
+    int64_t splits, rows;                    /* of the weight gradient: all output rows of a stream */
+    stream_shape stream[BRAID_MAX_PLANES];
+    int64_t weights_floats, slot_floats, tail_floats;
+} lines;
+
+typedef struct launch {
+    const lines *g;
+    const buffers *b;
+    float *weights, *scratch;
+    slots slots;
+} launch;
+
+/* ---- Create -------------------------------------------------------------------------------- */
+
+const char *lines_supports(const braid_problem *p, const device *d) {
+    (void)d;
+    if (p->groups != 1) return "sums over all channels: one group only";
+    for (int i = 0; i < p->streams; i++) {
+        if (p->in_channels[i] < 1 || p->in_channels[i] > MOST_CHANNELS) return "copies rows of 1 to 4 channels only";
+        if (p->out_channels[i] < 1) return "has nothing to make without output channels";
+    }
+    return NULL;
+}
+
+/* The input coordinates of the padded rows or columns. */
+static braid_status find_sources(lines *g, const braid_problem *p, int axis) {
+    braid_problem plain = *p; /* conv2d_in_index with steps of one gives the coordinate of a padded place */
+    plain.stride[axis] = plain.dilation[axis] = 1;
+    g->covered[axis] = (g->out_size[axis] - 1) * p->stride[axis] + (p->filter[axis] - 1) * p->dilation[axis] + 1;
+    TRY(memory_alloc((size_t)g->covered[axis], sizeof(int32_t), "table of rows", (void **)&g->source[axis]));
+    for (int64_t i = 0; i < g->covered[axis]; i++) g->source[axis][i] = (int32_t)conv2d_in_index(&plain, axis, i, 0);
+    return BRAID_OK;
+}
+
+static braid_status find_offsets(stream_shape *s, const braid_problem *p) {
+    TRY(memory_alloc((size_t)s->values, sizeof *s->offset, "offsets of filter taps", (void **)&s->offset));
+    for (int64_t v = 0; v < s->values; v++) {
+        int64_t channel = v % s->channels, tap = v / s->channels;
+        int64_t row = tap / p->filter[1] * p->dilation[0], column = tap % p->filter[1] * p->dilation[1];
+        s->offset[v] = row * s->line + column * s->channels + channel;
+    }
+    return BRAID_OK;
+}
+
+static braid_status shape_stream(lines *g, const braid_problem *p, int i) {
+    stream_shape *s = &g->stream[i];
+    const int64_t seen[3] = {p->filter[0], p->filter[1], p->in_channels[i]};
+    int dense = p->dilation[1] == 1;
+    s->channels = p->in_channels[i];
+    s->columns = p->out_channels[i];
+    s->in_pitch = p->in_pitch[i];
+    s->out_pitch = p->out_pitch[i];
+    s->line = ceil_div(g->covered[1] * s->channels, LINE_FLOATS) * LINE_FLOATS + LINE_FLOATS;
+    TRY(size_elements(seen, 3, "values of a filter", &s->values));
+    s->depth = dense ? p->filter[1] * s->channels : s->channels;
+    s->taps = s->values / s->depth;
+    s->panels = ceil_div(s->columns, g->tile->gemm->columns);
+    s->padded = s->panels * g->tile->gemm->columns;
+    s->weights = g->weights_floats;
+    const int64_t dims[3] = {p->pass == BRAID_PASS_FWD ? 1 : g->splits, s->values + 1, s->padded};
+    int64_t floats;
+    TRY(size_elements(dims, 3, "packed weights", &floats));
+    g->weights_floats += floats;
+    return find_offsets(s, p);
+}
+
+static void choose_blocks(lines *g, const braid_problem *p) {
+    int64_t reach = (p->filter[0] - 1) * p->dilation[0] + 1;
+    int64_t lines_that_fit = BLOCK_FLOATS / (g->covered[1] * MOST_CHANNELS + LINE_FLOATS);
+    g->block_rows = at_most((lines_that_fit - reach) / p->stride[0] + 1, at_most(MOST_ROWS, g->out_size[0]));
+    if (lines_that_fit < reach || g->block_rows < 1) g->block_rows = 1;
+    g->block_lines = (g->block_rows - 1) * p->stride[0] + reach;
+    g->blocks = ceil_div(g->out_size[0], g->block_rows);
+    g->rows = p->batch * g->out_size[0];
+    g->splits = at_most(ceil_div(g->rows, g->block_rows), MOST_SPLITS);
+    if (g->splits < 1) g->splits = 1;
+}
+
+static braid_status fill(lines *g, const braid_problem *p, size_t *workspace_bytes) {
+    int64_t most = 0, floats;
+    for (int axis = 0; axis < 2; axis++) {
+        g->size[axis] = p->size[axis];
+        g->out_size[axis] = conv2d_out_size(p, axis);
+        g->stride[axis] = p->stride[axis];
+        TRY(find_sources(g, p, axis));
+    }
+    choose_blocks(g, p);
+    for (int i = 0; i < g->streams; i++) {
+        TRY(shape_stream(g, p, i));
+        if (g->stream[i].line > most) most = g->stream[i].line;
+    }
+    g->past_caches = op_bytes(p) > CACHED_FLOATS * sizeof(float);
+    const int64_t block[2] = {g->block_lines, most};
+    TRY(size_elements(block, 2, "copied rows", &floats));
+    g->tail_floats = g->out_size[1] * g->tile->gemm->columns;
+    g->slot_floats = floats + g->tail_floats;
+    int64_t parts = g->streams * (p->pass == BRAID_PASS_FWD ? p->batch * g->blocks : g->splits);
+    g->slots = (int)at_most(at_most(parts, threads_get()), SLOTS_MOST);
+    if (g->slots < 1) g->slots = 1;
+    const int64_t all[2] = {g->slots, g->slot_floats};
+    TRY(size_elements(all, 2, "copied rows", &floats));
+    return size_array((size_t)(g->weights_floats + floats), sizeof(float), "copied rows", workspace_bytes);
+}
+
+braid_status lines_create(const braid_problem *p, const lines_tile *tile, void **state, size_t *workspace_bytes) {
+    lines *g = NULL;
+    TRY(memory_calloc(1, sizeof *g, "state of a convolution", (void **)&g));
+    g->tile = tile;
+    g->streams = p->streams;
+    g->batch = p->batch;
+    braid_status status = fill(g, p, workspace_bytes);
+    if (status) {
+        lines_destroy(NULL, g);
+        return status;
+    }
+    *state = g;
+    return BRAID_OK;
+}
+
+void lines_destroy(device *d, void *state) {
+    lines *g = state;
+    (void)d;
+    if (!g) return;
+    for (int axis = 0; axis < 2; axis++) memory_free(g->source[axis]);
+    for (int i = 0; i < BRAID_MAX_PLANES; i++) memory_free(g->stream[i].offset);
+    memory_free(g);
+}
+
+/* ---- Copies -------------------------------------------------------------------------------- */
+
+/* A block of output rows of one sample, and the copies of what they read. */
+typedef struct block {
+    const launch *l;
+    const stream_shape *s;
+    int stream;
+    int64_t sample, first_row, rows;
+    float *copies, *tail;
+} block;
+
+/* Copies one input row with its padding: neighbours in one piece where channels are dense, else pixel by pixel. */
+static void copy_row(const block *a, float *to, const float *row) {
+    const int32_t *source = a->l->g->source[1];
+    const int64_t channels = a->s->channels, pitch = a->s->in_pitch, end = a->l->g->covered[1];
+    for (int64_t column = 0, count = 1; column < end; column += count, count = 1) {
+        int64_t first = source[column];
+        while (pitch == channels && column + count < end && first >= 0 && source[column + count] == first + count)
+            count++;
+        if (first < 0)
+            zero_floats(to + column * channels, channels);
+        else
+            memcpy(to + column * channels, row + first * pitch, (size_t)(count * channels) * sizeof *to);
+    }
+}
+
+static void copy_rows(const block *a) {
+    const lines *g = a->l->g;
+    const float *x = a->l->b->plane[CONV2D_X][a->stream];
+    int64_t count = at_most(g->block_lines, g->covered[0] - a->first_row * g->stride[0]);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t source = g->source[0][a->first_row * g->stride[0] + i];
+        float *to = a->copies + i * a->s->line;
+        if (source < 0)
+            zero_floats(to, g->covered[1] * a->s->channels);
+        else
+            copy_row(a, to, x + (a->sample * g->size[0] + source) * g->size[1] * a->s->in_pitch);
+    }
+}
+
+/* ---- Forward ------------------------------------------------------------------------------- */
+
+/* Packs the weights of one stream, [K][values], and behind them the bias, or zeros: [panel][values + 1][column]. */
+static void pack_stream(void *context, int64_t i) {
+    const launch *l = context;
+    const stream_shape *s = &l->g->stream[i];
+    const int width = l->g->tile->gemm->columns;
+    const float *w = l->b->plane[CONV2D_W][i], *bias = l->b->plane[CONV2D_BIAS][i];
+    for (int64_t panel = 0; panel < s->panels; panel++) {
+        pack_panel q = {.to = l->weights + s->weights + panel * (s->values + 1) * width, .width = width};
+        q.from = w + panel * width * s->values;
+        q.pitch = q.depth = s->values;
+        q.n = (int)at_most(s->columns - panel * width, width);
+        q.tile = l->g->tile->gemm;
+        pack_transposed(&q);
+        float *init = q.to + s->values * width;
+        zero_floats(init, width);
+        if (bias) copy_floats(init, bias + panel * width, q.n);
+    }
+}
+
+static void make_row(const block *a, int64_t row) {
+    const lines *g = a->l->g;
+    const stream_shape *s = a->s;
+    const int64_t width = g->tile->gemm->columns, panel_floats = (s->values + 1) * width;
+    float *y = a->l->b->plane[CONV2D_Y][a->stream];
+    y += (a->sample * g->out_size[0] + a->first_row + row) * g->out_size[1] * s->out_pitch;
+    lines_rows run = {.taps = s->taps, .depth = s->depth, .offset = s->offset, .out_pitch = s->out_pitch};
+    run.step = g->stride[1] * s->channels;
+    run.past_caches = g->past_caches && s->out_pitch % LINE_FLOATS == 0;
+    for (int64_t q = 0; q < g->out_size[1]; q += g->tile->gemm->rows) {
+        run.m = (int)at_most(g->out_size[1] - q, g->tile->gemm->rows);
+        run.source = a->copies + row * g->stride[0] * s->line + q * run.step;
+        for (int64_t panel = 0; panel < s->panels; panel++) {
+            run.n = (int)at_most(s->columns - panel * width, width);
+            run.panel = a->l->weights + s->weights + panel * panel_floats;
+            run.init = run.panel + s->values * width;
+            run.out = y + q * s->out_pitch + panel * width;
+            g->tile->run_rows(&run);
+        }
+        for (int i = 0; i < run.m; i++) zero_floats(y + (q + i) * s->out_pitch + s->columns, s->out_pitch - s->columns);
+    }
+}
+
+static void forward_part(void *context, int64_t index) {
+    launch *l = context;
+    const lines *g = l->g;
+    block a = {.l = l, .stream = (int)(index / (g->batch * g->blocks))};
+    a.s = &g->stream[a.stream];
+    a.sample = index / g->blocks % g->batch;
+    a.first_row = index % g->blocks * g->block_rows;
+    a.rows = at_most(g->out_size[0] - a.first_row, g->block_rows);
+    if (mask_blanks(l->b->plane[CONV2D_MASK][a.stream], a.sample)) {
+        int64_t pixels = g->out_size[1] * a.s->out_pitch;
+        zero_floats((float *)l->b->plane[CONV2D_Y][a.stream] + (a.sample * g->out_size[0] + a.first_row) * pixels,
+                    a.rows * pixels);
+        return;
+    }
+    int slot = slots_take(&l->slots);
+    a.copies = l->scratch + slot * g->slot_floats;
+    copy_rows(&a);
+    for (int64_t row = 0; row < a.rows; row++) make_row(&a, row);
+    slots_give(&l->slots, slot);
+}
+
+static launch start(const lines *g, const buffers *b) {
+    launch l = {.g = g, .b = b, .weights = b->workspace, .slots = {.count = g->slots}};
+    l.scratch = l.weights + g->weights_floats;
+    return l;
+}
+
+braid_status lines_launch_forward(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const lines *g = state;
+    launch l = start(g, b);
+    (void)p;
+    (void)d;
+    threads_for(g->streams, pack_stream, &l);
+    threads_for(g->streams * g->batch * g->blocks, forward_part, &l);
+    return BRAID_OK;
+}
+
+/* ---- Weight gradient ----------------------------------------------------------------------- */
+
+/* The columns of a panel of dy along a row: where they lie, or in whole vectors in the tail. */
+static const float *find_columns(const block *a, const float *dy, int64_t panel, int n, int64_t *pitch) {
+    const int64_t width = a->l->g->tile->gemm->columns;
+    *pitch = a->s->out_pitch;
+    if (n == width || n == width / 2) return dy + panel * width;
+    for (int64_t q = 0; q < a->l->g->out_size[1]; q++) {
+        copy_floats(a->tail + q * width, dy + q * a->s->out_pitch + panel * width, n);
+        zero_floats(a->tail + q * width + n, width - n);
+    }
+    *pitch = width;
+    return a->tail;
+}
+
+/* sums[value][column] += what the filter sees along an output row, times dy; the last value is the sum of dy itself. */
+static void sum_row(const block *a, int64_t row, float *sums) {
+    const lines *g = a->l->g;
+    const stream_shape *s = a->s;
+    const int64_t width = g->tile->gemm->columns, tiles = ceil_div(s->values, g->tile->gemm->rows);
+    const float *dy = a->l->b->plane[CONV2D_Y][a->stream];
+    dy += (a->sample * g->out_size[0] + a->first_row + row) * g->out_size[1] * s->out_pitch;
+    lines_outer run = {.accumulate = 1, .count = g->out_size[1], .step = g->stride[1] * s->channels};
+    run.out_pitch = s->padded;
+    run.source = a->copies + row * g->stride[0] * s->line;
+    for (int64_t panel = 0; panel < s->panels; panel++) {
+        int n = (int)at_most(s->columns - panel * width, width);
+        run.column = find_columns(a, dy, panel, n, &run.column_pitch);
+        run.n = n > width / 2 ? (int)width : (int)width / 2;
+        for (int64_t t = 0; t < tiles; t++) {
+            int64_t begin, end;
+            threads_range(s->values, tiles, t, &begin, &end);
+            run.m = (int)(end - begin);
+            run.offset = s->offset + begin;
+            run.out = sums + begin * s->padded + panel * width;
+            g->tile->run_outer(&run);
+        }
+    }
+    if (!a->l->b->plane[CONV2D_BIAS][a->stream]) return;
+    float *bias = sums + s->values * s->padded, *total = a->tail;
+    for (int64_t first = 0; first < s->columns; first += LINE_FLOATS) {
+        int64_t count = at_most(s->columns - first, LINE_FLOATS);
+        zero_floats(total, count);
+        for (int64_t q = 0; q < g->out_size[1]; q++) {
+            for (int64_t j = 0; j < count; j++) total[j] += dy[q * s->out_pitch + first + j];
+        }
+        for (int64_t j = 0; j < count; j++) bias[first + j] += total[j];
+    }
+}
+
+static void weight_part(void *context, int64_t index) {
+    launch *l = context;
+    const lines *g = l->g;
+    int64_t begin, end, split = index % g->splits;
+    block a = {.l = l, .stream = (int)(index / g->splits)};
+    a.s = &g->stream[a.stream];
+    float *sums = l->weights + a.s->weights + split * (a.s->values + 1) * a.s->padded;
+    zero_floats(sums, (a.s->values + 1) * a.s->padded);
+    threads_range(g->rows, g->splits, split, &begin, &end);
+    int slot = slots_take(&l->slots);
+    a.copies = l->scratch + slot * g->slot_floats;
+    a.tail = a.copies + g->slot_floats - g->tail_floats;
+    while (begin < end) {
+        a.sample = begin / g->out_size[0];
+        a.first_row = begin % g->out_size[0];
+        a.rows = at_most(at_most(end - begin, g->out_size[0] - a.first_row), g->block_rows);
+        begin += a.rows;
+        if (mask_blanks(l->b->plane[CONV2D_MASK][a.stream], a.sample)) continue;
+        copy_rows(&a);
+        for (int64_t row = 0; row < a.rows; row++) sum_row(&a, row, sums);
+    }
+    slots_give(&l->slots, slot);
+}
+
+/* dw[k][value] and dbias[k] of one stream: the sums of the splits, added in their order. */
+static void reduce_stream(void *context, int64_t i) {
+    const launch *l = context;
+    const stream_shape *s = &l->g->stream[i];
+    const int64_t split_floats = (s->values + 1) * s->padded;
+    float *dw = l->b->plane[CONV2D_W][i], *dbias = l->b->plane[CONV2D_BIAS][i], *first = l->weights + s->weights;
+    for (int64_t split = 1; split < l->g->splits; split++) {
+        for (int64_t j = 0; j < split_floats; j++) first[j] += first[split * split_floats + j];
+    }
+    for (int64_t k = 0; k < s->columns; k++) {
+        for (int64_t v = 0; v < s->values; v++) dw[k * s->values + v] = first[v * s->padded + k];
+        if (dbias) dbias[k] = first[s->values * s->padded + k];
+    }
+}
+
+braid_status lines_launch_weight(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const lines *g = state;
+    launch l = start(g, b);
+    (void)p;
+    (void)d;
+    threads_for(g->streams * g->splits, weight_part, &l);
+    threads_for(g->streams, reduce_stream, &l);
+    return BRAID_OK;
+}
+
+double lines_cost(const braid_problem *p, const lines_tile *tile) {
+    return cost_seconds(p, tile->gemm->flops, 2, 2e-6);
+}

@@ -1,0 +1,84 @@
+/*
+ * The register tiles of lines.h, in terms of gemm_body.h. Included after it, for tiles of floats.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/tile/lines.h"
+
+/* m and two are constants where these are inlined. */
+VEC_INLINE void line_rows_tile(const lines_rows *g, const int m, const int two) {
+    vec sum[TILE_ROWS], high[TILE_ROWS];
+#pragma GCC unroll 16
+    for (int i = 0; i < m; i++) {
+        sum[i] = vec_load(g->init);
+        if (two) high[i] = vec_load(g->init + VEC_LANES);
+    }
+    const float *panel = g->panel;
+    const int64_t depth = g->depth, step = g->step, pitch = g->out_pitch;
+    float *out = g->out;
+    for (int64_t t = 0; t < g->taps; t++) {
+        const float *row[TILE_ROWS];
+#pragma GCC unroll 16
+        for (int i = 0; i < m; i++) row[i] = g->source + g->offset[t * depth] + i * step;
+        for (int64_t d = 0; d < depth; d++, panel += TILE_COLUMNS) {
+            TILE_STEP(row[i][d])
+        }
+    }
+    if (g->past_caches) {
+#pragma GCC unroll 16
+        for (int i = 0; i < m; i++) {
+            vec_stream(out + i * pitch, sum[i]);
+            if (two) vec_stream(out + i * pitch + VEC_LANES, high[i]);
+        }
+        return;
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < m; i++) {
+        vec_store(out + i * pitch, sum[i]);
+        if (two) vec_store(out + i * pitch + VEC_LANES, high[i]);
+    }
+}
+
+VEC_INLINE void line_outer_tile(const lines_outer *g, const int m, const int two) {
+    vec sum[TILE_ROWS], high[TILE_ROWS];
+    const float *row[TILE_ROWS], *panel = g->column;
+#pragma GCC unroll 16
+    for (int i = 0; i < m; i++) {
+        sum[i] = vec_zero();
+        high[i] = vec_zero();
+        row[i] = g->source + g->offset[i];
+    }
+    const int64_t end = g->count * g->step, step = g->step, pitch = g->column_pitch;
+    for (int64_t at = 0; at < end; at += step, panel += pitch) {
+        TILE_STEP(row[i][at])
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < m; i++) {
+        float *out = g->out + i * g->out_pitch;
+        vec_store(out, g->accumulate ? vec_add(vec_load(out), sum[i]) : sum[i]);
+        if (two) vec_store(out + VEC_LANES, g->accumulate ? vec_add(vec_load(out + VEC_LANES), high[i]) : high[i]);
+    }
+}
+
+VEC_TARGET static void whole_line_rows(const lines_rows *g) {
+    switch (g->m) { TILE_CASES(line_rows_tile) }
+}
+
+VEC_TARGET static void run_line_outer(const lines_outer *g) {
+    switch (g->m) { TILE_CASES(line_outer_tile) }
+}
+
+VEC_TARGET static void run_line_rows(const lines_rows *g) {
+    if (is_whole(g->n)) {
+        whole_line_rows(g);
+        if (g->past_caches) vec_fence();
+        return;
+    }
+    lines_rows whole = *g;
+    float edge[TILE_ROWS][TILE_COLUMNS];
+    whole.out = edge[0];
+    whole.out_pitch = TILE_COLUMNS;
+    whole.past_caches = 0;
+    whole_line_rows(&whole);
+    for (int i = 0; i < g->m; i++) memcpy(g->out + i * g->out_pitch, edge[i], (size_t)g->n * sizeof(float));
+}
