@@ -19,6 +19,8 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return BRAID_OK;
 }
 
+TILE_KERNEL(layernorm_bwd_data_bf16__cpu_rows_avx512_bf16, rows_avx512_bf16, supports_all, row_cut_cost, row_cut_create,
+            launch, row_cut_destroy)
 TILE_KERNEL(layernorm_bwd_data__cpu_rows_avx512, rows_avx512, supports_all, row_cut_cost, row_cut_create, launch,
             row_cut_destroy)
 TILE_KERNEL(layernorm_bwd_data__cpu_rows_avx2, rows_avx2, supports_all, row_cut_cost, row_cut_create, launch,

@@ -34,6 +34,6 @@ typedef struct row_loops {
     double (*dot)(const void *x, const void *dy, int64_t count, braid_dtype dtype);
 } row_loops;
 
-extern const row_loops rows_avx512, rows_avx2, rows_portable;
+extern const row_loops rows_avx512_bf16, rows_avx512, rows_avx2, rows_portable;
 
 #endif
