@@ -97,30 +97,35 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
 #define BRAID_MAX_PLANES 9  /* streams and the integrated pathway, which is one more in memory */
 
 /* X(NAME, name): every op that can be planned. */
-#define BRAID_OP_LIST(X)        \
-    X(CONV2D, conv2d)           \
-    X(LINEAR, linear)           \
-    X(INTEGRATE, integrate)     \
-    X(ACT, act)                 \
-    X(ADD, add)                 \
-    X(MAXPOOL, maxpool)         \
-    X(AVGPOOL, avgpool)         \
-    X(LAYERNORM, layernorm)     \
-    X(ROWNORM, rownorm)         \
-    X(MATMUL, matmul)           \
-    X(FUSE, fuse)               \
-    X(BN_STATS, bn_stats)       \
-    X(BN_FINALIZE, bn_finalize) \
-    X(BN_APPLY, bn_apply)       \
-    X(BN_SUMS, bn_sums)         \
-    X(BN_DAPPLY, bn_dapply)     \
-    X(NORMALIZE, normalize)     \
-    X(SGD, sgd)                 \
-    X(ADAM, adam)               \
-    X(ADAMW, adamw)             \
-    X(RMSPROP, rmsprop)         \
-    X(CLIP_NORM, clip_norm)     \
-    X(CAST, cast)
+#define BRAID_OP_LIST(X)          \
+    X(CONV2D, conv2d)             \
+    X(LINEAR, linear)             \
+    X(INTEGRATE, integrate)       \
+    X(ACT, act)                   \
+    X(ADD, add)                   \
+    X(MAXPOOL, maxpool)           \
+    X(AVGPOOL, avgpool)           \
+    X(LAYERNORM, layernorm)       \
+    X(ROWNORM, rownorm)           \
+    X(MATMUL, matmul)             \
+    X(FUSE, fuse)                 \
+    X(BN_STATS, bn_stats)         \
+    X(BN_FINALIZE, bn_finalize)   \
+    X(BN_APPLY, bn_apply)         \
+    X(BN_SUMS, bn_sums)           \
+    X(BN_DAPPLY, bn_dapply)       \
+    X(NORMALIZE, normalize)       \
+    X(SGD, sgd)                   \
+    X(ADAM, adam)                 \
+    X(ADAMW, adamw)               \
+    X(RMSPROP, rmsprop)           \
+    X(CLIP_NORM, clip_norm)       \
+    X(CAST, cast)                 \
+    X(DROPOUT, dropout)           \
+    X(SOFTMAX_XENT, softmax_xent) \
+    X(FOCAL, focal)               \
+    X(MSE, mse)                   \
+    X(BALANCE, balance)
 
 #define BRAID_OP_ENUM(NAME, name) BRAID_OP_##NAME,
 typedef enum braid_op_id { BRAID_OP_LIST(BRAID_OP_ENUM) BRAID_OP_COUNT } braid_op_id;

@@ -47,9 +47,9 @@ int op_is_output(operand_role role) { return role == ROLE_OUT || role == ROLE_IN
 
 /* The names of gradients, made once from the operands that have a gradient role. */
 static const char *gradient_name(const char *name) {
-    static const char *const pairs[][2] = {{"x", "dx"},       {"y", "dy"},         {"w", "dw"},
-                                           {"bias", "dbias"}, {"r", "dr"},         {"z", "dz"},
-                                           {"v", "dv"},       {"gamma", "dgamma"}, {"beta", "dbeta"}};
+    static const char *const pairs[][2] = {{"x", "dx"},       {"y", "dy"},      {"w", "dw"}, {"bias", "dbias"},
+                                           {"r", "dr"},       {"z", "dz"},      {"v", "dv"}, {"gamma", "dgamma"},
+                                           {"beta", "dbeta"}, {"loss", "dloss"}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (strcmp(name, pairs[i][0]) == 0) return pairs[i][1];
     }

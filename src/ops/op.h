@@ -166,7 +166,9 @@ int64_t integrate_out_size(const braid_problem *p, int axis);
 int64_t maxpool_out_size(const braid_problem *p, int axis);
 /* The rows (axis 0) or columns (axis 1) [*begin, *end) that adaptive pooling averages for output position `out`. */
 void avgpool_window(const braid_problem *p, int axis, int64_t out, int64_t *begin, int64_t *end);
-int64_t fuse_width(const braid_problem *p); /* channels of all streams together */
+int64_t fuse_width(const braid_problem *p);         /* channels of all streams together */
+uint64_t dropout_stream(const int64_t *key, int i); /* of core/rng.h, for the bits of plane i */
+int32_t dropout_limit(const braid_problem *p);      /* kept: 24 bits of at least this */
 int64_t mask_words(int64_t batch);
 
 /* Samples of plane i that the mask leaves active; all of them where mask is NULL. */
@@ -174,6 +176,9 @@ int64_t mask_active(const uint32_t *mask, int64_t batch);
 static inline int mask_blanks(const uint32_t *mask, int64_t sample) {
     return mask && ((mask[sample >> 5] >> (sample & 31)) & 1u);
 }
+
+/* 0 where a sample is ignored; a label that is no class at all counts as such, so that nothing is read beside x. */
+static inline int label_is_class(int32_t label, int64_t classes) { return label >= 0 && label < classes; }
 
 /* Slots, by op. */
 enum { CONV2D_X, CONV2D_W, CONV2D_BIAS, CONV2D_MASK, CONV2D_Y };
@@ -230,5 +235,11 @@ enum {
 };
 enum { CLIP_NORM_G, CLIP_NORM_LOSS_SCALE, CLIP_NORM_NORM, CLIP_NORM_SCALE, CLIP_NORM_STEP };
 enum { CAST_X, CAST_Y };
+enum { DROPOUT_X, DROPOUT_KEY, DROPOUT_Y };
+/* softmax_xent; focal, which has no weights */
+enum { CLASS_X, CLASS_LABELS, CLASS_LOSS, CLASS_CORRECT, CLASS_DX, CLASS_WEIGHTS };
+enum { MSE_X, MSE_T, MSE_LOSS, MSE_DX };
+enum { BALANCE_X, BALANCE_NORMS, BALANCE_LOSS, BALANCE_DX };
+#define BALANCE_EPS 1e-8 /* added to a norm before its logarithm is taken */
 
 #endif

@@ -33,6 +33,10 @@ void shape_matrix(const braid_problem *p, int64_t rows, int64_t columns, plane_s
     *out = (plane_shape){p->dtype, 2, {rows, columns}, columns};
 }
 
+void shape_rows(const braid_problem *p, plane_shape *out) {
+    *out = (plane_shape){p->dtype, 2, {p->batch, p->in_channels[0]}, p->in_pitch[0]};
+}
+
 void shape_mask(const braid_problem *p, plane_shape *out) {
     int64_t words = mask_words(p->batch);
     *out = (plane_shape){BRAID_DTYPE_I32, 1, {words}, words};

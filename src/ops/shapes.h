@@ -22,6 +22,9 @@ void shape_vector(const braid_problem *p, int64_t count, plane_shape *out);
 /* [rows][columns] in the dtype of the problem. */
 void shape_matrix(const braid_problem *p, int64_t rows, int64_t columns, plane_shape *out);
 
+/* [B][C] of the first stream, in the dtype of the problem. */
+void shape_rows(const braid_problem *p, plane_shape *out);
+
 /* [words] of the mask: 32 samples a word. */
 void shape_mask(const braid_problem *p, plane_shape *out);
 

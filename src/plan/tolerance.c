@@ -14,9 +14,17 @@ static const struct {
     braid_op_id op;
     int slot;
     double factor;
+    double growth; /* in place of 2 sqrt(L) where it is not 0 */
     const char *reason;
 } rows[] = {
-    {BRAID_OP_BN_FINALIZE, BN_FINALIZE_SHIFT, 2, "scale carries three roundings of its own into center * scale"},
+    {BRAID_OP_BN_FINALIZE, BN_FINALIZE_SHIFT, 2, 0, "scale carries three roundings of its own into center * scale"},
+    {BRAID_OP_SOFTMAX_XENT, CLASS_LOSS, 1, 4, "sums are made in double: the error is that of the exponentials"},
+    {BRAID_OP_SOFTMAX_XENT, CLASS_DX, 1, 4, "sums are made in double: the error is that of the exponentials"},
+    {BRAID_OP_FOCAL, CLASS_LOSS, 1, 4, "sums are made in double: the error is that of the exponentials"},
+    {BRAID_OP_FOCAL, CLASS_DX, 1, 4, "sums are made in double: the error is that of the exponentials"},
+    {BRAID_OP_MSE, MSE_LOSS, 1, 2, "the sum is made in double"},
+    {BRAID_OP_BALANCE, BALANCE_NORMS, 1, 2, "the sum is made in double"},
+    {BRAID_OP_BALANCE, BALANCE_LOSS, 1, 2, "all of it is made in double"},
 };
 
 /* The smallest positive number that a stored format keeps: rounding to it or to zero is not an error. */
@@ -37,7 +45,9 @@ double tolerance_bound(const braid_problem *p, const kernel *k, int slot, ref_va
     double growth = 2 * sqrt(terms) + (k->flags & KERNEL_TENSOR_CORE ? terms / 16 : 0);
     op_of(p)->shape(p, slot, 0, &shape);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (rows[i].op == p->op && rows[i].slot == slot) factor = rows[i].factor;
+        if (rows[i].op != p->op || rows[i].slot != slot) continue;
+        factor = rows[i].factor;
+        if (rows[i].growth > 0) growth = rows[i].growth;
     }
     return dtype_unit_roundoff(shape.dtype) * fabs(truth.value) + growth * accumulator * truth.magnitude * factor +
            smallest(shape.dtype);

@@ -6,8 +6,9 @@
  *
  * where magnitude is the sum of the absolute terms behind the output, L the longest sum, u_out the unit
  * roundoff of the stored format, u_acc that of the accumulator (2^-24; 2^-53 in f64) and tiny the
- * smallest number the stored format keeps. The factor is 1 but for the rows of the table. A kernel that
- * mixes the pixels of a tile (KERNEL_WINOGRAD) is measured by the magnitudes that it mixes (conv2d_tile_magnitude_f64).
+ * smallest number the stored format keeps. The factor is 1 but for the rows of the table, some of which also have a
+ * growth of their own in place of 2 * sqrt(L). A kernel that mixes the pixels of a tile (KERNEL_WINOGRAD) is measured
+ * by the magnitudes that it mixes (conv2d_tile_magnitude_f64).
  *
  * SPDX-License-Identifier: MIT
  */

@@ -379,11 +379,42 @@ static void a_mask_that_leaves_one_value(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* Labels are looked at before anything is written. */
+static void a_label_that_is_no_class(void **state) {
+    static const char *const problems[] = {"softmax_xent_fwd:b3:c10", "softmax_xent_bwd_data:bf16:b3:c10",
+                                           "focal_fwd:b3:c10", "focal_bwd_data:b3:c10"};
+    static const char *const words[] = {"softmax_xent", "softmax_xent", "focal", "focal"};
+    braid_context *context = given_context("", NULL);
+    (void)state;
+    for (int j = 0; j < 4; j++) {
+        char expected[160];
+        braid_op *op = given_op(context, problems[j]);
+        given_memory memory = given_operands(context, op);
+        int32_t *labels = given_operand(&memory, "labels")->plane[0];
+        unsigned char *out = given_operand(&memory, j % 2 ? "dx" : "loss")->plane[0];
+        assert_int_equal(braid_op_plan(op, &(braid_plan_options){.effort = BRAID_EFFORT_ESTIMATE}), BRAID_OK);
+        labels[0] = 9;
+        labels[1] = INT32_MIN; /* ignored */
+        labels[2] = 10;
+        out[0] = 0xa5;
+        snprintf(expected, sizeof expected, "%s|labels from 0 to 9|got 10|sample 2", words[j]);
+        assert_refused(braid_op_run(op, memory.operands, memory.count), BRAID_ERROR_ARGUMENT, expected);
+        assert_int_equal(out[0], 0xa5);
+        labels[2] = 0;
+        assert_int_equal(braid_op_run(op, memory.operands, memory.count), BRAID_OK);
+        given_operands_destroy(&memory);
+        braid_op_destroy(op);
+    }
+    braid_context_destroy(context);
+    assert_int_equal(memory_live(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptors_are_refused_in_words), cmocka_unit_test(sizes_beyond_64_bits_are_refused),
         cmocka_unit_test(calls_are_refused_in_words),       cmocka_unit_test(devices_that_are_not_there),
         cmocka_unit_test(a_kernel_by_name_that_cannot),     cmocka_unit_test(a_mask_that_leaves_one_value),
+        cmocka_unit_test(a_label_that_is_no_class),
     };
     return cmocka_run_group_tests_name("invalid", tests, NULL, NULL);
 }

@@ -59,11 +59,14 @@ static double pair_loss(void *context) {
     return rig_run(&both->forward) ? NAN : rig_inner(&both->forward, both->y, &both->backward, both->y);
 }
 
-/* The backward run sees the x of the forward rig, where it wants one. */
-static void copy_x(pair *both, int x) {
-    for (int i = 0; i < both->forward.problem.streams && op_role(&both->backward.problem, x) == ROLE_IN; i++) {
-        memcpy(rig_plane(&both->backward, x, i), rig_plane(&both->forward, x, i),
-               both->forward.layout.plane_bytes[x][i]);
+/* The backward run sees what the forward rig has of its inputs: data, labels, and what was kept for it. */
+static void copy_inputs(pair *both) {
+    const braid_problem *p = &both->backward.problem;
+    for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {
+        for (int i = 0; op_role(p, slot) == ROLE_IN && i < rig_planes(&both->backward, slot); i++) {
+            memcpy(rig_plane(&both->backward, slot, i), rig_plane(&both->forward, slot, i),
+                   both->forward.layout.plane_bytes[slot][i]);
+        }
     }
 }
 
@@ -77,7 +80,8 @@ void known_gradient(suite *s, const char *text, const int slots[3], void (*sprea
         status = rig_create(&both.backward, &p, s->device, able_kernel(&p, s->device, 0), IMAGE_REAL, s->seed + 1);
     }
     if (!status && spread) spread(&both.forward);
-    if (!status) copy_x(&both, slots[0]);
+    if (!status) status = rig_run(&both.forward);
+    if (!status) copy_inputs(&both);
     if (!status) status = rig_run(&both.backward);
     suite_expect(s, status == BRAID_OK, "gradients of %s: %s", text, braid_message());
     if (!status) check_gradient(s, text, &both.forward, slots[0], &both.backward, slots[2], pair_loss, &both);

@@ -120,4 +120,25 @@ VEC_INLINE vec_double vec_double_add(vec_double a, vec_double b) { return _mm256
 VEC_INLINE vec_double vec_double_sub(vec_double a, vec_double b) { return _mm256_sub_pd(a, b); }
 VEC_INLINE vec_double vec_double_mul_add(vec_double a, vec_double b, vec_double c) { return _mm256_fmadd_pd(a, b, c); }
 
+typedef __m256i vec_words;
+
+VEC_INLINE vec_words vec_words_spread(uint64_t a) { return _mm256_set1_epi64x((int64_t)a); }
+VEC_INLINE vec_words vec_words_load(const uint64_t *from) { return _mm256_loadu_si256((const __m256i *)from); }
+VEC_INLINE vec_words vec_words_add(vec_words a, vec_words b) { return _mm256_add_epi64(a, b); }
+VEC_INLINE vec_words vec_words_product(vec_words a, vec_words b) { return _mm256_mul_epu32(a, b); }
+VEC_INLINE vec_words vec_words_high(vec_words a) { return _mm256_srli_epi64(a, 32); }
+VEC_INLINE vec_words vec_words_xor(vec_words a, vec_words b, vec_words c) {
+    return _mm256_xor_si256(_mm256_xor_si256(a, b), c);
+}
+VEC_INLINE void vec_words_store(uint32_t *to, vec_words a, vec_words b, vec_words c, vec_words d) {
+    __m256i first = _mm256_blend_epi32(a, _mm256_slli_epi64(b, 32), 0xaa);
+    __m256i second = _mm256_blend_epi32(c, _mm256_slli_epi64(d, 32), 0xaa);
+    _mm256_storeu_si256((__m256i *)to, _mm256_unpacklo_epi64(first, second));
+    _mm256_storeu_si256((__m256i *)(to + 8), _mm256_unpackhi_epi64(first, second));
+}
+VEC_INLINE vec vec_keep(vec a, const uint32_t *words, int32_t limit) {
+    __m256i bits = _mm256_srli_epi32(_mm256_loadu_si256((const __m256i *)words), 8);
+    return _mm256_and_ps(a, _mm256_castsi256_ps(_mm256_cmpgt_epi32(bits, _mm256_set1_epi32(limit - 1))));
+}
+
 #endif

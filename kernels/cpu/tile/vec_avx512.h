@@ -130,4 +130,28 @@ VEC_INLINE vec_double vec_double_add(vec_double a, vec_double b) { return _mm512
 VEC_INLINE vec_double vec_double_sub(vec_double a, vec_double b) { return _mm512_sub_pd(a, b); }
 VEC_INLINE vec_double vec_double_mul_add(vec_double a, vec_double b, vec_double c) { return _mm512_fmadd_pd(a, b, c); }
 
+/* VEC_DOUBLES words of 32 bits, each in the lower half of 64; what the upper halves hold is of no account. */
+typedef __m512i vec_words;
+
+VEC_INLINE vec_words vec_words_spread(uint64_t a) { return _mm512_set1_epi64((int64_t)a); }
+VEC_INLINE vec_words vec_words_load(const uint64_t *from) { return _mm512_loadu_si512(from); }
+VEC_INLINE vec_words vec_words_add(vec_words a, vec_words b) { return _mm512_add_epi64(a, b); }     /* of 64 bits */
+VEC_INLINE vec_words vec_words_product(vec_words a, vec_words b) { return _mm512_mul_epu32(a, b); } /* all 64 bits */
+VEC_INLINE vec_words vec_words_high(vec_words a) { return _mm512_srli_epi64(a, 32); }
+VEC_INLINE vec_words vec_words_xor(vec_words a, vec_words b, vec_words c) {
+    return _mm512_ternarylogic_epi64(a, b, c, 0x96);
+}
+/* The four words of every even lane, then those of every odd one. */
+VEC_INLINE void vec_words_store(uint32_t *to, vec_words a, vec_words b, vec_words c, vec_words d) {
+    __m512i first = _mm512_mask_blend_epi32(0xaaaa, a, _mm512_slli_epi64(b, 32));
+    __m512i second = _mm512_mask_blend_epi32(0xaaaa, c, _mm512_slli_epi64(d, 32));
+    _mm512_storeu_si512(to, _mm512_unpacklo_epi64(first, second));
+    _mm512_storeu_si512(to + 16, _mm512_unpackhi_epi64(first, second));
+}
+/* a where the upper 24 bits of the word are `limit` or more, else 0. */
+VEC_INLINE vec vec_keep(vec a, const uint32_t *words, int32_t limit) {
+    __m512i bits = _mm512_srli_epi32(_mm512_loadu_si512(words), 8);
+    return _mm512_maskz_mov_ps(_mm512_cmpge_epi32_mask(bits, _mm512_set1_epi32(limit)), a);
+}
+
 #endif

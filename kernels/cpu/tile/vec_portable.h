@@ -127,4 +127,24 @@ VEC_INLINE vec_double vec_double_add(vec_double a, vec_double b) { return a + b;
 VEC_INLINE vec_double vec_double_sub(vec_double a, vec_double b) { return a - b; }
 VEC_INLINE vec_double vec_double_mul_add(vec_double a, vec_double b, vec_double c) { return a * b + c; }
 
+typedef uint64_t vec_words __attribute__((vector_size(16)));
+
+VEC_INLINE vec_words vec_words_spread(uint64_t a) { return (vec_words){a, a}; }
+VEC_INLINE vec_words vec_words_load(const uint64_t *from) { return (vec_words){from[0], from[1]}; }
+VEC_INLINE vec_words vec_words_add(vec_words a, vec_words b) { return a + b; }
+VEC_INLINE vec_words vec_words_product(vec_words a, vec_words b) { return (a & 0xffffffffu) * (b & 0xffffffffu); }
+VEC_INLINE vec_words vec_words_high(vec_words a) { return a >> 32; }
+VEC_INLINE vec_words vec_words_xor(vec_words a, vec_words b, vec_words c) { return a ^ b ^ c; }
+VEC_INLINE void vec_words_store(uint32_t *to, vec_words a, vec_words b, vec_words c, vec_words d) {
+    for (int lane = 0; lane < 2; lane++, to += 4) {
+        const uint32_t words[4] = {(uint32_t)a[lane], (uint32_t)b[lane], (uint32_t)c[lane], (uint32_t)d[lane]};
+        memcpy(to, words, sizeof words);
+    }
+}
+VEC_INLINE vec vec_keep(vec a, const uint32_t *words, int32_t limit) {
+    vec_bits bits;
+    memcpy(&bits, words, sizeof bits);
+    return (vec)((vec_mask)a & ((vec_mask)(bits >> 8) >= limit));
+}
+
 #endif

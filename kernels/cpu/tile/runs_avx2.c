@@ -1,0 +1,20 @@
+/*
+ * The loops of runs.h for AVX2.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/tile/vec_avx2.h"
+
+#include "kernels/cpu/tile/runs_body.h"
+
+const runs runs_avx2 = {
+    .lanes = &lanes_avx2,
+    .largest = largest,
+    .exponentials = exponentials,
+    .distances = distances,
+    .squares = squares,
+    .softmax_gradient = softmax_gradient,
+    .scale = scale,
+    .random_words = random_words,
+    .keep = keep,
+};
