@@ -341,16 +341,16 @@ static void devices_that_are_not_there(void **state) {
 /* A kernel of the op that cannot do the problem says why. */
 static void a_kernel_by_name_that_cannot(void **state) {
     braid_context *context = given_context("", "onednn,linear_fwd__ref");
-    braid_op *op = given_op(context, "linear_fwd:f16:b2:c3:k4");
+    braid_op *op = given_op(context, "linear_fwd:f64:b2:c3:k4");
     const char *disabled = given_kernel(BRAID_OP_LINEAR, BRAID_PASS_FWD, "onednn");
     const char *unable = given_kernel(BRAID_OP_LINEAR, BRAID_PASS_FWD, "openblas");
     (void)state;
     assert_refused(braid_op_plan(op, &(braid_plan_options){.kernel = disabled}), BRAID_ERROR_ARGUMENT,
                    "linear_fwd__cpu_onednn|cannot do this problem|left out");
     assert_refused(braid_op_plan(op, &(braid_plan_options){.kernel = unable}), BRAID_ERROR_ARGUMENT,
-                   "linear_fwd__cpu_openblas|cannot do this problem|f16");
+                   "linear_fwd__cpu_openblas|cannot do this problem|f64");
     assert_refused(braid_op_plan(op, NULL), BRAID_ERROR_ARGUMENT,
-                   "linear f16 on cpu: no kernel can do|linear_fwd__ref: left out");
+                   "linear f64 on cpu: no kernel can do|linear_fwd__ref: left out");
     assert_refused(braid_op_check(op, 1), BRAID_ERROR_ARGUMENT, "no kernel can do");
     braid_op_destroy(op);
     braid_context_destroy(context);
