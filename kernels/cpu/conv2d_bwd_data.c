@@ -16,6 +16,8 @@ static const char *supports(const braid_problem *p, const device *d) {
     return p->padding_mode == BRAID_PADDING_ZEROS ? NULL : "gathers gradients from zero padding only";
 }
 
+TILE_KERNEL(conv2d_bwd_data_bf16__cpu_igemm_amx_bf16, gemm_amx_bf16, supports, igemm_cost, igemm_create_backward,
+            igemm_launch, igemm_destroy)
 TILE_KERNEL(conv2d_bwd_data_bf16__cpu_igemm_avx512_bf16, gemm_avx512_bf16, supports, igemm_cost, igemm_create_backward,
             igemm_launch, igemm_destroy)
 TILE_KERNEL(conv2d_bwd_data__cpu_igemm_avx512, gemm_avx512, supports, igemm_cost, igemm_create_backward, igemm_launch,

@@ -14,6 +14,8 @@ static braid_status create(const braid_problem *p, const gemm_tile *tile, void *
     return integrate_convs_create(p, &product, tile, state, workspace_bytes);
 }
 
+TILE_KERNEL(integrate_bwd_data_bf16__cpu_igemm_amx_bf16, gemm_amx_bf16, supports_all, integrate_cost, create,
+            integrate_convs_launch, integrate_convs_destroy)
 TILE_KERNEL(integrate_bwd_data_bf16__cpu_igemm_avx512_bf16, gemm_avx512_bf16, supports_all, integrate_cost, create,
             integrate_convs_launch, integrate_convs_destroy)
 TILE_KERNEL(integrate_bwd_data__cpu_igemm_avx512, gemm_avx512, supports_all, integrate_cost, create,

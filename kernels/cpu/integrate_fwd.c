@@ -281,6 +281,7 @@ static void run_part(void *context, int64_t index) {
     float beside[SUM_FLOATS], bias[SUM_FLOATS / GEMM_MIN_ROWS];
     find_part(&a, index);
     a.bias = find_bias(&a, bias);
+    gemm_enter(g->tile);
     for (int64_t first = a.pixel_begin; first < a.pixel_end; first += a.m) {
         a.m = (int)at_most(a.pixel_end - first, g->tile->rows);
         find_pixels(&a, first);
@@ -288,6 +289,7 @@ static void run_part(void *context, int64_t index) {
         run_tile(&a);
         for (int i = 0; i < a.m && g->halves; i++) g->halves->narrow(find_y(&a, i), a.sum[i], a.columns);
     }
+    gemm_leave(g->tile);
 }
 
 static braid_status run(const braid_problem *p, device *d, void *state, const buffers *b) {
@@ -299,6 +301,7 @@ static braid_status run(const braid_problem *p, device *d, void *state, const bu
     return BRAID_OK;
 }
 
+TILE_KERNEL(integrate_fwd_bf16__cpu_rows_amx_bf16, gemm_amx_bf16, supports_all, integrate_cost, create, run, destroy)
 TILE_KERNEL(integrate_fwd_bf16__cpu_rows_avx512_bf16, gemm_avx512_bf16, supports_all, integrate_cost, create, run,
             destroy)
 TILE_KERNEL(integrate_fwd__cpu_rows_avx512, gemm_avx512, supports_all, integrate_cost, create, run, destroy)

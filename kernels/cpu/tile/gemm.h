@@ -84,12 +84,23 @@ typedef struct gemm_tile {
      * `depth` pointers for run_outer. pack_pair makes units of two rows: to[j] = a[j], b[j], or 0 where b is NULL. */
     void (*pack_rows)(uint32_t *to, const uint16_t *const *from, int64_t depth, int64_t rows);
     void (*pack_pair)(uint32_t *to, const uint16_t *a, const uint16_t *b, int64_t count);
+    /* Called on a thread before it runs the tile, and after; NULL where there is nothing to ready. */
+    void (*enter)(void);
+    void (*leave)(void);
 } gemm_tile;
 
 extern const gemm_tile gemm_avx512, gemm_avx2, gemm_portable; /* floats */
-extern const gemm_tile gemm_avx512_bf16;
+extern const gemm_tile gemm_amx_bf16, gemm_avx512_bf16;
 
 static inline int gemm_is_bf16(const gemm_tile *tile) { return tile->pack_rows != 0; }
+
+static inline void gemm_enter(const gemm_tile *tile) {
+    if (tile->enter) tile->enter();
+}
+
+static inline void gemm_leave(const gemm_tile *tile) {
+    if (tile->leave) tile->leave();
+}
 
 /* Units of a depth. */
 static inline int64_t gemm_units(const gemm_tile *tile, int64_t depth) {

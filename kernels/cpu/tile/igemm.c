@@ -512,6 +512,7 @@ static void run_part(void *context, int64_t index) {
     a.mask = a.l->b->plane[CONV2D_MASK][a.stream];
     a.bias = find_bias(&a, bias);
     a.sums = sums;
+    gemm_enter(g->tile);
     for (int64_t first = a.pixel_begin; first < a.pixel_end; first += g->tile->rows) {
         a.m = (int)at_most(a.pixel_end - first, g->tile->rows);
         if (find_pixels(&a, first)) {
@@ -525,6 +526,7 @@ static void run_part(void *context, int64_t index) {
         }
         clear_rest(&a);
     }
+    gemm_leave(g->tile);
 }
 
 braid_status igemm_launch(const braid_problem *p, device *d, void *state, const buffers *b) {

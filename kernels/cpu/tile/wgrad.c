@@ -382,6 +382,7 @@ static void run_panels(const launch *l, int64_t index) {
     zero_floats(c.zeros, GEMM_MAX_COLUMNS);
     find_part(&a, index);
     int64_t next = a.pixel_begin;
+    gemm_enter(l->g->tile);
     do {
         int accumulate = next > a.pixel_begin;
         next = list_pixels(&a, &list, next);
@@ -392,6 +393,7 @@ static void run_panels(const launch *l, int64_t index) {
             run_panel(&a, &r, &c, list.count, accumulate);
         }
     } while (next < a.pixel_end);
+    gemm_leave(l->g->tile);
 }
 
 /* ---- Bias and reduction -------------------------------------------------------------------- */
