@@ -115,6 +115,7 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
     X(BN_SUMS, bn_sums)           \
     X(BN_DAPPLY, bn_dapply)       \
     X(NORMALIZE, normalize)       \
+    X(AUGMENT, augment)           \
     X(SGD, sgd)                   \
     X(ADAM, adam)                 \
     X(ADAMW, adamw)               \
@@ -201,7 +202,7 @@ typedef struct braid_problem {
     double momentum;                        /* [mom]  default 0.1 */
     braid_activation activation;            /* [act] */
     int ceil_mode;                          /* [ceil] 1: a pooling window may begin inside and end outside */
-    int64_t out_size[2];                    /* [out]  output height and width of adaptive pooling; default 1 */
+    int64_t out_size[2];                    /* [out]  height and width of adaptive pooling or a crop; default 1 */
     int64_t integrated_in;                  /* [zi]   channels of the integrated input; 0: there is none */
     int64_t integrated_out;                 /* [zo]   channels of the integrated output */
     int transpose;                          /* [trans] 1: the second matrix lies [k][c] */

@@ -6,6 +6,7 @@
  */
 #include "kernels/ref/ref.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/dtype.h"
@@ -159,7 +160,18 @@ static const char *supports(const braid_problem *p, const device *d) {
     return find(p->op, p->pass) ? NULL : "this op and pass has no reference";
 }
 
-static double cost(const braid_problem *p) { return op_of(p)->flops(p) / 5e8; }
+/* Every output makes all of its sums anew, also those that a kernel would make once for many outputs. */
+static double cost(const braid_problem *p) {
+    double outputs = 0, flops = op_of(p)->flops(p);
+    EACH_PLANE(p, slot, i) {
+        plane_shape s;
+        double elements = 1;
+        op_of(p)->shape(p, slot, i, &s);
+        for (int axis = 0; axis < s.rank; axis++) elements *= (double)s.dims[axis];
+        if (op_is_output(op_role(p, slot))) outputs += elements;
+    }
+    return fmax(flops, outputs * (double)op_of(p)->terms(p)) / 5e8;
+}
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
     const buffers none = {0};

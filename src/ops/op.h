@@ -221,6 +221,15 @@ enum {
     BN_DAPPLY_DX,
 };
 enum { NORMALIZE_X, NORMALIZE_MEAN, NORMALIZE_STD, NORMALIZE_Y };
+enum {
+    AUGMENT_X,
+    AUGMENT_KEY,
+    AUGMENT_IDS,
+    AUGMENT_SETTINGS_TABLE,
+    AUGMENT_MEAN,
+    AUGMENT_STD,
+    AUGMENT_Y,
+};
 /* Of sgd, adam, adamw and rmsprop. */
 enum {
     UPDATE_W,

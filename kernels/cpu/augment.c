@@ -1,0 +1,318 @@
+/*
+ * augment: a sample of a stream at a time, as planes of one channel in the workspace, so that every step is a pass of
+ * whole vectors over floats. What happens to the sample is drawn in src/ops/augment_draw.c.
+ *
+ * A part is a room of the workspace and does every so manyth sample; which samples it does changes no bit.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "ops/augment.h"
+
+#include <math.h>
+
+#include "core/dtype.h"
+#include "core/memory.h"
+#include "core/sizes.h"
+#include "core/threads.h"
+#include "kernels/cpu/tile/images.h"
+#include "kernels/cpu/tile/isa.h"
+#include "kernels/cpu/tile/parts.h"
+
+#define ROOMS 64 /* at most: samples that are worked on at the same time */
+#define NOISE_VALUES 1024
+#define MOST_VALUES INT64_C(0x80000000) /* of one sample: its noise has numbers of 32 bits */
+
+static const float anything[2] = {-INFINITY, INFINITY}, unit[2] = {0, 1};
+
+/* The floats of a room: `planes` of a plane each, then what a step needs beside them. */
+typedef struct augment_state {
+    const images *images;
+    int64_t rooms, plane, spare, room;
+} augment_state;
+
+typedef struct work {
+    const braid_problem *p;
+    const augment_state *s;
+    const buffers *b;
+} work;
+
+/* One sample of one stream while it is worked on. */
+typedef struct canvas {
+    const work *a;
+    const images *images;
+    int stream;
+    int64_t channels, height, width, pixels; /* of the output */
+    const uint8_t *x;
+    float *planes, *spare;
+    augment_draws d;
+} canvas;
+
+static float *plane_of(const canvas *v, int64_t c) { return v->planes + c * v->a->s->plane; }
+
+/* ---- The source ---------------------------------------------------------------------------- */
+
+/* The bytes of a row of the image from a column of the mirrored image on, and the step to the next column. */
+static const uint8_t *source_row(const canvas *v, int64_t row, int64_t column, int64_t *step) {
+    int64_t width = v->a->p->size[1], at = v->d.source.left + column;
+    if (v->d.flip) at = width - 1 - at;
+    *step = v->d.flip ? -v->channels : v->channels;
+    return v->x + ((v->d.source.top + row) * width + at) * v->channels;
+}
+
+static void crop(const canvas *v) {
+    for (int64_t row = 0; row < v->height; row++) {
+        for (int64_t c = 0; c < v->channels; c++) {
+            int64_t step;
+            const uint8_t *from = source_row(v, row, 0, &step) + c;
+            float *to = plane_of(v, c) + row * v->width;
+            for (int64_t column = 0; column < v->width; column++, from += step) to[column] = *from * (1 / 255.0f);
+        }
+    }
+}
+
+/* The weights of one output place, which add up to `sum`. */
+static void make_taps(float *weights, int64_t from, int64_t to, int64_t out, double sum, int64_t *first,
+                      int64_t *count) {
+    double total = 0;
+    augment_taps(from, to, out, first, count);
+    for (int64_t t = 0; t < *count; t++) total += augment_tap_weight(from, to, out, *first + t);
+    for (int64_t t = 0; t < *count; t++) {
+        weights[t] = (float)(augment_tap_weight(from, to, out, *first + t) * sum / total);
+    }
+}
+
+/* Along the rows of the source, then along its columns. */
+static void resample(const canvas *v) {
+    int64_t first, count, step, height = v->d.source.height;
+    float *rows = v->spare, *weights = v->spare + v->a->p->size[0] * v->width + v->images->width;
+    for (int64_t c = 0; c < v->channels; c++) {
+        for (int64_t column = 0; column < v->width; column++) {
+            make_taps(weights, v->d.source.width, v->width, column, 1 / 255.0, &first, &count);
+            for (int64_t row = 0; row < height; row++) {
+                const uint8_t *from = source_row(v, row, first, &step) + c;
+                float sum = 0;
+                for (int64_t t = 0; t < count; t++) sum += weights[t] * from[t * step];
+                rows[row * v->width + column] = sum;
+            }
+        }
+        for (int64_t row = 0; row < v->height; row++) {
+            make_taps(weights, height, v->height, row, 1, &first, &count);
+            v->images->weigh(plane_of(v, c) + row * v->width, rows + first * v->width, v->width, weights, count,
+                             v->width);
+        }
+    }
+}
+
+/* ---- Values -------------------------------------------------------------------------------- */
+
+static void adjust_colours(const canvas *v, const images_colours *a) {
+    for (int j = 0; j < AUGMENT_STEPS; j++) {
+        double scale = v->d.brightness, shift = 0;
+        switch (v->d.order[j]) {
+            case AUGMENT_STEP_SATURATION: v->images->saturate(a, (float)v->d.saturation); continue;
+            case AUGMENT_STEP_HUE: v->images->turn_hue(a, (float)(6 * v->d.hue)); continue;
+            case AUGMENT_STEP_CONTRAST:
+                scale = v->d.contrast;
+                shift = (1 - scale) * v->images->grey_sum(a) / (double)v->pixels;
+                break;
+            default: break;
+        }
+        for (int64_t c = 0; c < 3; c++) v->images->line(plane_of(v, c), (float)scale, (float)shift, unit, v->pixels);
+    }
+}
+
+/* One row with its reflections on both sides, and the rows above and below likewise. */
+static void blur(const canvas *v, float *plane) {
+    int64_t reach = v->d.blur_taps / 2, width = v->width;
+    float *rows = v->spare, *row = v->spare + (v->height + 2 * reach) * width + v->images->width;
+    float weights[AUGMENT_MOST_TAPS];
+    for (int t = 0; t < v->d.blur_taps; t++) weights[t] = (float)v->d.blur_weights[t];
+    for (int64_t y = 0; y < v->height; y++) {
+        copy_floats(row + reach, plane + y * width, width);
+        for (int64_t t = 1; t <= reach; t++) {
+            row[reach - t] = plane[y * width + augment_reflect(-t, width)];
+            row[reach + width - 1 + t] = plane[y * width + augment_reflect(width - 1 + t, width)];
+        }
+        v->images->weigh(rows + (reach + y) * width, row, 1, weights, v->d.blur_taps, width);
+    }
+    for (int64_t t = 1; t <= reach; t++) {
+        copy_floats(rows + (reach - t) * width, rows + (reach + augment_reflect(-t, v->height)) * width, width);
+        copy_floats(rows + (reach + v->height - 1 + t) * width,
+                    rows + (reach + augment_reflect(v->height - 1 + t, v->height)) * width, width);
+    }
+    v->images->weigh(plane, rows, width, weights, v->d.blur_taps, v->pixels);
+}
+
+static void change_colours(const canvas *v) {
+    images_colours a = {plane_of(v, 0), plane_of(v, 1), plane_of(v, 2), v->pixels};
+    if (v->d.adjust) adjust_colours(v, &a);
+    for (int64_t c = 0; v->d.blur_taps && c < 3; c++) blur(v, plane_of(v, c));
+    if (v->d.grey) v->images->make_grey(&a);
+}
+
+/* The noise lies [pixel][channel]. */
+static void add_noise(const canvas *v) {
+    float noise[NOISE_VALUES];
+    for (int64_t first = 0; first < v->pixels * v->channels; first += NOISE_VALUES) {
+        int64_t count = at_most(NOISE_VALUES, v->pixels * v->channels - first);
+        v->images->normals(noise, &v->d.noise_numbers, first, count);
+        if (v->channels == 1) v->images->lanes->add_share(v->planes + first, noise, (float)v->d.noise, count, 0);
+        for (int64_t j = 0; v->channels > 1 && j < count; j++) {
+            plane_of(v, (first + j) % v->channels)[(first + j) / v->channels] += (float)v->d.noise * noise[j];
+        }
+    }
+}
+
+static void change_plain(const canvas *v) {
+    float scale = (float)(v->d.contrast * v->d.brightness);
+    float shift = (float)((0.5 - 0.5 * v->d.contrast) * v->d.brightness);
+    if (!v->d.adjust) return;
+    for (int64_t c = 0; c < v->channels; c++) v->images->line(plane_of(v, c), scale, shift, anything, v->pixels);
+    if (v->d.noise > 0) add_noise(v);
+    for (int64_t c = 0; c < v->channels; c++) v->images->line(plane_of(v, c), 1, 0, unit, v->pixels);
+}
+
+/* ---- The output ---------------------------------------------------------------------------- */
+
+static void normalize(const canvas *v) {
+    const float *mean = v->a->b->plane[AUGMENT_MEAN][v->stream], *std = v->a->b->plane[AUGMENT_STD][v->stream];
+    const augment_rectangle *e = &v->d.erased;
+    for (int64_t c = 0; c < v->channels; c++) {
+        float *plane = plane_of(v, c);
+        v->images->line(plane, (float)(1 / (double)std[c]), (float)(-(double)mean[c] / (double)std[c]), anything,
+                        v->pixels);
+        for (int64_t row = e->top; row < e->top + e->height; row++) {
+            zero_floats(plane + row * v->width + e->left, e->width);
+        }
+    }
+}
+
+static void interleave_floats(float *y, int64_t pitch, const float *plane, int64_t pixels) {
+    for (int64_t j = 0; j < pixels; j++) y[j * pitch] = plane ? plane[j] : 0;
+}
+
+static void interleave_halves(uint16_t *y, int64_t pitch, const uint16_t *plane, int64_t pixels) {
+    for (int64_t j = 0; j < pixels; j++) y[j * pitch] = plane ? plane[j] : 0;
+}
+
+static void write_planes(const canvas *v, void *y, int64_t pitch) {
+    braid_dtype dtype = v->a->p->dtype;
+    const halves *format = dtype == BRAID_DTYPE_BF16 ? &v->images->lanes->bf16 : &v->images->lanes->f16;
+    for (int64_t c = 0; c < pitch; c++) {
+        const float *plane = c < v->channels ? plane_of(v, c) : NULL;
+        uint16_t *narrow = plane ? (uint16_t *)(void *)v->spare : NULL;
+        if (dtype == BRAID_DTYPE_F32) {
+            interleave_floats((float *)y + c, pitch, plane, v->pixels);
+            continue;
+        }
+        if (narrow) format->narrow(narrow, plane, v->pixels);
+        interleave_halves((uint16_t *)y + c, pitch, narrow, v->pixels);
+    }
+}
+
+/* ---- The parts ----------------------------------------------------------------------------- */
+
+static void draw_canvas(canvas *v, int64_t sample) {
+    const buffers *b = v->a->b;
+    const float *table = b->plane[AUGMENT_SETTINGS_TABLE][v->stream];
+    double settings[AUGMENT_SETTINGS];
+    for (int j = 0; j < AUGMENT_SETTINGS; j++) settings[j] = (double)table[j];
+    augment_draw(v->a->p, v->stream, b->plane[AUGMENT_KEY][0], ((const int64_t *)b->plane[AUGMENT_IDS][0])[sample],
+                 settings, &v->d);
+}
+
+static void run_sample(const work *a, int i, int64_t sample, float *room) {
+    const braid_problem *p = a->p;
+    canvas v = {.a = a,
+                .images = a->s->images,
+                .stream = i,
+                .channels = p->in_channels[i],
+                .height = p->out_size[0],
+                .width = p->out_size[1],
+                .pixels = p->out_size[0] * p->out_size[1],
+                .planes = room,
+                .spare = room + a->s->spare};
+    v.x = (const uint8_t *)a->b->plane[AUGMENT_X][i] + sample * p->size[0] * p->size[1] * v.channels;
+    draw_canvas(&v, sample);
+    if (v.d.resample)
+        resample(&v);
+    else
+        crop(&v);
+    if (v.d.colour)
+        change_colours(&v);
+    else
+        change_plain(&v);
+    normalize(&v);
+    int64_t values = v.pixels * p->in_pitch[i];
+    write_planes(&v, (char *)a->b->plane[AUGMENT_Y][i] + (size_t)(sample * values) * dtype_bytes(p->dtype),
+                 p->in_pitch[i]);
+}
+
+static void run_part(void *context, int64_t part) {
+    const work *a = context;
+    int64_t samples = a->p->streams * a->p->batch;
+    float *room = (float *)a->b->workspace + part * a->s->room;
+    for (int64_t j = part; j < samples; j += a->s->rooms) {
+        run_sample(a, (int)(j / a->p->batch), j % a->p->batch, room);
+    }
+}
+
+/* ---- The kernel ---------------------------------------------------------------------------- */
+
+static const char *supports(const braid_problem *p, const device *d) {
+    (void)d;
+    for (int i = 0; i < p->streams; i++) {
+        if (p->out_size[0] > MOST_VALUES / p->out_size[1] / p->in_channels[i])
+            return "only samples of up to 2^31 values";
+    }
+    return NULL;
+}
+
+/* The floats of a room: planes for the widest stream, rows of the source or of a blur, and the weights of taps. */
+static braid_status lay_room(const braid_problem *p, augment_state *s) {
+    int64_t widest = 1, vector = s->images->width, rows = p->out_size[0] + AUGMENT_MOST_TAPS, taps = 0, total;
+    if (p->size[0] > rows) rows = p->size[0];
+    for (int i = 0; i < p->streams; i++) widest = p->in_channels[i] > widest ? p->in_channels[i] : widest;
+    for (int axis = 0; axis < 2; axis++) taps += augment_most_taps(p->size[axis], p->out_size[axis]);
+    s->plane = ceil_div(p->out_size[0] * p->out_size[1], vector) * vector + vector;
+    TRY(size_elements((const int64_t[]){widest, s->plane}, 2, "planes of augment", &s->spare));
+    TRY(size_elements((const int64_t[]){rows, p->out_size[1]}, 2, "rows of augment", &total));
+    s->room = s->spare + total + p->out_size[1] + AUGMENT_MOST_TAPS + 3 * vector + taps;
+    s->room = ceil_div(s->room, vector) * vector;
+    s->rooms = at_most(ROOMS, p->streams * p->batch);
+    return BRAID_OK;
+}
+
+static braid_status create(const braid_problem *p, const images *m, void **state, size_t *workspace_bytes) {
+    augment_state *s = NULL;
+    int64_t floats = 0;
+    TRY(memory_calloc(1, sizeof *s, "state of augment", (void **)&s));
+    s->images = m;
+    braid_status status = lay_room(p, s);
+    if (!status) status = size_elements((const int64_t[]){s->rooms, s->room}, 2, "workspace of augment", &floats);
+    if (!status) status = size_array((size_t)floats, sizeof(float), "workspace of augment", workspace_bytes);
+    if (status) {
+        memory_free(s);
+        return status;
+    }
+    *state = s;
+    return BRAID_OK;
+}
+
+static void destroy(device *d, void *state) {
+    (void)d;
+    memory_free(state);
+}
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    work a = {p, state, b};
+    (void)d;
+    threads_for(a.s->rooms, run_part, &a);
+    return BRAID_OK;
+}
+
+static double cost(const braid_problem *p, const images *m) { return cost_seconds(p, m->lanes->flops, 1, 2e-6); }
+
+TILE_KERNEL(augment__cpu_planes_avx512, images_avx512, supports, cost, create, launch, destroy)
+TILE_KERNEL(augment__cpu_planes_avx2, images_avx2, supports, cost, create, launch, destroy)
+TILE_KERNEL(augment__cpu_planes_portable, images_portable, supports, cost, create, launch, destroy)
