@@ -18,9 +18,8 @@
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/parts.h"
 
-#define ROOMS 64 /* at most: samples that are worked on at the same time */
-#define NOISE_VALUES 1024
-#define MOST_VALUES INT64_C(0x80000000) /* of one sample: its noise has numbers of 32 bits */
+#define ROOMS 64          /* at most: samples that are worked on at the same time */
+#define NOISE_VALUES 1024 /* made at a time: whole vectors */
 
 static const float anything[2] = {-INFINITY, INFINITY}, unit[2] = {0, 1};
 
@@ -153,10 +152,14 @@ static void change_colours(const canvas *v) {
 /* The noise lies [pixel][channel]. */
 static void add_noise(const canvas *v) {
     float noise[NOISE_VALUES];
+    uint32_t words[2 * NOISE_VALUES + RUNS_WORDS_SLACK];
+    rng numbers = v->d.noise_numbers;
     for (int64_t first = 0; first < v->pixels * v->channels; first += NOISE_VALUES) {
         int64_t count = at_most(NOISE_VALUES, v->pixels * v->channels - first);
-        v->images->normals(noise, &v->d.noise_numbers, first, count);
-        if (v->channels == 1) v->images->lanes->add_share(v->planes + first, noise, (float)v->d.noise, count, 0);
+        numbers.index = 2 * (uint64_t)first;
+        v->images->runs->random_words(words, &numbers, ceil_div(count, 2));
+        v->images->normals(noise, words, count);
+        if (v->channels == 1) v->images->add(v->planes + first, noise, (float)v->d.noise, count);
         for (int64_t j = 0; v->channels > 1 && j < count; j++) {
             plane_of(v, (first + j) % v->channels)[(first + j) / v->channels] += (float)v->d.noise * noise[j];
         }
@@ -197,7 +200,7 @@ static void interleave_halves(uint16_t *y, int64_t pitch, const uint16_t *plane,
 
 static void write_planes(const canvas *v, void *y, int64_t pitch) {
     braid_dtype dtype = v->a->p->dtype;
-    const halves *format = dtype == BRAID_DTYPE_BF16 ? &v->images->lanes->bf16 : &v->images->lanes->f16;
+    const halves *format = dtype == BRAID_DTYPE_BF16 ? &v->images->runs->lanes->bf16 : &v->images->runs->lanes->f16;
     for (int64_t c = 0; c < pitch; c++) {
         const float *plane = c < v->channels ? plane_of(v, c) : NULL;
         uint16_t *narrow = plane ? (uint16_t *)(void *)v->spare : NULL;
@@ -259,15 +262,6 @@ static void run_part(void *context, int64_t part) {
 
 /* ---- The kernel ---------------------------------------------------------------------------- */
 
-static const char *supports(const braid_problem *p, const device *d) {
-    (void)d;
-    for (int i = 0; i < p->streams; i++) {
-        if (p->out_size[0] > MOST_VALUES / p->out_size[1] / p->in_channels[i])
-            return "only samples of up to 2^31 values";
-    }
-    return NULL;
-}
-
 /* The floats of a room: planes for the widest stream, rows of the source or of a blur, and the weights of taps. */
 static braid_status lay_room(const braid_problem *p, augment_state *s) {
     int64_t widest = 1, vector = s->images->width, rows = p->out_size[0] + AUGMENT_MOST_TAPS, taps = 0, total;
@@ -311,8 +305,8 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return BRAID_OK;
 }
 
-static double cost(const braid_problem *p, const images *m) { return cost_seconds(p, m->lanes->flops, 1, 2e-6); }
+static double cost(const braid_problem *p, const images *m) { return cost_seconds(p, m->runs->lanes->flops, 1, 2e-6); }
 
-TILE_KERNEL(augment__cpu_planes_avx512, images_avx512, supports, cost, create, launch, destroy)
-TILE_KERNEL(augment__cpu_planes_avx2, images_avx2, supports, cost, create, launch, destroy)
-TILE_KERNEL(augment__cpu_planes_portable, images_portable, supports, cost, create, launch, destroy)
+TILE_KERNEL(augment__cpu_planes_avx512, images_avx512, supports_all, cost, create, launch, destroy)
+TILE_KERNEL(augment__cpu_planes_avx2, images_avx2, supports_all, cost, create, launch, destroy)
+TILE_KERNEL(augment__cpu_planes_portable, images_portable, supports_all, cost, create, launch, destroy)

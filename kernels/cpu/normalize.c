@@ -88,7 +88,7 @@ static void destroy(device *d, void *state) {
     (void)state;
 }
 
-static double cost(const braid_problem *p, const images *m) { return cost_seconds(p, m->lanes->flops, 1, 2e-6); }
+static double cost(const braid_problem *p, const images *m) { return cost_seconds(p, m->runs->lanes->flops, 1, 2e-6); }
 
 TILE_KERNEL(normalize__cpu_bytes_avx512, images_avx512, supports_all, cost, create, launch, destroy)
 TILE_KERNEL(normalize__cpu_bytes_avx2, images_avx2, supports_all, cost, create, launch, destroy)

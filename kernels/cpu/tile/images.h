@@ -8,8 +8,7 @@
 #define BRAID_KERNELS_CPU_TILE_IMAGES_H
 
 #include "braid.h"
-#include "core/rng.h"
-#include "kernels/cpu/tile/lanes.h"
+#include "kernels/cpu/tile/runs.h"
 
 #define IMAGES_BYTES 16 /* that one vector of outputs picks from */
 
@@ -41,12 +40,14 @@ typedef struct images_colours {
 } images_colours;
 
 typedef struct images {
-    const lanes *lanes;
-    int64_t width; /* lanes of a vector */
+    const runs *runs; /* of the same instruction set: its lanes and random bits */
+    int64_t width;    /* lanes of a vector */
     /* y = x * scale + shift in f32, f16 or bf16. */
     void (*normalize)(void *y, braid_dtype dtype, const images_pattern *t, const images_span *s);
     /* x = x * scale + shift, from range[0] to range[1]. */
     void (*line)(float *x, float scale, float shift, const float range[2], int64_t count);
+    /* x += from * share. */
+    void (*add)(float *x, const float *from, float share, int64_t count);
     double (*grey_sum)(const images_colours *a);
     void (*make_grey)(const images_colours *a);
     /* Blends with the grey of every pixel; turns the hue. Both within [0, 1]. */
@@ -54,8 +55,8 @@ typedef struct images {
     void (*turn_hue)(const images_colours *a, float sixths);
     /* to[j] = sum of weights[t] * from[j + t * step]. */
     void (*weigh)(float *to, const float *from, int64_t step, const float *weights, int64_t taps, int64_t count);
-    /* Normal numbers first ... first + count of a sequence (core/rng.h: rng_normal), `first` even; not beyond `to`. */
-    void (*normals)(float *to, const rng *numbers, int64_t first, int64_t count);
+    /* Normal numbers (core/rng.h: rng_normal), each from two words of a sequence. */
+    void (*normals)(float *to, const uint32_t *words, int64_t count);
 } images;
 
 extern const images images_avx512, images_avx2, images_portable;

@@ -9,10 +9,11 @@
 #include "kernels/cpu/tile/images_noise_body.h"
 
 const images images_avx2 = {
-    .lanes = &lanes_avx2,
+    .runs = &runs_avx2,
     .width = VEC_LANES,
     .normalize = normalize,
     .line = line,
+    .add = add,
     .grey_sum = grey_sum,
     .make_grey = make_grey,
     .saturate = saturate,

@@ -9,10 +9,11 @@
 #include "kernels/cpu/tile/images_noise_body.h"
 
 const images images_avx512 = {
-    .lanes = &lanes_avx512,
+    .runs = &runs_avx512,
     .width = VEC_LANES,
     .normalize = normalize,
     .line = line,
+    .add = add,
     .grey_sum = grey_sum,
     .make_grey = make_grey,
     .saturate = saturate,

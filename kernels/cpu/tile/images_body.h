@@ -50,6 +50,12 @@ VEC_TARGET static void line(float *x, float scale, float shift, const float rang
     }
 }
 
+VEC_TARGET static void add(float *x, const float *from, float share, int64_t count) {
+    vec factor = vec_spread(share);
+    for (int64_t j = 0; j < count; j += VEC_LANES)
+        vec_store(x + j, vec_mul_add(vec_load(from + j), factor, vec_load(x + j)));
+}
+
 VEC_INLINE vec grey_vec(vec r, vec g, vec b) {
     return vec_mul_add(r, vec_spread(0.2989f), vec_mul_add(g, vec_spread(0.587f), vec_mul(b, vec_spread(0.114f))));
 }

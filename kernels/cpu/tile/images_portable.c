@@ -9,10 +9,11 @@
 #include "kernels/cpu/tile/images_noise_body.h"
 
 const images images_portable = {
-    .lanes = &lanes_portable,
+    .runs = &runs_portable,
     .width = VEC_LANES,
     .normalize = normalize,
     .line = line,
+    .add = add,
     .grey_sum = grey_sum,
     .make_grey = make_grey,
     .saturate = saturate,

@@ -44,16 +44,6 @@ VEC_INLINE vec vec_load_some(const float *from, int64_t count) {
 }
 VEC_INLINE void vec_store_some(float *to, vec a, int64_t count) { _mm256_maskstore_ps(to, vec_first_lanes(count), a); }
 
-VEC_INLINE vec vec_sqrt(vec a) { return _mm256_sqrt_ps(a); }
-
-typedef uint32_t vec_words __attribute__((vector_size(32)));
-VEC_INLINE vec_words vec_multiply_wide(vec_words a, uint32_t b, vec_words *high) {
-    __m256i all = (__m256i)a, by = _mm256_set1_epi64x((int64_t)b);
-    __m256i even = _mm256_mul_epu32(all, by), odd = _mm256_mul_epu32(_mm256_srli_epi64(all, 32), by);
-    *high = (vec_words)_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
-    return (vec_words)_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
-}
-
 VEC_INLINE vec vec_pick_bytes(const uint8_t *from, const uint8_t *places) {
     __m128i bytes = _mm_loadu_si128((const __m128i *)from), order = _mm_loadu_si128((const __m128i *)places);
     return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_shuffle_epi8(bytes, order)));

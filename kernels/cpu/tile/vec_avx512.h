@@ -48,17 +48,6 @@ VEC_INLINE void vec_store_some(float *to, vec a, int64_t count) {
     _mm512_mask_storeu_ps(to, (__mmask16)((1u << count) - 1), a);
 }
 
-VEC_INLINE vec vec_sqrt(vec a) { return _mm512_sqrt_ps(a); }
-
-/* 32-bit words, for + - << >> & | ^ ~ as C has them; the halves of every lane's 64-bit product with b. */
-typedef uint32_t vec_words __attribute__((vector_size(64)));
-VEC_INLINE vec_words vec_multiply_wide(vec_words a, uint32_t b, vec_words *high) {
-    __m512i all = (__m512i)a, by = _mm512_set1_epi64((int64_t)b);
-    __m512i even = _mm512_mul_epu32(all, by), odd = _mm512_mul_epu32(_mm512_srli_epi64(all, 32), by);
-    *high = (vec_words)_mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
-    return (vec_words)_mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32));
-}
-
 /* VEC_LANES bytes as floats: lane l takes byte places[l], below 16, of the 16 bytes at `from`. */
 VEC_INLINE vec vec_pick_bytes(const uint8_t *from, const uint8_t *places) {
     __m128i bytes = _mm_loadu_si128((const __m128i *)from), order = _mm_loadu_si128((const __m128i *)places);

@@ -62,21 +62,6 @@ VEC_INLINE void vec_store_some(float *to, vec a, int64_t count) {
     for (int64_t i = 0; i < count; i++) to[i] = a[i];
 }
 
-VEC_INLINE vec vec_sqrt(vec a) {
-    return (vec){__builtin_sqrtf(a[0]), __builtin_sqrtf(a[1]), __builtin_sqrtf(a[2]), __builtin_sqrtf(a[3])};
-}
-
-typedef uint32_t vec_words __attribute__((vector_size(16)));
-VEC_INLINE vec_words vec_multiply_wide(vec_words a, uint32_t b, vec_words *high) {
-    vec_words low;
-    for (int i = 0; i < VEC_LANES; i++) {
-        uint64_t product = (uint64_t)a[i] * b;
-        low[i] = (uint32_t)product;
-        (*high)[i] = (uint32_t)(product >> 32);
-    }
-    return low;
-}
-
 VEC_INLINE vec vec_pick_bytes(const uint8_t *from, const uint8_t *places) {
     return (vec){from[places[0]], from[places[1]], from[places[2]], from[places[3]]};
 }
