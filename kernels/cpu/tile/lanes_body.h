@@ -5,6 +5,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <string.h>
+
 #include "kernels/cpu/tile/lanes.h"
 #include "kernels/cpu/tile/vec_any.h"
 #include "kernels/cpu/tile/vec_math.h"
@@ -85,60 +87,112 @@ VEC_TARGET static void map(const lanes_map *m) {
 
 /* ---- Sums ---------------------------------------------------------------------------------- */
 
-#define SUM_VECS 4    /* registers of each of the two sums */
-#define SUM_PIXELS 16 /* between loading and storing them */
+#define SUM_VECS 2                             /* of channels at a time */
+#define SUM_CHANNELS (SUM_VECS * VEC_LANES)    /* of them */
+#define SUM_PARTS (SUM_CHANNELS / VEC_DOUBLES) /* vectors of doubles that hold one sum of them */
+#define SUM_PIXELS 8                           /* between loading and storing the sums */
+#define SUM_AHEAD 16                           /* pixels, of what is asked for before it is needed */
 
-/* Both sums of `vecs` vectors of channels from c on, over pixels [begin, end); there is no dy where `squares`. */
-VEC_INLINE void sum_block(const lanes_sums *s, int64_t begin, int64_t end, int64_t c, const int vecs, const int squares,
-                          const braid_dtype dtype) {
-    vec_double sum[SUM_VECS], product[SUM_VECS], middle[SUM_VECS];
-#pragma GCC unroll 4
-    for (int v = 0; v < vecs; v++) {
-        sum[v] = vec_double_load(s->first + c + v * VEC_DOUBLES);
-        product[v] = vec_double_load(s->second + c + v * VEC_DOUBLES);
-        middle[v] = vec_double_from(s->center + c + v * VEC_DOUBLES);
+/* A few pixels of some channels as floats, and where their sums are. */
+typedef struct sum_view {
+    const float *x, *dy; /* dy is not looked at for sums of squares */
+    int64_t pitch, count;
+    const float *center;
+    double *first, *second;
+} sum_view;
+
+/* Both sums of `parts` vectors of doubles. Those are made from memory, which takes less time than from a register. */
+VEC_INLINE void sum_block(const sum_view *s, const int parts, const int squares) {
+    vec_double sum[SUM_PARTS], product[SUM_PARTS], middle[SUM_PARTS];
+#pragma GCC unroll 8
+    for (int i = 0; i < parts; i++) {
+        sum[i] = vec_double_load(s->first + i * VEC_DOUBLES);
+        product[i] = vec_double_load(s->second + i * VEC_DOUBLES);
+        middle[i] = vec_double_from(s->center + i * VEC_DOUBLES);
     }
-    for (int64_t i = begin; i < end; i++) {
-        int64_t at = i * s->pitch + c;
-#pragma GCC unroll 4
-        for (int v = 0; v < vecs; v++) {
-            vec_double away = vec_double_sub(vec_double_get(s->x, at + v * VEC_DOUBLES, dtype), middle[v]);
-            vec_double e = squares ? away : vec_double_get(s->dy, at + v * VEC_DOUBLES, dtype);
-            sum[v] = vec_double_add(sum[v], e);
-            product[v] = vec_double_mul_add(e, away, product[v]);
+    for (int64_t pixel = 0; pixel < s->count; pixel++) {
+        const float *x = s->x + pixel * s->pitch, *dy = squares ? x : s->dy + pixel * s->pitch;
+#pragma GCC unroll 8
+        for (int i = 0; i < parts; i++) {
+            vec_double away = vec_double_sub(vec_double_from(x + i * VEC_DOUBLES), middle[i]);
+            vec_double e = squares ? away : vec_double_from(dy + i * VEC_DOUBLES);
+            sum[i] = vec_double_add(sum[i], e);
+            product[i] = vec_double_mul_add(e, away, product[i]);
         }
     }
-#pragma GCC unroll 4
-    for (int v = 0; v < vecs; v++) {
-        vec_double_store(s->first + c + v * VEC_DOUBLES, sum[v]);
-        vec_double_store(s->second + c + v * VEC_DOUBLES, product[v]);
+#pragma GCC unroll 8
+    for (int i = 0; i < parts; i++) {
+        vec_double_store(s->first + i * VEC_DOUBLES, sum[i]);
+        vec_double_store(s->second + i * VEC_DOUBLES, product[i]);
     }
 }
 
-/* One channel behind the last vector. */
-VEC_INLINE void sum_channel(const lanes_sums *s, int64_t begin, int64_t end, int64_t c, const int squares,
-                            const braid_dtype dtype) {
-    float lane[VEC_LANES];
-    for (int64_t i = begin; i < end; i++) {
-        vec_store(lane, vec_get(s->x, i * s->pitch + c, 1, dtype));
-        double away = (double)lane[0] - (double)s->center[c];
-        if (!squares) vec_store(lane, vec_get(s->dy, i * s->pitch + c, 1, dtype));
-        double e = squares ? away : (double)lane[0];
-        s->first[c] += e;
-        s->second[c] += e * away;
+/* Up to SUM_CHANNELS values of every pixel as floats, SUM_CHANNELS apart and with zeros up to a whole vector; `at` is
+ * the first of them. */
+VEC_INLINE void sum_widen(float *to, const lanes_sums *s, const void *from, int64_t at, int64_t pixels,
+                          int64_t channels, const braid_dtype dtype) {
+    for (int64_t pixel = 0; pixel < pixels; pixel++, at += s->pitch, to += SUM_CHANNELS) {
+        vec_store(to, vec_get(from, at, channels, dtype));
+        if (channels > VEC_LANES) vec_store(to + VEC_LANES, vec_get(from, at + VEC_LANES, channels - VEC_LANES, dtype));
     }
+}
+
+/* Asks the second cache for pixels that are needed soon, or for what lies behind the last of all, which does no harm:
+ * as many values as a block has, in such an order that the blocks of all channels ask for memory without a gap. */
+VEC_INLINE void sum_prefetch(const lanes_sums *s, const void *from, int64_t begin, int64_t c, const braid_dtype dtype) {
+    const uintptr_t bytes = dtype == BRAID_DTYPE_F32 ? 4 : 2;
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)((begin + SUM_AHEAD) * s->pitch + c * SUM_PIXELS) * bytes;
+    for (uintptr_t line = 0; line < SUM_CHANNELS * SUM_PIXELS * bytes; line += 64) {
+        __builtin_prefetch((const void *)(first + line), 0, 2);
+    }
+}
+
+/* Up to SUM_CHANNELS channels from c on. The sums are those of SUM_CHANNELS channels. */
+VEC_INLINE void sum_channels(const lanes_sums *s, sum_view view, int64_t begin, int64_t c, int64_t channels,
+                             const int squares, const braid_dtype dtype) {
+    float x[SUM_PIXELS * SUM_CHANNELS], dy[SUM_PIXELS * SUM_CHANNELS];
+    sum_prefetch(s, s->x, begin, c, dtype);
+    if (!squares) sum_prefetch(s, s->dy, begin, c, dtype);
+    if (dtype == BRAID_DTYPE_F32 && channels == SUM_CHANNELS) {
+        view.x = (const float *)s->x + begin * s->pitch + c;
+        view.dy = squares ? NULL : (const float *)s->dy + begin * s->pitch + c;
+        view.pitch = s->pitch;
+    } else {
+        sum_widen(x, s, s->x, begin * s->pitch + c, view.count, channels, dtype);
+        if (!squares) sum_widen(dy, s, s->dy, begin * s->pitch + c, view.count, channels, dtype);
+        view.x = x;
+        view.dy = dy;
+        view.pitch = SUM_CHANNELS;
+    }
+    if (channels > VEC_LANES)
+        sum_block(&view, SUM_PARTS, squares);
+    else
+        sum_block(&view, VEC_LANES / VEC_DOUBLES, squares);
+}
+
+/* The last channels, fewer than SUM_CHANNELS: their sums are kept on the stack meanwhile. */
+VEC_INLINE void sum_rest(const lanes_sums *s, int64_t begin, int64_t pixels, int64_t c, const int squares,
+                         const braid_dtype dtype) {
+    float center[SUM_CHANNELS] = {0};
+    double first[SUM_CHANNELS] = {0}, second[SUM_CHANNELS] = {0};
+    const int64_t channels = s->channels - c;
+    memcpy(center, s->center + c, (size_t)channels * sizeof *center);
+    memcpy(first, s->first + c, (size_t)channels * sizeof *first);
+    memcpy(second, s->second + c, (size_t)channels * sizeof *second);
+    sum_channels(s, (sum_view){NULL, NULL, 0, pixels, center, first, second}, begin, c, channels, squares, dtype);
+    memcpy(s->first + c, first, (size_t)channels * sizeof *first);
+    memcpy(s->second + c, second, (size_t)channels * sizeof *second);
 }
 
 /* A few pixels at a time, all their channels: memory is then read in one direction. */
-VEC_INLINE void sum_pixels(const lanes_sums *given, const int squares, const braid_dtype dtype) {
-    const lanes_sums s = *given;
-    for (int64_t begin = 0; begin < s.count; begin += SUM_PIXELS) {
-        int64_t end = begin + SUM_PIXELS < s.count ? begin + SUM_PIXELS : s.count, c = 0;
-        for (; c + SUM_VECS * VEC_DOUBLES <= s.channels; c += SUM_VECS * VEC_DOUBLES) {
-            sum_block(&s, begin, end, c, SUM_VECS, squares, dtype);
+VEC_INLINE void sum_pixels(const lanes_sums *s, const int squares, const braid_dtype dtype) {
+    for (int64_t begin = 0; begin < s->count; begin += SUM_PIXELS) {
+        int64_t pixels = begin + SUM_PIXELS < s->count ? SUM_PIXELS : s->count - begin, c = 0;
+        for (; c + SUM_CHANNELS <= s->channels; c += SUM_CHANNELS) {
+            const sum_view view = {NULL, NULL, 0, pixels, s->center + c, s->first + c, s->second + c};
+            sum_channels(s, view, begin, c, SUM_CHANNELS, squares, dtype);
         }
-        for (; c + VEC_DOUBLES <= s.channels; c += VEC_DOUBLES) sum_block(&s, begin, end, c, 1, squares, dtype);
-        for (; c < s.channels; c++) sum_channel(&s, begin, end, c, squares, dtype);
+        if (c < s->channels) sum_rest(s, begin, pixels, c, squares, dtype);
     }
 }
 

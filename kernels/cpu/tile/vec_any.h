@@ -43,11 +43,4 @@ VEC_INLINE void vec_put(void *to, int64_t at, vec a, int64_t count, const braid_
         vec_half_store(first, half);
 }
 
-/* VEC_DOUBLES values from element `at` on. */
-VEC_INLINE vec_double vec_double_get(const void *from, int64_t at, const braid_dtype dtype) {
-    if (dtype == BRAID_DTYPE_F32) return vec_double_from((const float *)from + at);
-    const uint16_t *first = (const uint16_t *)from + at;
-    return dtype == BRAID_DTYPE_BF16 ? vec_double_from_bf16(first) : vec_double_from_f16(first);
-}
-
 #endif

@@ -108,13 +108,6 @@ VEC_INLINE vec_double vec_double_low(vec a) { return _mm256_cvtps_pd(_mm256_cast
 VEC_INLINE vec_double vec_double_high(vec a) { return _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1)); }
 VEC_INLINE vec_double vec_double_mul(vec_double a, vec_double b) { return _mm256_mul_pd(a, b); }
 VEC_INLINE vec_double vec_double_from(const float *from) { return _mm256_cvtps_pd(_mm_loadu_ps(from)); }
-VEC_INLINE vec_double vec_double_from_bf16(const uint16_t *from) {
-    vec wide = vec_from_bf16(_mm_loadl_epi64((const __m128i *)from));
-    return _mm256_cvtps_pd(_mm256_castps256_ps128(wide));
-}
-VEC_INLINE vec_double vec_double_from_f16(const uint16_t *from) {
-    return _mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)from)));
-}
 VEC_INLINE void vec_double_store(double *to, vec_double a) { _mm256_storeu_pd(to, a); }
 VEC_INLINE vec_double vec_double_add(vec_double a, vec_double b) { return _mm256_add_pd(a, b); }
 VEC_INLINE vec_double vec_double_sub(vec_double a, vec_double b) { return _mm256_sub_pd(a, b); }

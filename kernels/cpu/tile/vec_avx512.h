@@ -116,15 +116,6 @@ VEC_INLINE vec_double vec_double_low(vec a) { return _mm512_cvtps_pd(_mm512_cast
 VEC_INLINE vec_double vec_double_high(vec a) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1)); }
 VEC_INLINE vec_double vec_double_mul(vec_double a, vec_double b) { return _mm512_mul_pd(a, b); }
 VEC_INLINE vec_double vec_double_from(const float *from) { return _mm512_cvtps_pd(_mm256_loadu_ps(from)); }
-VEC_INLINE vec_double vec_double_from_bf16(const uint16_t *from) {
-    __m256i bits = _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)from)), 16);
-    __mmask8 small = _mm256_testn_epi32_mask(bits, _mm256_set1_epi32(0x7f800000));
-    bits = _mm256_mask_and_epi32(bits, small, bits, _mm256_set1_epi32(INT32_MIN));
-    return _mm512_cvtps_pd(_mm256_castsi256_ps(bits));
-}
-VEC_INLINE vec_double vec_double_from_f16(const uint16_t *from) {
-    return _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from)));
-}
 VEC_INLINE void vec_double_store(double *to, vec_double a) { _mm512_storeu_pd(to, a); }
 VEC_INLINE vec_double vec_double_add(vec_double a, vec_double b) { return _mm512_add_pd(a, b); }
 VEC_INLINE vec_double vec_double_sub(vec_double a, vec_double b) { return _mm512_sub_pd(a, b); }

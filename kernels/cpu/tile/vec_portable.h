@@ -115,13 +115,6 @@ VEC_INLINE vec_double vec_double_low(vec a) { return (vec_double){(double)a[0], 
 VEC_INLINE vec_double vec_double_high(vec a) { return (vec_double){(double)a[2], (double)a[3]}; }
 VEC_INLINE vec_double vec_double_mul(vec_double a, vec_double b) { return a * b; }
 VEC_INLINE vec_double vec_double_from(const float *from) { return (vec_double){(double)from[0], (double)from[1]}; }
-VEC_INLINE vec_double vec_double_from_bf16(const uint16_t *from) {
-    vec wide = vec_from_bf16(vec_half_load_some(from, VEC_DOUBLES));
-    return (vec_double){(double)wide[0], (double)wide[1]};
-}
-VEC_INLINE vec_double vec_double_from_f16(const uint16_t *from) {
-    return (vec_double){(double)f32_from_f16(from[0]), (double)f32_from_f16(from[1])};
-}
 VEC_INLINE void vec_double_store(double *to, vec_double a) { memcpy(to, &a, sizeof a); }
 VEC_INLINE vec_double vec_double_add(vec_double a, vec_double b) { return a + b; }
 VEC_INLINE vec_double vec_double_sub(vec_double a, vec_double b) { return a - b; }
