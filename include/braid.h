@@ -97,36 +97,45 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
 #define BRAID_MAX_PLANES 9  /* streams and the integrated pathway, which is one more in memory */
 
 /* X(NAME, name): every op that can be planned. */
-#define BRAID_OP_LIST(X)          \
-    X(CONV2D, conv2d)             \
-    X(LINEAR, linear)             \
-    X(INTEGRATE, integrate)       \
-    X(ACT, act)                   \
-    X(ADD, add)                   \
-    X(MAXPOOL, maxpool)           \
-    X(AVGPOOL, avgpool)           \
-    X(LAYERNORM, layernorm)       \
-    X(ROWNORM, rownorm)           \
-    X(MATMUL, matmul)             \
-    X(FUSE, fuse)                 \
-    X(BN_STATS, bn_stats)         \
-    X(BN_FINALIZE, bn_finalize)   \
-    X(BN_APPLY, bn_apply)         \
-    X(BN_SUMS, bn_sums)           \
-    X(BN_DAPPLY, bn_dapply)       \
-    X(NORMALIZE, normalize)       \
-    X(AUGMENT, augment)           \
-    X(SGD, sgd)                   \
-    X(ADAM, adam)                 \
-    X(ADAMW, adamw)               \
-    X(RMSPROP, rmsprop)           \
-    X(CLIP_NORM, clip_norm)       \
-    X(CAST, cast)                 \
-    X(DROPOUT, dropout)           \
-    X(SOFTMAX_XENT, softmax_xent) \
-    X(FOCAL, focal)               \
-    X(MSE, mse)                   \
-    X(BALANCE, balance)
+/* clang-format off */
+#define BRAID_OP_LIST(X)                            \
+    X(CONV2D, conv2d)                               \
+    X(LINEAR, linear)                               \
+    X(INTEGRATE, integrate)                         \
+    X(ACT, act)                                     \
+    X(ADD, add)                                     \
+    X(MAXPOOL, maxpool)                             \
+    X(AVGPOOL, avgpool)                             \
+    X(LAYERNORM, layernorm)                         \
+    X(ROWNORM, rownorm)                             \
+    X(MATMUL, matmul)                               \
+    X(FUSE, fuse)                                   \
+    X(BN_STATS, bn_stats)                           \
+    X(BN_FINALIZE, bn_finalize)                     \
+    X(BN_APPLY, bn_apply)                           \
+    X(BN_SUMS, bn_sums)                             \
+    X(BN_DAPPLY, bn_dapply)                         \
+    X(NORMALIZE, normalize)                         \
+    X(AUGMENT, augment)                             \
+    X(SGD, sgd)                                     \
+    X(ADAM, adam)                                   \
+    X(ADAMW, adamw)                                 \
+    X(RMSPROP, rmsprop)                             \
+    X(CLIP_NORM, clip_norm)                         \
+    X(CAST, cast)                                   \
+    X(DROPOUT, dropout)                             \
+    X(SOFTMAX_XENT, softmax_xent)                   \
+    X(FOCAL, focal)                                 \
+    X(MSE, mse)                                     \
+    X(BALANCE, balance)                             \
+    X(BATCHNORM, batchnorm)                         \
+    X(BN_ACT, bn_act)                               \
+    X(BN_ADD_ACT, bn_add_act)                       \
+    X(BN_ACT_POOL, bn_act_pool)                     \
+    X(LI_CONV2D, li_conv2d)                         \
+    X(LINEAR_ACT, linear_act)                       \
+    X(CONV2D_SCALE_BIAS_ACT, conv2d_scale_bias_act)
+/* clang-format on */
 
 #define BRAID_OP_ENUM(NAME, name) BRAID_OP_##NAME,
 typedef enum braid_op_id { BRAID_OP_LIST(BRAID_OP_ENUM) BRAID_OP_COUNT } braid_op_id;
@@ -162,6 +171,7 @@ typedef enum braid_activation {
     BRAID_ACTIVATION_RELU,
     BRAID_ACTIVATION_GELU,      /* exact, by the error function */
     BRAID_ACTIVATION_GELU_TANH, /* its approximation by tanh */
+    BRAID_ACTIVATION_NONE,      /* y = x, where an op allows it */
     BRAID_ACTIVATION_COUNT
 } braid_activation;
 
@@ -344,7 +354,13 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_op_run(braid_op *op, const braid_o
 
 /* ---- Seeing the choice -------------------------------------------------------------------- */
 
-typedef enum braid_kind { BRAID_KIND_OWN, BRAID_KIND_VENDOR, BRAID_KIND_REF, BRAID_KIND_PEER } braid_kind;
+typedef enum braid_kind {
+    BRAID_KIND_OWN,
+    BRAID_KIND_VENDOR,
+    BRAID_KIND_REF,
+    BRAID_KIND_PEER,
+    BRAID_KIND_CHAIN, /* the natural ops that a fused op equals, run back to back with the kernels chosen for each */
+} braid_kind;
 
 /* One candidate of the last plan or check. */
 typedef struct braid_candidate {

@@ -31,8 +31,8 @@ typedef struct kernel_functions {
     void (*destroy)(device *d, void *state);
 } kernel_functions;
 
-/* Where a kernel runs. A reference kernel runs on the CPU. */
-typedef enum kernel_backend { KERNEL_REF, KERNEL_CPU, KERNEL_CUDA } kernel_backend;
+/* Where a kernel runs. A reference kernel runs on the CPU, a chain wherever its steps do. */
+typedef enum kernel_backend { KERNEL_REF, KERNEL_CPU, KERNEL_CUDA, KERNEL_CHAIN } kernel_backend;
 
 #define KERNEL_OWN 1u              /* ours: not a forward to a vendor library or to the reference */
 #define KERNEL_DETERMINISTIC 2u    /* the same bits, run to run: without it a kernel is never chosen */
@@ -57,6 +57,18 @@ int kernel_count(void);
 const kernel *kernel_at(int index);
 const kernel *kernel_find(const char *name);
 uint64_t kernel_list_hash(void);
+
+/* 1 where a kernel belongs to the kind of device. */
+int kernel_runs_on(const kernel *k, const device *d);
+
+/* The functions of every chain line in kernels.def: the steps that the op table names, in src/plan/chain.c. */
+extern const kernel_functions chain_functions;
+
+/* Who chooses the kernels of a chain's steps: the context of the device. NULL: it does not know either. */
+typedef struct chooser {
+    const kernel *(*choose)(void *context, const braid_problem *p);
+    void *context;
+} chooser;
 
 /* Why a kernel cannot do a problem on a device, in words; NULL: it can. Covers op, dtype, features and supports(). */
 const char *kernel_refuses(const kernel *k, const braid_problem *p, const device *d);

@@ -31,10 +31,12 @@
 #define SM90A FEATURE_SM90A
 
 #define REFERENCE(OP, PASS, stem)
+#define CHAIN(OP, PASS, stem)
 #define KERNEL(name, OP, PASS, dtypes, BACKEND, features, flags, vendor) extern const kernel_functions name;
 #include "kernels/kernels.def"
 #undef REFERENCE
 #undef KERNEL
+#undef CHAIN
 
 #define REFERENCE(OP, PASS, stem)      \
     {#stem "__ref",                    \
@@ -48,11 +50,22 @@
      &ref_functions},
 #define KERNEL(name, OP, PASS, dtypes, BACKEND, features, flags, vendor) \
     {#name, BRAID_OP_##OP, BRAID_PASS_##PASS, dtypes, KERNEL_##BACKEND, features, flags, vendor, &name},
+#define CHAIN(OP, PASS, stem)          \
+    {#stem "__chain",                  \
+     BRAID_OP_##OP,                    \
+     BRAID_PASS_##PASS,                \
+     F32 | F16 | BF16 | F64,           \
+     KERNEL_CHAIN,                     \
+     0,                                \
+     DETERMINISTIC | THREAD_INVARIANT, \
+     NULL,                             \
+     &chain_functions},
 static const kernel kernels[] = {
 #include "kernels/kernels.def"
 };
 #undef REFERENCE
 #undef KERNEL
+#undef CHAIN
 
 int kernel_count(void) { return (int)(sizeof kernels / sizeof kernels[0]); }
 
@@ -79,7 +92,13 @@ uint64_t kernel_list_hash(void) {
 
 braid_kind kernel_kind(const kernel *k) {
     if (k->backend == KERNEL_REF) return BRAID_KIND_REF;
+    if (k->backend == KERNEL_CHAIN) return BRAID_KIND_CHAIN;
     return k->vendor ? BRAID_KIND_VENDOR : BRAID_KIND_OWN;
+}
+
+int kernel_runs_on(const kernel *k, const device *d) {
+    if (k->backend == KERNEL_CHAIN) return 1;
+    return (strcmp(d->backend->name, "cpu") == 0) == (k->backend != KERNEL_CUDA);
 }
 
 /* "needs avx512, which this device does not have (or BRAID_ISA masks)" */
@@ -94,9 +113,8 @@ static const char *missing_feature(const kernel *k, const device *d) {
 
 const char *kernel_refuses(const kernel *k, const braid_problem *p, const device *d) {
     static _Thread_local char reason[64];
-    int on_cpu = strcmp(d->backend->name, "cpu") == 0;
     if (k->op != p->op || k->pass != p->pass) return "another op or pass";
-    if (on_cpu != (k->backend != KERNEL_CUDA)) return "another device";
+    if (!kernel_runs_on(k, d)) return "another device";
     if (!(k->dtypes & (1u << p->dtype))) {
         snprintf(reason, sizeof reason, "does not do %s", braid_dtype_name(p->dtype));
         return reason;

@@ -4,23 +4,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <math.h>
-
-#include "kernels/ref/ref.h"
+#include "kernels/ref/bn.h"
 
 static ref_value batches(const braid_problem *p, const buffers *b) {
     const int64_t *count = b->plane[BN_FINALIZE_BATCHES][0];
     double next = (double)(*count + (p->phase == BRAID_PHASE_TRAIN));
     return (ref_value){next, 0};
-}
-
-/* old + factor * (now - old), as running statistics move. */
-static ref_value running(const braid_problem *p, const buffers *b, real old, real now, int64_t count) {
-    const int64_t *batches_before = b->plane[BN_FINALIZE_BATCHES][0];
-    real factor = (real)p->momentum;
-    if (p->phase == BRAID_PHASE_EVAL || count == 0) return (ref_value){old, 0};
-    if (p->average == BRAID_AVERAGE_CUMULATIVE) factor = 1 / (real)(*batches_before + 1);
-    return (ref_value){old * (1 - factor) + now * factor, fabs(old) + fabs(now)};
 }
 
 ref_value REF(bn_finalize)(const braid_problem *p, const buffers *b, int slot, int i, int64_t index) {
@@ -29,11 +18,12 @@ ref_value REF(bn_finalize)(const braid_problem *p, const buffers *b, int slot, i
     const real *gamma = b->plane[BN_FINALIZE_GAMMA][i], *beta = b->plane[BN_FINALIZE_BETA][i];
     const real *running_mean = b->plane[BN_FINALIZE_RUNNING_MEAN][i],
                *running_var = b->plane[BN_FINALIZE_RUNNING_VAR][i];
+    int64_t batches_before = *(const int64_t *)b->plane[BN_FINALIZE_BATCHES][0];
     int64_t count = mask_active(b->plane[BN_FINALIZE_MASK][i], p->batch) * p->size[0] * p->size[1];
-    if (slot == BN_FINALIZE_RUNNING_MEAN) return running(p, b, running_mean[index], mean[index], count);
+    if (slot == BN_FINALIZE_RUNNING_MEAN) return bn_running(p, batches_before, running_mean[index], mean[index], count);
     if (slot == BN_FINALIZE_RUNNING_VAR) {
         real unbiased = count > 1 ? var[index] * (real)count / (real)(count - 1) : 0;
-        return running(p, b, running_var[index], unbiased, count);
+        return bn_running(p, batches_before, running_var[index], unbiased, count);
     }
     int train = p->phase == BRAID_PHASE_TRAIN;
     real center = train ? mean[index] : running_mean[index];

@@ -3,24 +3,15 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <math.h>
+#include "kernels/ref/bn.h"
 
-#include "kernels/ref/ref.h"
+static ref_value given(const braid_problem *p, const buffers *b, int i, int64_t pixel, int64_t c) {
+    const real *dy = b->plane[BN_SUMS_DY][i];
+    return (ref_value){dy[pixel * p->in_pitch[i] + c], fabs(dy[pixel * p->in_pitch[i] + c])};
+}
 
 ref_value REF(bn_sums)(const braid_problem *p, const buffers *b, int slot, int i, int64_t index) {
-    const real *x = b->plane[BN_SUMS_X][i], *dy = b->plane[BN_SUMS_DY][i];
-    const real *center = b->plane[BN_SUMS_CENTER][i], *rstd = b->plane[BN_SUMS_RSTD][i];
-    int64_t pixels = p->size[0] * p->size[1];
-    real sum = 0, magnitude = 0;
-    for (int64_t sample = 0; sample < p->batch; sample++) {
-        if (mask_blanks(b->plane[BN_SUMS_MASK][i], sample)) continue;
-        for (int64_t pixel = sample * pixels; pixel < (sample + 1) * pixels; pixel++) {
-            real gradient = dy[pixel * p->in_pitch[i] + index], value = x[pixel * p->in_pitch[i] + index];
-            real weight = slot == BN_SUMS_DBETA ? 1 : (value - center[index]) * rstd[index];
-            real spread = slot == BN_SUMS_DBETA ? 1 : (real)((fabs(value) + fabs(center[index])) * rstd[index]);
-            sum += gradient * weight;
-            magnitude += (real)fabs(gradient) * spread;
-        }
-    }
-    return (ref_value){sum, magnitude};
+    const bn_view v = {b->plane[BN_SUMS_X][i], b->plane[BN_SUMS_CENTER][i], b->plane[BN_SUMS_RSTD][i],
+                       b->plane[BN_SUMS_MASK][i]};
+    return bn_sum(p, b, &v, i, index, slot == BN_SUMS_DBETA, given);
 }

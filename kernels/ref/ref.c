@@ -24,6 +24,7 @@ typedef struct reference {
     ref_value stem##_f32(const braid_problem *p, const buffers *b, int slot, int i, int64_t index); \
     ref_value stem##_f64(const braid_problem *p, const buffers *b, int slot, int i, int64_t index);
 #define KERNEL(...)
+#define CHAIN(...)
 #include "kernels/kernels.def"
 #undef REFERENCE
 
@@ -33,6 +34,7 @@ static const reference references[] = {
 };
 #undef REFERENCE
 #undef KERNEL
+#undef CHAIN
 
 static const reference *find(braid_op_id id, braid_pass pass) {
     for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {

@@ -53,6 +53,7 @@ struct device {
     char model[96];     /* "AMD EPYC 9654", "NVIDIA H200" */
     char identity[256]; /* for wisdom: model, driver, capability, vendor versions; everything that a time depends on */
     unsigned features;
+    const struct chooser *chooser; /* kernels/kernel.h; NULL: a chain chooses by the cost model */
 };
 
 extern const backend backend_cpu, backend_cuda;

@@ -1,5 +1,5 @@
 /*
- * Who is faster than whom. The baseline is the fastest vendor candidate, else the reference. A
+ * Who is faster than whom. The baseline is the fastest vendor candidate, else the chain, else the reference. A
  * difference counts only where the intervals of the two medians do not meet; what beats a
  * handicapped library has shown nothing.
  *
@@ -16,7 +16,7 @@ const char *braid_verdict_name(braid_verdict verdict) {
 }
 
 const char *braid_kind_name(braid_kind kind) {
-    static const char *const names[] = {"own", "vendor", "ref", "peer"};
+    static const char *const names[] = {"own", "vendor", "ref", "peer", "chain"};
     return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "-";
 }
 
@@ -46,6 +46,7 @@ static braid_verdict verdict_of(const braid_bench_row *row, const braid_bench_ro
 
 void judge(braid_bench_result *result, braid_bench_row *rows) {
     int baseline = fastest(rows, result->count, BRAID_KIND_VENDOR);
+    if (baseline < 0) baseline = fastest(rows, result->count, BRAID_KIND_CHAIN);
     if (baseline < 0) baseline = fastest(rows, result->count, BRAID_KIND_REF);
     const braid_bench_row *base = baseline < 0 ? NULL : &rows[baseline];
     result->baseline = baseline;

@@ -144,6 +144,12 @@ void dtype_store(void *data, braid_dtype dtype, int64_t index, double value) {
 }
 
 /* The formats of compute have loops of their own; data formats go element by element. */
+double dtype_round(braid_dtype dtype, double value) {
+    double stored[1];
+    dtype_store(stored, dtype, 0, value);
+    return dtype_load(stored, dtype, 0);
+}
+
 void dtype_to_f32(float *out, const void *data, braid_dtype dtype, int64_t count) {
     if (dtype == BRAID_DTYPE_F32) {
         for (int64_t i = 0; i < count; i++) out[i] = ((const float *)data)[i];

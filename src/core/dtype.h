@@ -24,6 +24,9 @@ float f32_from_bf16(uint16_t half);
 double dtype_load(const void *data, braid_dtype dtype, int64_t index);
 void dtype_store(void *data, braid_dtype dtype, int64_t index, double value);
 
+/* A value as a dtype of compute stores it. */
+double dtype_round(braid_dtype dtype, double value);
+
 /* count elements of any dtype as f32 or f64, and back with one rounding each. */
 void dtype_to_f32(float *out, const void *data, braid_dtype dtype, int64_t count);
 void dtype_from_f32(void *out, braid_dtype dtype, const float *data, int64_t count);

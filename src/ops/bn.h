@@ -18,11 +18,27 @@
 void bn_shape_pixels(const braid_problem *p, int i, plane_shape *out);
 void bn_shape_channels(const braid_problem *p, int i, plane_shape *out);
 
+/* The same for all operands of the fused ops, whose y has this size; planes are 0 for what a problem does without. */
+void bn_fused_shape(const braid_problem *p, int slot, int i, const int64_t out_size[2], plane_shape *out);
+int bn_fused_planes(const braid_problem *p, int slot);
+
+/* Binds the operands of a natural op in the chain of a fused one: x, the gradient at `dy`, the statistics, and dx. */
+void bn_chain_sums(op_chain *c, const braid_problem *p, int dy);
+void bn_chain_dapply(op_chain *c, const braid_problem *p, int dy);
+/* y = x * scale + shift, to a place. */
+void bn_chain_apply(op_chain *c, const braid_problem *p, int y);
+/* The activation of the value at `x`, and its gradient from the one at `dy`; the problem's size and channels. */
+void bn_chain_act(op_chain *c, const braid_problem *p, int x, int y);
+void bn_chain_act_gradient(op_chain *c, const braid_problem *p, int x, int dy, int dx);
+
 int64_t bn_terms(const braid_problem *p); /* values behind one channel's statistics */
 void bn_draw(rng *r, braid_problem *p);
 
 /* Refuses counts of values that do not fit in 64 bits, and training on a single value per channel, whose unbiased
  * variance does not exist. */
 braid_status bn_check_train(const braid_problem *p);
+
+/* The same of a mask that leaves stream i one value. */
+braid_status bn_check_active(const braid_problem *p, int i, int64_t active);
 
 #endif

@@ -44,16 +44,6 @@ static void draw(rng *r, braid_problem *p) {
     bn_draw(r, p);
 }
 
-static braid_status check_active(const braid_problem *p, int i, int64_t active) {
-    if (p->phase == BRAID_PHASE_TRAIN && active * p->size[0] * p->size[1] == 1) {
-        return fail(BRAID_ERROR_ARGUMENT,
-                    "bn_finalize: expected more than 1 value per channel when training, got 1 in stream %d "
-                    "(1 active sample of 1x1)",
-                    i);
-    }
-    return BRAID_OK;
-}
-
 const op_info op_bn_finalize = {
     .name = "bn_finalize",
     .summary = "scale, shift and running statistics of every channel",
@@ -79,7 +69,7 @@ const op_info op_bn_finalize = {
             [BN_FINALIZE_RSTD] = {"rstd", FILL_POSITIVE, {ROLE_OUT}},
         },
     .check = bn_check_train,
-    .check_active = check_active,
+    .check_active = bn_check_active,
     .planes = planes,
     .shape = shape,
     .flops = flops,

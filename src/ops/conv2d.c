@@ -36,9 +36,10 @@ static braid_status check_groups(const braid_problem *p) {
     for (int i = 0; i < p->streams; i++) {
         if (p->in_channels[i] % p->groups || p->out_channels[i] % p->groups) {
             return fail(BRAID_ERROR_ARGUMENT,
-                        "conv2d: expected g (groups) to divide the channels of every stream, got g%lld with c%lld and "
+                        "%s: expected g (groups) to divide the channels of every stream, got g%lld with c%lld and "
                         "k%lld in stream %d",
-                        (long long)p->groups, (long long)p->in_channels[i], (long long)p->out_channels[i], i);
+                        op_of(p)->name, (long long)p->groups, (long long)p->in_channels[i],
+                        (long long)p->out_channels[i], i);
         }
     }
     return BRAID_OK;
@@ -50,26 +51,26 @@ static braid_status check_padding(const braid_problem *p) {
         int64_t most = p->padding[axis] + p->extra_padding[axis];
         if (p->padding_mode == BRAID_PADDING_REFLECT && most >= p->size[axis]) {
             return fail(BRAID_ERROR_ARGUMENT,
-                        "conv2d: expected pad (padding) below the %s %lld with mode=reflect, got %lld", axis_name[axis],
-                        (long long)p->size[axis], (long long)most);
+                        "%s: expected pad (padding) below the %s %lld with mode=reflect, got %lld", op_of(p)->name,
+                        axis_name[axis], (long long)p->size[axis], (long long)most);
         }
         if (p->padding_mode == BRAID_PADDING_CIRCULAR && most > p->size[axis]) {
             return fail(BRAID_ERROR_ARGUMENT,
-                        "conv2d: expected pad (padding) of at most the %s %lld with mode=circular, got %lld",
-                        axis_name[axis], (long long)p->size[axis], (long long)most);
+                        "%s: expected pad (padding) of at most the %s %lld with mode=circular, got %lld",
+                        op_of(p)->name, axis_name[axis], (long long)p->size[axis], (long long)most);
         }
         if (conv2d_out_size(p, axis) < 1) {
             return fail(
                 BRAID_ERROR_ARGUMENT,
-                "conv2d: expected rs (filter) %lld with dil%lld to fit in the padded %s, got a %s of %lld with pad%lld",
-                (long long)p->filter[axis], (long long)p->dilation[axis], axis_name[axis], axis_name[axis],
-                (long long)p->size[axis], (long long)p->padding[axis]);
+                "%s: expected rs (filter) %lld with dil%lld to fit in the padded %s, got a %s of %lld with pad%lld",
+                op_of(p)->name, (long long)p->filter[axis], (long long)p->dilation[axis], axis_name[axis],
+                axis_name[axis], (long long)p->size[axis], (long long)p->padding[axis]);
         }
     }
     return BRAID_OK;
 }
 
-static braid_status check(const braid_problem *p) {
+braid_status conv2d_check(const braid_problem *p) {
     TRY(check_groups(p));
     return check_padding(p);
 }
@@ -80,7 +81,7 @@ static int planes(const braid_problem *p, int slot) {
     return p->streams;
 }
 
-static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
+void conv2d_shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     const int64_t out_size[2] = {conv2d_out_size(p, 0), conv2d_out_size(p, 1)};
     int64_t filter_channels = p->in_channels[i] / p->groups;
     switch (slot) {
@@ -95,7 +96,7 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     }
 }
 
-static double flops(const braid_problem *p) {
+double conv2d_flops(const braid_problem *p) {
     double pixels = (double)p->batch * (double)conv2d_out_size(p, 0) * (double)conv2d_out_size(p, 1);
     double taps = (double)p->filter[0] * (double)p->filter[1];
     double products = 0;
@@ -105,7 +106,7 @@ static double flops(const braid_problem *p) {
     return 2 * pixels * taps * products;
 }
 
-static int64_t terms(const braid_problem *p) {
+int64_t conv2d_terms(const braid_problem *p) {
     int64_t taps = p->filter[0] * p->filter[1];
     int64_t most = 1;
     for (int i = 0; i < p->streams; i++) {
@@ -132,7 +133,7 @@ static void draw_axis(rng *r, braid_problem *p, int axis) {
     while (conv2d_out_size(p, axis) < 1) p->size[axis]++;
 }
 
-static void draw(rng *r, braid_problem *p) {
+void conv2d_draw(rng *r, braid_problem *p) {
     p->padding_mode =
         draw_chance(r, 60) ? BRAID_PADDING_ZEROS : (braid_padding_mode)rng_between(r, 0, BRAID_PADDING_COUNT - 1);
     p->bias = draw_chance(r, 30);
@@ -154,8 +155,8 @@ static void draw(rng *r, braid_problem *p) {
             while (conv2d_out_size(p, axis) < 1) p->size[axis]++;
         }
     }
-    while (flops(p) > DRAW_FLOPS && p->batch > 1) p->batch--;
-    while (flops(p) > DRAW_FLOPS && (p->size[0] > 8 || p->size[1] > 8)) {
+    while (conv2d_flops(p) > DRAW_FLOPS && p->batch > 1) p->batch--;
+    while (conv2d_flops(p) > DRAW_FLOPS && (p->size[0] > 8 || p->size[1] > 8)) {
         int axis = p->size[0] > p->size[1] ? 0 : 1;
         int64_t before = p->size[axis]--;
         int64_t most = p->padding_mode == BRAID_PADDING_REFLECT ? p->size[axis] - 1 : p->size[axis];
@@ -166,7 +167,7 @@ static void draw(rng *r, braid_problem *p) {
     }
 }
 
-static void shrink(braid_problem *p) {
+void conv2d_shrink(braid_problem *p) {
     for (int axis = 0; axis < 2; axis++) {
         int64_t reach = p->dilation[axis] * (p->filter[axis] - 1) + 1;
         int64_t most = 12 > reach ? 12 : reach;
@@ -185,9 +186,7 @@ const op_info op_conv2d = {
     .name = "conv2d",
     .summary = "2-D convolution of every stream",
     .passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
-    .fields = FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(hw) | FIELD_BIT(c) | FIELD_BIT(k) | FIELD_BIT(rs) |
-              FIELD_BIT(st) | FIELD_BIT(pad) | FIELD_BIT(extra) | FIELD_BIT(dil) | FIELD_BIT(g) | FIELD_BIT(mode) |
-              FIELD_BIT(bias) | FIELD_BIT(mask) | FIELD_BIT(cp) | FIELD_BIT(kp),
+    .fields = CONV2D_FIELDS | FIELD_BIT(bias),
     .max_streams = BRAID_MAX_STREAMS,
     .exact_passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
     .operands =
@@ -198,11 +197,11 @@ const op_info op_conv2d = {
             [CONV2D_MASK] = {"mask", FILL_MASK, {ROLE_IN, ROLE_IN, ROLE_IN}},
             [CONV2D_Y] = {"y", FILL_SIGNED, {ROLE_OUT, ROLE_DIN, ROLE_DIN}},
         },
-    .check = check,
+    .check = conv2d_check,
     .planes = planes,
-    .shape = shape,
-    .flops = flops,
-    .terms = terms,
-    .draw = draw,
-    .shrink = shrink,
+    .shape = conv2d_shape,
+    .flops = conv2d_flops,
+    .terms = conv2d_terms,
+    .draw = conv2d_draw,
+    .shrink = conv2d_shrink,
 };

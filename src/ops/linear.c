@@ -14,7 +14,7 @@ static int planes(const braid_problem *p, int slot) {
     return p->streams;
 }
 
-static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
+void linear_shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     switch (slot) {
         case LINEAR_X: *out = (plane_shape){p->dtype, 2, {p->batch, p->in_channels[i]}, p->in_pitch[i]}; break;
         case LINEAR_Y: *out = (plane_shape){p->dtype, 2, {p->batch, p->out_channels[i]}, p->out_pitch[i]}; break;
@@ -24,7 +24,7 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     }
 }
 
-static int64_t terms(const braid_problem *p) {
+int64_t linear_terms(const braid_problem *p) {
     int64_t most = 1;
     if (p->pass == BRAID_PASS_BWD_WEIGHT) return p->batch;
     for (int i = 0; i < p->streams; i++) {
@@ -34,7 +34,7 @@ static int64_t terms(const braid_problem *p) {
     return most;
 }
 
-static void draw(rng *r, braid_problem *p) {
+void linear_draw(rng *r, braid_problem *p) {
     p->bias = draw_chance(r, 50);
     draw_product(r, p);
 }
@@ -56,9 +56,9 @@ const op_info op_linear = {
             [LINEAR_Y] = {"y", FILL_SIGNED, {ROLE_OUT, ROLE_DIN, ROLE_DIN}},
         },
     .planes = planes,
-    .shape = shape,
+    .shape = linear_shape,
     .flops = product_flops,
-    .terms = terms,
-    .draw = draw,
+    .terms = linear_terms,
+    .draw = linear_draw,
     .shrink = shrink_rows,
 };

@@ -19,18 +19,18 @@ int64_t maxpool_out_size(const braid_problem *p, int axis) {
     return out;
 }
 
-static braid_status check(const braid_problem *p) {
+braid_status maxpool_check(const braid_problem *p) {
     static const char *const axis_name[] = {"height", "width"};
     for (int axis = 0; axis < 2; axis++) {
         int64_t reach = p->dilation[axis] * (p->filter[axis] - 1) + 1;
         if (p->padding[axis] > reach / 2) {
             return fail(BRAID_ERROR_ARGUMENT,
-                        "maxpool: expected pad (padding) of at most half the %s of the window, %lld, got %lld",
-                        axis_name[axis], (long long)(reach / 2), (long long)p->padding[axis]);
+                        "%s: expected pad (padding) of at most half the %s of the window, %lld, got %lld",
+                        op_of(p)->name, axis_name[axis], (long long)(reach / 2), (long long)p->padding[axis]);
         }
         if (maxpool_out_size(p, axis) < 1) {
             return fail(BRAID_ERROR_ARGUMENT,
-                        "maxpool: expected rs (filter) %lld with dil%lld to fit in the %s %lld with pad%lld",
+                        "%s: expected rs (filter) %lld with dil%lld to fit in the %s %lld with pad%lld", op_of(p)->name,
                         (long long)p->filter[axis], (long long)p->dilation[axis], axis_name[axis],
                         (long long)p->size[axis], (long long)p->padding[axis]);
         }
@@ -57,7 +57,7 @@ static double flops(const braid_problem *p) {
 
 static int64_t terms(const braid_problem *p) { return p->filter[0] * p->filter[1]; }
 
-static void draw(rng *r, braid_problem *p) {
+void maxpool_draw(rng *r, braid_problem *p) {
     draw_pixels(r, p);
     p->ceil_mode = draw_chance(r, 40);
     for (int axis = 0; axis < 2; axis++) {
@@ -70,7 +70,7 @@ static void draw(rng *r, braid_problem *p) {
     }
 }
 
-static void shrink(braid_problem *p) {
+void maxpool_shrink(braid_problem *p) {
     shrink_pixels(p);
     for (int axis = 0; axis < 2; axis++) {
         while (maxpool_out_size(p, axis) < 1) p->size[axis]++;
@@ -91,11 +91,11 @@ const op_info op_maxpool = {
             [MAXPOOL_Y] = {"y", FILL_SIGNED, {ROLE_OUT, ROLE_DIN}},
             [MAXPOOL_DX] = {"dx", FILL_SIGNED, {ROLE_NONE, ROLE_OUT}},
         },
-    .check = check,
+    .check = maxpool_check,
     .planes = planes,
     .shape = shape,
     .flops = flops,
     .terms = terms,
-    .draw = draw,
-    .shrink = shrink,
+    .draw = maxpool_draw,
+    .shrink = maxpool_shrink,
 };

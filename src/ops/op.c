@@ -9,6 +9,7 @@
 
 #include "core/dtype.h"
 #include "core/sizes.h"
+#include "ops/problem.h"
 
 #define OP_EXTERN(NAME, name) extern const op_info op_##name;
 BRAID_OP_LIST(OP_EXTERN)
@@ -47,9 +48,10 @@ int op_is_output(operand_role role) { return role == ROLE_OUT || role == ROLE_IN
 
 /* The names of gradients, made once from the operands that have a gradient role. */
 static const char *gradient_name(const char *name) {
-    static const char *const pairs[][2] = {{"x", "dx"},       {"y", "dy"},      {"w", "dw"}, {"bias", "dbias"},
-                                           {"r", "dr"},       {"z", "dz"},      {"v", "dv"}, {"gamma", "dgamma"},
-                                           {"beta", "dbeta"}, {"loss", "dloss"}};
+    static const char *const pairs[][2] = {{"x", "dx"},       {"y", "dy"},   {"w", "dw"},         {"bias", "dbias"},
+                                           {"r", "dr"},       {"z", "dz"},   {"v", "dv"},         {"gamma", "dgamma"},
+                                           {"beta", "dbeta"}, {"wz", "dwz"}, {"zbias", "dzbias"}, {"zy", "dzy"},
+                                           {"loss", "dloss"}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (strcmp(name, pairs[i][0]) == 0) return pairs[i][1];
     }
@@ -82,6 +84,31 @@ braid_status op_operand_info(const braid_problem *p, int slot, braid_operand_inf
 }
 
 int op_is_empty(const braid_problem *p) { return (op_of(p)->fields & FIELD_BIT(b)) && p->batch == 0; }
+int op_is_exact(const braid_problem *p) {
+    const op_info *o = op_of(p);
+    if (!(o->exact_passes & (1u << p->pass))) return 0;
+    if ((o->fields & FIELD_BIT(act)) &&
+        (p->activation == BRAID_ACTIVATION_GELU || p->activation == BRAID_ACTIVATION_GELU_TANH))
+        return 0;
+    return !o->chain || p->dtype == BRAID_DTYPE_F32 || p->dtype == BRAID_DTYPE_F64;
+}
+
+int64_t op_work(const braid_problem *p) { return op_of(p)->work ? op_of(p)->work(p) : op_of(p)->terms(p); }
+
+chain_step *chain_add(op_chain *c, const braid_problem *p, braid_op_id id, braid_pass pass) {
+    chain_step *step = &c->steps[c->count++];
+    memset(step, 0, sizeof *step);
+    step->problem.op = id;
+    step->problem.pass = pass;
+    step->problem.dtype = p->dtype;
+    for (int field_index = 0; field_index < FIELD_COUNT; field_index++) {
+        const field *f = &fields[field_index];
+        if (!(op_find(id)->fields & (UINT64_C(1) << field_index))) continue;
+        memcpy((char *)&step->problem + f->offset, (const char *)p + f->offset, field_bytes(f->kind));
+    }
+    for (int slot = 0; slot < OP_MAX_OPERANDS; slot++) step->place[slot] = -1;
+    return step;
+}
 
 double op_bytes(const braid_problem *p) {
     double bytes = 0;

@@ -105,6 +105,21 @@ typedef struct real_range {
 
 #define OP_MAX_REALS 4
 
+#define CHAIN_MAX_STEPS 6
+#define CHAIN_MAX_TEMPS 4
+#define CHAIN_TEMP(j) (OP_MAX_OPERANDS + (j)) /* the place of the j-th intermediate result */
+
+/* One natural op of the chain that a fused op equals. */
+typedef struct chain_step {
+    braid_problem problem;      /* completed by the chain's user */
+    int place[OP_MAX_OPERANDS]; /* where each of its operands lies: a slot of the fused op, or CHAIN_TEMP(j) */
+} chain_step;
+
+typedef struct op_chain {
+    int count;
+    chain_step steps[CHAIN_MAX_STEPS];
+} op_chain;
+
 typedef struct op_info {
     const char *name;
     const char *summary;            /* one line for help texts */
@@ -132,6 +147,11 @@ typedef struct op_info {
     int64_t (*terms)(const braid_problem *p);
     /* Writes the values of plane i of a FILL_OWN operand for a check or a race; NULL where the op has none. */
     void (*fill)(const braid_problem *p, int slot, int i, rng *r, void *data);
+    /* Fused ops: the natural ops that it equals, one after the other. NULL, or in words why there is no such chain for
+     * this problem. A natural op has a NULL function. */
+    const char *(*chain)(const braid_problem *p, op_chain *out);
+    /* Operations of the reference behind one output; NULL: its terms. */
+    int64_t (*work)(const braid_problem *p);
     /* Sets the op's own fields of a random small problem (streams, batch, channels and mask are drawn before). */
     void (*draw)(rng *r, braid_problem *p);
     /* Makes a problem small, keeping what kernels trip over: remainders, strides, options. */
@@ -154,6 +174,15 @@ const char *op_operand_name(const braid_problem *p, int slot);                  
 
 /* 1 where the problem has no samples: there is nothing to do. */
 int op_is_empty(const braid_problem *p);
+/* 1 where the pass is exact on small integers: not with a curved activation, and in a fused op not with halves, which
+ * round the intermediate results of its chain. */
+int op_is_exact(const braid_problem *p);
+
+/* Operations of the reference behind one output. */
+int64_t op_work(const braid_problem *p);
+
+/* Adds a step to a chain: the op and pass, every field of p that this op has. Returns it for more. */
+chain_step *chain_add(op_chain *c, const braid_problem *p, braid_op_id op, braid_pass pass);
 
 /* Fewest bytes one launch moves: each input read once, each output written once. */
 double op_bytes(const braid_problem *p);
@@ -250,5 +279,67 @@ enum { CLASS_X, CLASS_LABELS, CLASS_LOSS, CLASS_CORRECT, CLASS_DX, CLASS_WEIGHTS
 enum { MSE_X, MSE_T, MSE_LOSS, MSE_DX };
 enum { BALANCE_X, BALANCE_NORMS, BALANCE_LOSS, BALANCE_DX };
 #define BALANCE_EPS 1e-8 /* added to a norm before its logarithm is taken */
+enum {
+    BATCHNORM_X,
+    BATCHNORM_MASK,
+    BATCHNORM_GAMMA,
+    BATCHNORM_BETA,
+    BATCHNORM_RUNNING_MEAN,
+    BATCHNORM_RUNNING_VAR,
+    BATCHNORM_BATCHES,
+    BATCHNORM_CENTER,
+    BATCHNORM_RSTD,
+    BATCHNORM_Y,
+    BATCHNORM_DY,
+    BATCHNORM_DGAMMA,
+    BATCHNORM_DBETA,
+    BATCHNORM_DX,
+};
+/* bn_act and bn_act_pool have the slots up to dx, bn_add_act has them all. */
+enum {
+    BN_FUSED_X,
+    BN_FUSED_SCALE,
+    BN_FUSED_SHIFT,
+    BN_FUSED_MASK,
+    BN_FUSED_Y,
+    BN_FUSED_DY,
+    BN_FUSED_CENTER,
+    BN_FUSED_RSTD,
+    BN_FUSED_GAMMA,
+    BN_FUSED_DGAMMA,
+    BN_FUSED_DBETA,
+    BN_FUSED_DX,
+    BN_FUSED_Z,
+    BN_FUSED_ZSCALE,
+    BN_FUSED_ZSHIFT,
+    BN_FUSED_DZ,
+};
+/* The first five are those of conv2d. */
+enum {
+    LI_CONV2D_X,
+    LI_CONV2D_W,
+    LI_CONV2D_BIAS,
+    LI_CONV2D_MASK,
+    LI_CONV2D_Y,
+    LI_CONV2D_R,
+    LI_CONV2D_DY,
+    LI_CONV2D_Z,
+    LI_CONV2D_V,
+    LI_CONV2D_WZ,
+    LI_CONV2D_ZBIAS,
+    LI_CONV2D_ZY,
+    LI_CONV2D_DV,
+};
+/* The first five are those of linear. */
+enum { LINEAR_ACT_X, LINEAR_ACT_W, LINEAR_ACT_BIAS, LINEAR_ACT_MASK, LINEAR_ACT_Y, LINEAR_ACT_U, LINEAR_ACT_DY };
+enum {
+    CONV2D_SCALE_BIAS_ACT_X,
+    CONV2D_SCALE_BIAS_ACT_W,
+    CONV2D_SCALE_BIAS_ACT_SCALE,
+    CONV2D_SCALE_BIAS_ACT_MASK,
+    CONV2D_SCALE_BIAS_ACT_Y,
+    CONV2D_SCALE_BIAS_ACT_SHIFT,
+    CONV2D_SCALE_BIAS_ACT_Z,
+};
 
 #endif

@@ -23,7 +23,7 @@ const char *const *field_words(field_kind kind) {
     static const char *const padding_modes[] = {"zeros", "reflect", "replicate", "circular", NULL};
     static const char *const phases[] = {"train", "eval", NULL};
     static const char *const averages[] = {"exponential", "cumulative", NULL};
-    static const char *const activations[] = {"relu", "gelu", "gelu_tanh", NULL};
+    static const char *const activations[] = {"relu", "gelu", "gelu_tanh", "none", NULL};
     static const char *const fusions[] = {"concat", "weighted", "gated", NULL};
     static const char *const dtypes[] = {"f32", "f16", "bf16", "f64", NULL};
     switch (kind) {
@@ -66,8 +66,7 @@ static void fill_defaults(braid_problem *p, const op_info *o) {
     if (o->fields & FIELD_BIT(kp)) default_list(p->out_pitch, p->out_channels, streams);
 }
 
-/* The bytes of a field, to see whether it is unused. */
-static size_t field_bytes(field_kind kind) {
+size_t field_bytes(field_kind kind) {
     switch (kind) {
         case FIELD_KIND_INT: return sizeof(int);
         case FIELD_KIND_INT64: return sizeof(int64_t);

@@ -34,6 +34,9 @@ typedef struct field {
 
 extern const field fields[FIELD_COUNT];
 
+/* The bytes of a field in braid_problem. */
+size_t field_bytes(field_kind kind);
+
 /* The words of an enum kind, NULL behind the last; NULL for a kind that is no enum. */
 const char *const *field_words(field_kind kind);
 

@@ -48,6 +48,28 @@ void draw_product(rng *r, braid_problem *p);
 double product_flops(const braid_problem *p);
 void shrink_rows(braid_problem *p);
 
+/* What ops with a pooling window share: what may be meant, random and shrunk windows. */
+braid_status maxpool_check(const braid_problem *p);
+void maxpool_draw(rng *r, braid_problem *p);
+void maxpool_shrink(braid_problem *p);
+
+/* The same for ops with convolutions: their fields without those of the bias, and operations of the products. */
+#define CONV2D_FIELDS                                                                                            \
+    (FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(hw) | FIELD_BIT(c) | FIELD_BIT(k) | FIELD_BIT(rs) | FIELD_BIT(st) | \
+     FIELD_BIT(pad) | FIELD_BIT(extra) | FIELD_BIT(dil) | FIELD_BIT(g) | FIELD_BIT(mode) | FIELD_BIT(mask) |     \
+     FIELD_BIT(cp) | FIELD_BIT(kp))
+braid_status conv2d_check(const braid_problem *p);
+void conv2d_shape(const braid_problem *p, int slot, int i, plane_shape *out);
+double conv2d_flops(const braid_problem *p);
+int64_t conv2d_terms(const braid_problem *p);
+void conv2d_draw(rng *r, braid_problem *p);
+void conv2d_shrink(braid_problem *p);
+
+/* And for ops with a linear map. */
+void linear_shape(const braid_problem *p, int slot, int i, plane_shape *out);
+int64_t linear_terms(const braid_problem *p);
+void linear_draw(rng *r, braid_problem *p);
+
 /* True in `percent` of the draws. */
 int draw_chance(rng *r, int percent);
 

@@ -16,6 +16,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/threads.h"
+#include "plan/choices.h"
 #include "plan/measure.h"
 
 #define MAX_THREADS 1024
@@ -88,6 +89,10 @@ braid_status braid_context_create(const braid_context_options *options, braid_co
     c->threads = o->threads ? o->threads : threads_available();
     threads_set(c->threads);
     braid_status status = backend_open(device_name && *device_name ? device_name : "auto", &c->device);
+    if (status == BRAID_OK) {
+        c->chooser = (chooser){choices_find, c};
+        c->device->chooser = &c->chooser;
+    }
     if (status == BRAID_OK) status = memory_copy_text(disable ? disable : "", &c->disable);
     if (status == BRAID_OK) status = set_cache_dir(c, o->cache_dir);
     if (status != BRAID_OK) {

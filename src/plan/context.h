@@ -10,6 +10,14 @@
 
 #include "kernels/kernel.h"
 
+#define CONTEXT_CHOICES 64
+
+/* A kernel chosen for a problem: src/plan/choices.h. */
+typedef struct choice {
+    uint64_t key; /* 0: none */
+    const kernel *kernel;
+} choice;
+
 struct braid_context {
     device *device;
     int threads;
@@ -18,6 +26,9 @@ struct braid_context {
     char *disable;                              /* "onednn,openblas"; may be empty */
     pid_t process;                              /* that created it: a context is refused after fork */
     braid_ceilings ceilings[BRAID_DTYPE_COUNT]; /* zero: not measured yet */
+    choice choices[CONTEXT_CHOICES];
+    unsigned next_choice;
+    chooser chooser; /* of the device */
 };
 
 /* Refuses NULL and contexts from before a fork; makes the context's thread count current. */

@@ -9,6 +9,7 @@
 #include "backend/cpu/cpu.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "plan/choices.h"
 #include "plan/race.h"
 #include "plan/wisdom.h"
 
@@ -111,7 +112,23 @@ static braid_status take_named(braid_op *op, const char *name) {
                 "expected a kernel of this op, pass and device, got \"%.64s\"; braid explain lists them", name);
 }
 
+/* Chooses the kernels of the chain's steps, which then race as one candidate. */
+static braid_status plan_steps(braid_op *op, const braid_plan_options *o) {
+    op_chain c = {0};
+    if (!op_of(&op->problem)->chain || op_of(&op->problem)->chain(&op->problem, &c)) return BRAID_OK;
+    for (int j = 0; j < c.count; j++) {
+        braid_op *step = NULL;
+        TRY(braid_op_create(op->context, &c.steps[j].problem, &step));
+        braid_status status = braid_op_plan(step, o);
+        if (status == BRAID_OK) choices_remember(op->context, &step->problem, step->kernel);
+        braid_op_destroy(step);
+        TRY(status);
+    }
+    return BRAID_OK;
+}
+
 static braid_status measure(braid_op *op, const braid_plan_options *o) {
+    TRY(plan_steps(op, o));
     if (!o->again && wisdom_recall(op->context, &op->problem, &op->race)) return BRAID_OK;
     if (o->effort != BRAID_EFFORT_EXHAUSTIVE) race_spare_reference(&op->problem, &op->race);
     TRY(race_check(op->context, &op->problem, 1, &op->race));

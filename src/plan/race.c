@@ -24,8 +24,7 @@ void race_list(const braid_context *context, const braid_problem *p, race *out) 
     *out = (race){.winner = -1};
     for (int j = 0; j < kernel_count() && out->count < RACE_MAX_CANDIDATES; j++) {
         const kernel *k = kernel_at(j);
-        int on_cpu = strcmp(context->device->backend->name, "cpu") == 0;
-        if (k->op != p->op || k->pass != p->pass || on_cpu != (k->backend != KERNEL_CUDA)) continue;
+        if (k->op != p->op || k->pass != p->pass || !kernel_runs_on(k, context->device)) continue;
         racer *r = &out->racers[out->count++];
         *r = (racer){.kernel = k, .max_err = -1};
         const char *reason = context_excludes(context, k);
@@ -143,9 +142,21 @@ static void decide_by_cost(const braid_problem *p, race *r) {
     if (best) choose(r, best, "the cost model predicts it to be the fastest; nothing was measured");
 }
 
+/* The chain takes the place of a fused kernel that it beats beyond the noise. A tie goes to the fused kernel, which
+ * needs no memory between. */
+static void prefer_chain(race *r, const racer *chain) {
+    char why[RACE_TEXT];
+    const racer *winner = r->winner < 0 ? NULL : &r->racers[r->winner];
+    if (!chain || !winner || chain == winner || winner->median <= 0 || chain->high >= winner->low) return;
+    snprintf(why, sizeof why, "the chain of natural ops is %.2fx as fast as the fastest fused kernel (%s)",
+             winner->median / chain->median, winner->kernel->name);
+    choose(r, chain, why);
+}
+
 void race_decide(const braid_problem *p, race *r) {
     const racer *own = fastest(r, BRAID_KIND_OWN), *vendor = fastest(r, BRAID_KIND_VENDOR),
-                *ref = fastest(r, BRAID_KIND_REF), *clear = vendor ? clear_winner(r, vendor) : NULL;
+                *ref = fastest(r, BRAID_KIND_REF), *chain = fastest(r, BRAID_KIND_CHAIN),
+                *clear = vendor ? clear_winner(r, vendor) : NULL;
     char why[RACE_TEXT];
     r->winner = -1;
     snprintf(r->why, sizeof r->why, "no candidate can do this problem");
@@ -165,9 +176,12 @@ void race_decide(const braid_problem *p, race *r) {
     } else if (own || vendor) {
         choose(r, own ? own : vendor,
                own ? "our fastest; no vendor kernel took part" : "the fastest vendor kernel; none of ours took part");
+    } else if (chain) {
+        choose(r, chain, "the chain of natural ops; no fused kernel took part");
     } else if (ref) {
         choose(r, ref, "only the reference can do this problem");
     } else {
         decide_by_cost(p, r);
     }
+    prefer_chain(r, chain);
 }

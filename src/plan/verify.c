@@ -60,7 +60,7 @@ static braid_status choose_samples(verifier *v, uint64_t seed) {
     output_plane planes[OP_MAX_OPERANDS * BRAID_MAX_PLANES];
     int64_t total;
     int count = list_outputs(&v->problem, planes, &total);
-    double terms = (double)op_of(&v->problem)->terms(&v->problem);
+    double terms = (double)op_work(&v->problem);
     int64_t wanted =
         (double)total * terms <= WHOLE_TERMS ? total : (int64_t)(SAMPLED_TERMS / terms) / (count ? count : 1);
     if (wanted * count < MIN_SAMPLES) wanted = MIN_SAMPLES / count + 1;
@@ -196,9 +196,7 @@ static double judge_sample(const verifier *v, const kernel *k, const truth_sampl
     int64_t at = ref_offset(&shape, s->index);
     *got = dtype_load(plane, shape.dtype, at);
     if (v->mode == IMAGE_EXACT) {
-        double rounded[1];
-        dtype_store(rounded, shape.dtype, 0, s->expected.value);
-        return dtype_load(rounded, shape.dtype, 0) == *got ? 0 : INFINITY;
+        return dtype_round(shape.dtype, s->expected.value) == *got ? 0 : INFINITY;
     }
     if (s->expected.magnitude == 0) return s->expected.value == *got ? 0 : INFINITY;
     double error = fabs(*got - s->expected.value);
@@ -265,7 +263,7 @@ static double whole_terms(const braid_problem *p) {
     output_plane planes[OP_MAX_OPERANDS * BRAID_MAX_PLANES];
     int64_t total;
     list_outputs(p, planes, &total);
-    return (double)total * (double)op_of(p)->terms(p);
+    return (double)total * (double)op_work(p);
 }
 
 int verify_shrink(const braid_problem *p, braid_problem *small) {
@@ -302,7 +300,7 @@ braid_status verify_kernels(const braid_problem *p, device *d, const kernel *con
     int smaller = verify_shrink(p, &small);
     for (int j = 0; j < count; j++) verdicts[j] = (verdict){0};
     if (smaller) TRY(judge_all(&small, d, IMAGE_REAL, kernels, count, seed, verdicts));
-    if (op_of(p)->exact_passes & (1u << p->pass)) {
+    if (op_is_exact(p)) {
         if (smaller) TRY(judge_all(&small, d, IMAGE_EXACT, kernels, count, seed + 1, verdicts));
         TRY(judge_all(p, d, IMAGE_EXACT, kernels, count, seed + 3, verdicts));
     }

@@ -14,7 +14,7 @@ const char *cannot_run_here(const kernel *k, const device *d) {
     static char reason[160];
     unsigned missing = k->features & ~d->features;
     int on_cpu = strcmp(d->backend->name, "cpu") == 0;
-    if (on_cpu != (k->backend != KERNEL_CUDA)) {
+    if (!kernel_runs_on(k, d)) {
         snprintf(reason, sizeof reason, "runs on %s, this run is on %s", on_cpu ? "a GPU" : "the CPU", d->name);
         return reason;
     }

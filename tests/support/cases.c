@@ -127,7 +127,7 @@ static void judge_list(suite *s, const case_list *list, tally *tallies) {
         const braid_problem *p = &list->problems[j];
         threads_set(j % 8 == 0 ? 2 : 1); /* most are too small to be divided */
         int right = judge(s, p, list->texts[j], IMAGE_REAL, tallies);
-        if (op_of(p)->exact_passes & (1u << p->pass)) right &= judge(s, p, list->texts[j], IMAGE_EXACT, tallies);
+        if (op_is_exact(p)) right &= judge(s, p, list->texts[j], IMAGE_EXACT, tallies);
         s->passed += right;
         s->failed += !right;
     }

@@ -24,7 +24,7 @@ const char *given_kernel(braid_op_id op, braid_pass pass, const char *vendor);
 /* Every operand of an op with memory of its own, zeroed: operand j is named as braid_op_operand(op, j) says. */
 typedef struct given_memory {
     braid_context *context;
-    braid_operand operands[12];
+    braid_operand operands[16];
     int count;
 } given_memory;
 

@@ -118,7 +118,8 @@ static outcome check_selection(trial *t, const rig *inputs, const rig *a, const 
     return found;
 }
 
-static int is_ours(const trial *t) { return t->kernel->vendor == NULL; }
+/* A chain takes other kernels for other problems. */
+static int is_ours(const trial *t) { return t->kernel->vendor == NULL && t->kernel->backend != KERNEL_CHAIN; }
 
 /* Two rigs of the trial's problem, filled alike; the first has run. */
 static outcome run_first(trial *t, image_mode mode, rig *inputs, rig *a) {
@@ -208,6 +209,7 @@ static int each_blanked(rig *r, int (*role)(operand_role), int (*visit)(unsigned
     const braid_problem *p = &r->problem;
     for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {
         if (!role(op_role(p, slot)) || !rig_has_samples(p, slot)) continue;
+        if (rig_planes(r, slot) != p->streams) continue; /* shared by all streams: no mask is its own */
         for (int i = 0; i < p->streams; i++) {
             const uint32_t *mask = rig_plane(r, mask_slot(p), i);
             size_t bytes = rig_sample_bytes(r, slot, i);
@@ -251,7 +253,7 @@ outcome blanked_samples_do_not_leak(trial *t) {
 outcome active_samples_alone(trial *t) {
     rig inputs, a;
     int slot = mask_slot(t->problem);
-    int exact = (op_of(t->problem)->exact_passes >> t->problem->pass) & 1;
+    int exact = op_is_exact(t->problem);
     int one_by_one = t->problem->op == BRAID_OP_BN_FINALIZE || t->problem->op == BRAID_OP_BN_DAPPLY; /* no sums */
     if (slot < 0 || t->problem->batch > MAX_SAMPLES || (!exact && !(one_by_one && is_ours(t)))) return NOT_HERE;
     outcome found = run_first(t, exact ? IMAGE_EXACT : IMAGE_REAL, &inputs, &a);
@@ -296,7 +298,7 @@ static outcome compare_sums(trial *t, const rig *whole, const rig *first, const 
 outcome batch_splits(trial *t) {
     const braid_problem *p = t->problem;
     rig inputs, a, part[2] = {0};
-    int exact = (op_of(p)->exact_passes >> p->pass) & 1;
+    int exact = op_is_exact(p);
     if (!exact || p->batch < 2 || p->batch > MAX_SAMPLES ||
         (p->dtype != BRAID_DTYPE_F32 && p->dtype != BRAID_DTYPE_F64)) {
         return NOT_HERE;
@@ -340,6 +342,7 @@ outcome threads_leave_no_trace(trial *t) {
     static const int counts[] = {2, 3, 7};
     rig one = {0};
     if (!(t->kernel->flags & KERNEL_THREAD_INVARIANT) || t->kernel->backend == KERNEL_CUDA) return NOT_HERE;
+    if (t->kernel->backend == KERNEL_CHAIN) return NOT_HERE; /* its choice of kernels depends on the threads */
     selection all = select_all(t->problem);
     threads_set(1);
     outcome found = HELD;

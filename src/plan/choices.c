@@ -1,0 +1,52 @@
+/*
+ * Remembered choices.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/choices.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "core/memory.h"
+#include "plan/wisdom.h"
+
+/* 0 is no problem's key: it marks a free place. */
+static uint64_t key_of(const braid_problem *p) {
+    char text[BRAID_PROBLEM_TEXT];
+    if (braid_problem_print(p, text, sizeof text) != BRAID_OK) return 0;
+    return XXH3_64bits(text, strlen(text)) | 1;
+}
+
+void choices_remember(braid_context *context, const braid_problem *p, const kernel *k) {
+    choice *to = &context->choices[context->next_choice++ % CONTEXT_CHOICES];
+    uint64_t key = key_of(p);
+    for (int j = 0; j < CONTEXT_CHOICES; j++) {
+        if (context->choices[j].key == key) to = &context->choices[j];
+    }
+    *to = (choice){key, k};
+}
+
+static const kernel *from_wisdom(const braid_context *context, const braid_problem *p) {
+    race *r = NULL;
+    const kernel *found = NULL;
+    if (memory_alloc(1, sizeof *r, "race", (void **)&r) != BRAID_OK) return NULL;
+    race_list(context, p, r);
+    if (wisdom_recall(context, p, r)) {
+        race_decide(p, r);
+        if (r->winner >= 0) found = r->racers[r->winner].kernel;
+    }
+    memory_free(r);
+    return found;
+}
+
+const kernel *choices_find(void *context, const braid_problem *p) {
+    const braid_context *c = context;
+    uint64_t key = key_of(p);
+    for (int j = 0; key && j < CONTEXT_CHOICES; j++) {
+        if (c->choices[j].key == key) return c->choices[j].kernel;
+    }
+    return from_wisdom(c, p);
+}

@@ -1,0 +1,19 @@
+/*
+ * The kernels that a context has chosen lately, problem by problem: what the chain of a fused op runs
+ * its steps with.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_PLAN_CHOICES_H
+#define BRAID_PLAN_CHOICES_H
+
+#include "plan/context.h"
+
+/* Remembers the choice for a checked problem; the oldest one is forgotten when there are many. */
+void choices_remember(braid_context *context, const braid_problem *p, const kernel *k);
+
+/* The choice for a checked problem: as remembered, else from wisdom; NULL: nothing is known. `context` is a
+ * braid_context: this is the chooser of its device. */
+const kernel *choices_find(void *context, const braid_problem *p);
+
+#endif
