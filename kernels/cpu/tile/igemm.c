@@ -69,7 +69,11 @@ typedef struct launch {
 
 static int64_t class_pixels(const igemm *g, const pixel_class *c) { return g->batch * c->extent[0] * c->extent[1]; }
 
+/* Classes that no tap reaches have no work of their own: the first class clears them. */
+static int is_left_to_first(const igemm *g, const pixel_class *c) { return c != g->classes && c->tap_count == 0; }
+
 static int64_t class_chunks(const igemm *g, const pixel_class *c) {
+    if (is_left_to_first(g, c)) return 0;
     return ceil_div(class_pixels(g, c), (int64_t)g->tile->rows * TILES_IN_PART);
 }
 
@@ -477,15 +481,42 @@ static void round_sums(const part *a) {
     }
 }
 
-/* Blanked pixels become zeros, and so do the lanes behind the last channel. */
-static void clear_rest(const part *a) {
+/* Clears the columns of the part at one pixel, and the lanes behind the last channel. */
+static void clear_pixel(const part *a, unsigned char *out, int blank) {
     const igemm *g = a->l->g;
     int64_t begin = a->panel_begin * g->tile->columns, end = a->panel_end * g->tile->columns;
     if (end > a->s->columns) end = a->s->columns;
-    int last = a->group == g->groups - 1 && a->panel_end == a->s->panels;
+    if (blank) zero_bytes(out + begin * g->bytes, (end - begin) * g->bytes);
+    if (a->group == g->groups - 1 && a->panel_end == a->s->panels)
+        zero_bytes(out + end * g->bytes, (a->s->out_pitch - a->s->out_channels) * g->bytes);
+}
+
+/* The pixels up to the next one of the first class, where no tap reaches them: one by one, or a row of them at once
+ * where the part has all of their columns. */
+static void clear_neighbours(const part *a, int i) {
+    const igemm *g = a->l->g;
+    const int64_t pixel_bytes = a->s->out_pitch * g->bytes;
+    const int64_t columns = at_most(g->step[1], g->map.out_size[1] - a->x[i]);
+    const int whole = g->groups == 1 && a->panel_begin == 0 && a->panel_end == a->s->panels;
+    for (int64_t row = 0; row < g->step[0] && a->y[i] + row < g->map.out_size[0]; row++) {
+        unsigned char *out = a->out[i] + row * g->map.out_size[1] * pixel_bytes;
+        for (int64_t column = 0, count = 1; column < columns; column += count, count = 1) {
+            const pixel_class *c = &g->classes[row * g->step[1] + column];
+            if (!is_left_to_first(g, c)) continue;
+            while (whole && column + count < columns && is_left_to_first(g, c + count)) count++;
+            if (whole)
+                zero_bytes(out + column * pixel_bytes, count * pixel_bytes);
+            else
+                clear_pixel(a, out + column * pixel_bytes, 1);
+        }
+    }
+}
+
+/* Blanked pixels become zeros, and so do the lanes behind the last channel. */
+static void clear_rest(const part *a) {
     for (int i = 0; i < a->m; i++) {
-        if (a->blank[i]) zero_bytes(a->out[i] + begin * g->bytes, (end - begin) * g->bytes);
-        if (last) zero_bytes(a->out[i] + end * g->bytes, (a->s->out_pitch - a->s->out_channels) * g->bytes);
+        clear_pixel(a, a->out[i], a->blank[i]);
+        if (a->c == a->l->g->classes && a->l->g->class_count > 1) clear_neighbours(a, i);
     }
 }
 
