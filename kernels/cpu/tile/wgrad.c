@@ -22,7 +22,8 @@
 #define PART_FLOATS 65536  /* of dw that a part works on: 256 KiB of the second-level cache */
 #define ENOUGH_PARTS 24    /* with fewer, the parts get fewer panels or the pixels are split */
 #define PIXELS_IN_SPLIT 512
-#define DIRECT_ROWS 128 /* with more rows than this, gathering pays: the panel is read many times */
+#define SMALL_PRODUCTS 131072 /* of all streams: below, waking another thread costs more than it does */
+#define DIRECT_ROWS 128       /* with more rows than this, gathering pays: the panel is read many times */
 #define BIAS_LANES 16
 #define REDUCE_FLOATS 4096
 
@@ -85,6 +86,9 @@ static int64_t count_parts(const wgrad *g) {
 /* Where there are more columns than pixels, parts with fewer panels are cheaper than partial sums of all weights. */
 static void shrink_parts(wgrad *g) {
     int64_t parts = count_parts(g);
+    double products = 0;
+    for (int i = 0; i < g->streams; i++) products += (double)g->stream[i].weights * (double)g->pixels;
+    if (products < SMALL_PRODUCTS) return;
     for (int i = 0; i < g->streams && parts < ENOUGH_PARTS; i++) {
         stream_shape *s = &g->stream[i];
         if (s->columns > g->pixels) s->panels_in_part = ceil_div(s->panels_in_part * parts, ENOUGH_PARTS);
@@ -325,7 +329,10 @@ static void fill_columns(const part *a, column_panel *c, const pixel_list *from)
     }
     for (int64_t i = 0; i < from->count; i++) {
         const float *source = c->direct ? find_source(a, c->tap, from, i) : c->gathered + i * width;
-        if (!c->direct) gather(a, c, from, i, c->gathered + i * width, a->l->g->halves != NULL);
+        if (!c->direct) {
+            gather(a, c, from, i, c->gathered + i * width, a->l->g->halves != NULL);
+            zero_floats(c->gathered + i * width + c->n, width - c->n); /* so that these lanes are numbers */
+        }
         c->column[i] = source ? source : c->zeros;
     }
 }
@@ -378,7 +385,6 @@ static void run_panels(const launch *l, int64_t index) {
     row_panel r;
     column_panel c;
     list.most = gemm_is_bf16(l->g->tile) ? PIXELS_AT_ONCE : UNITS_AT_ONCE;
-    zero_floats(c.gathered, UNITS_AT_ONCE * GEMM_MAX_COLUMNS); /* so that lanes behind the last column are numbers */
     zero_floats(c.zeros, GEMM_MAX_COLUMNS);
     find_part(&a, index);
     int64_t next = a.pixel_begin;
