@@ -107,6 +107,10 @@ VEC_INLINE vec_double vec_double_spread(double a) { return _mm256_set1_pd(a); }
 VEC_INLINE vec_double vec_double_low(vec a) { return _mm256_cvtps_pd(_mm256_castps256_ps128(a)); }
 VEC_INLINE vec_double vec_double_high(vec a) { return _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1)); }
 VEC_INLINE vec_double vec_double_mul(vec_double a, vec_double b) { return _mm256_mul_pd(a, b); }
+VEC_INLINE double vec_double_sum(vec_double a) {
+    __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
+}
 VEC_INLINE vec_double vec_double_from(const float *from) { return _mm256_cvtps_pd(_mm_loadu_ps(from)); }
 VEC_INLINE void vec_double_store(double *to, vec_double a) { _mm256_storeu_pd(to, a); }
 VEC_INLINE vec_double vec_double_add(vec_double a, vec_double b) { return _mm256_add_pd(a, b); }

@@ -115,6 +115,12 @@ VEC_INLINE vec_double vec_double_spread(double a) { return _mm512_set1_pd(a); }
 VEC_INLINE vec_double vec_double_low(vec a) { return _mm512_cvtps_pd(_mm512_castps512_ps256(a)); }
 VEC_INLINE vec_double vec_double_high(vec a) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1)); }
 VEC_INLINE vec_double vec_double_mul(vec_double a, vec_double b) { return _mm512_mul_pd(a, b); }
+/* The sum of the lanes, by halves. */
+VEC_INLINE double vec_double_sum(vec_double a) {
+    __m256d half = _mm256_add_pd(_mm512_castpd512_pd256(a), _mm512_extractf64x4_pd(a, 1));
+    __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(half), _mm256_extractf128_pd(half, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
+}
 VEC_INLINE vec_double vec_double_from(const float *from) { return _mm512_cvtps_pd(_mm256_loadu_ps(from)); }
 VEC_INLINE void vec_double_store(double *to, vec_double a) { _mm512_storeu_pd(to, a); }
 VEC_INLINE vec_double vec_double_add(vec_double a, vec_double b) { return _mm512_add_pd(a, b); }

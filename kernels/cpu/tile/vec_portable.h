@@ -114,6 +114,7 @@ VEC_INLINE vec_double vec_double_spread(double a) { return (vec_double){a, a}; }
 VEC_INLINE vec_double vec_double_low(vec a) { return (vec_double){(double)a[0], (double)a[1]}; }
 VEC_INLINE vec_double vec_double_high(vec a) { return (vec_double){(double)a[2], (double)a[3]}; }
 VEC_INLINE vec_double vec_double_mul(vec_double a, vec_double b) { return a * b; }
+VEC_INLINE double vec_double_sum(vec_double a) { return a[0] + a[1]; }
 VEC_INLINE vec_double vec_double_from(const float *from) { return (vec_double){(double)from[0], (double)from[1]}; }
 VEC_INLINE void vec_double_store(double *to, vec_double a) { memcpy(to, &a, sizeof a); }
 VEC_INLINE vec_double vec_double_add(vec_double a, vec_double b) { return a + b; }
