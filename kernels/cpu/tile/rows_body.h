@@ -209,8 +209,8 @@ VEC_INLINE void layernorm_gradient_of(const row_block *given, const float *gamma
 
 #define SUM_ROWS 8 /* of which the moments are known while their channels are summed */
 
-/* Adds rows [first, end), at most SUM_ROWS, to the sums of `count` channels from c on; the sums of VEC_LANES channels are
- * readable and writable. */
+/* Adds rows [first, end), at most SUM_ROWS, to the sums of `count` channels from c on; the sums of VEC_LANES channels
+ * are readable and writable. */
 VEC_INLINE void sum_channels(double *dgamma, double *dbeta, const row_block *r, const row_moments *m, int64_t first,
                              int64_t end, int64_t c, int64_t count, const braid_dtype t) {
     row_sums s = {{vec_double_load(dbeta), vec_double_load(dgamma)},
