@@ -9,6 +9,7 @@
 #include "ops/augment.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/dtype.h"
 #include "core/memory.h"
@@ -18,7 +19,8 @@
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/parts.h"
 
-#define ROOMS 64          /* at most: samples that are worked on at the same time */
+#define ROOMS 64 /* at most: samples that are worked on at the same time */
+#define WRITE_PIXELS 256
 #define NOISE_VALUES 1024 /* made at a time: whole vectors */
 
 static const float anything[2] = {-INFINITY, INFINITY}, unit[2] = {0, 1};
@@ -33,6 +35,7 @@ typedef struct work {
     const braid_problem *p;
     const augment_state *s;
     const buffers *b;
+    images_pattern rows[BRAID_MAX_STREAMS][2], plain[2]; /* bytes to outputs, and to a plane; as they are, mirrored */
 } work;
 
 /* One sample of one stream while it is worked on. */
@@ -41,7 +44,7 @@ typedef struct canvas {
     const images *images;
     int stream;
     int64_t channels, height, width, pixels; /* of the output */
-    const uint8_t *x;
+    const uint8_t *x, *end;                  /* of the sample, and of all samples */
     float *planes, *spare;
     augment_draws d;
 } canvas;
@@ -58,14 +61,41 @@ static const uint8_t *source_row(const canvas *v, int64_t row, int64_t column, i
     return v->x + ((v->d.source.top + row) * width + at) * v->channels;
 }
 
+/* Rows of the source through a pattern; `out` is a row of outputs or of a plane. */
+static void pass_row(const canvas *v, int64_t row, const images_pattern *t, braid_dtype dtype, int64_t values,
+                     void *out) {
+    int64_t step;
+    images_span span = {.x = source_row(v, row, 0, &step), .values = values};
+    span.room = v->end - span.x;
+    v->images->normalize(out, dtype, t, &span);
+}
+
+static void crop_colours(const canvas *v, int64_t row) {
+    int64_t step, first = row * v->width;
+    const uint8_t *from = source_row(v, row, 0, &step);
+    float *r = plane_of(v, 0) + first, *g = plane_of(v, 1) + first, *b = plane_of(v, 2) + first;
+    for (int64_t column = 0; column < v->width; column++, from += step) {
+        r[column] = from[0] * (1 / 255.0f);
+        g[column] = from[1] * (1 / 255.0f);
+        b[column] = from[2] * (1 / 255.0f);
+    }
+}
+
+static void crop_channel(const canvas *v, int64_t row, int64_t c) {
+    int64_t step;
+    const uint8_t *from = source_row(v, row, 0, &step) + c;
+    float *to = plane_of(v, c) + row * v->width;
+    for (int64_t column = 0; column < v->width; column++, from += step) to[column] = *from * (1 / 255.0f);
+}
+
 static void crop(const canvas *v) {
     for (int64_t row = 0; row < v->height; row++) {
-        for (int64_t c = 0; c < v->channels; c++) {
-            int64_t step;
-            const uint8_t *from = source_row(v, row, 0, &step) + c;
-            float *to = plane_of(v, c) + row * v->width;
-            for (int64_t column = 0; column < v->width; column++, from += step) to[column] = *from * (1 / 255.0f);
-        }
+        if (v->channels == 1)
+            pass_row(v, row, &v->a->plain[v->d.flip], BRAID_DTYPE_F32, v->width, v->planes + row * v->width);
+        else if (v->channels == 3)
+            crop_colours(v, row);
+        else
+            for (int64_t c = 0; c < v->channels; c++) crop_channel(v, row, c);
     }
 }
 
@@ -198,18 +228,40 @@ static void interleave_halves(uint16_t *y, int64_t pitch, const uint16_t *plane,
     for (int64_t j = 0; j < pixels; j++) y[j * pitch] = plane ? plane[j] : 0;
 }
 
-static void write_planes(const canvas *v, void *y, int64_t pitch) {
+/* A few pixels at a time, which stay in the first cache until all of their channels are written. */
+static void write_planes(const canvas *v, unsigned char *y, int64_t pitch) {
     braid_dtype dtype = v->a->p->dtype;
-    const halves *format = dtype == BRAID_DTYPE_BF16 ? &v->images->runs->lanes->bf16 : &v->images->runs->lanes->f16;
-    for (int64_t c = 0; c < pitch; c++) {
-        const float *plane = c < v->channels ? plane_of(v, c) : NULL;
-        uint16_t *narrow = plane ? (uint16_t *)(void *)v->spare : NULL;
-        if (dtype == BRAID_DTYPE_F32) {
-            interleave_floats((float *)y + c, pitch, plane, v->pixels);
-            continue;
+    const lanes *l = v->images->runs->lanes;
+    const halves *format = dtype == BRAID_DTYPE_BF16 ? &l->bf16 : &l->f16;
+    for (int64_t first = 0; first < v->pixels; first += WRITE_PIXELS) {
+        int64_t count = at_most(WRITE_PIXELS, v->pixels - first);
+        unsigned char *to = y + (size_t)(first * pitch) * dtype_bytes(dtype);
+        for (int64_t c = 0; c < pitch; c++) {
+            const float *plane = c < v->channels ? plane_of(v, c) + first : NULL;
+            uint16_t narrow[WRITE_PIXELS];
+            if (dtype == BRAID_DTYPE_F32) {
+                interleave_floats((float *)(void *)to + c, pitch, plane, count);
+                continue;
+            }
+            if (plane) format->narrow(narrow, plane, count);
+            interleave_halves((uint16_t *)(void *)to + c, pitch, plane ? narrow : NULL, count);
         }
-        if (narrow) format->narrow(narrow, plane, v->pixels);
-        interleave_halves((uint16_t *)y + c, pitch, narrow, v->pixels);
+    }
+}
+
+/* Nothing but place and erasure, and a pattern for it: the bytes go straight to the output. */
+static int is_straight(const canvas *v) {
+    const augment_draws *d = &v->d;
+    return !d->resample && !d->adjust && !d->blur_taps && !d->grey && v->a->rows[v->stream][d->flip].period > 0;
+}
+
+static void write_bytes(const canvas *v, unsigned char *y, int64_t pitch) {
+    braid_dtype dtype = v->a->p->dtype;
+    const augment_rectangle *e = &v->d.erased;
+    size_t pixel = (size_t)pitch * dtype_bytes(dtype), row_bytes = (size_t)v->width * pixel;
+    for (int64_t row = 0; row < v->height; row++, y += row_bytes) {
+        pass_row(v, row, &v->a->rows[v->stream][v->d.flip], dtype, v->width * pitch, y);
+        if (row >= e->top && row < e->top + e->height) memset(y + (size_t)e->left * pixel, 0, (size_t)e->width * pixel);
     }
 }
 
@@ -236,7 +288,14 @@ static void run_sample(const work *a, int i, int64_t sample, float *room) {
                 .planes = room,
                 .spare = room + a->s->spare};
     v.x = (const uint8_t *)a->b->plane[AUGMENT_X][i] + sample * p->size[0] * p->size[1] * v.channels;
+    v.end = (const uint8_t *)a->b->plane[AUGMENT_X][i] + p->batch * p->size[0] * p->size[1] * v.channels;
+    unsigned char *y = a->b->plane[AUGMENT_Y][i];
+    y += (size_t)(sample * v.pixels * p->in_pitch[i]) * dtype_bytes(p->dtype);
     draw_canvas(&v, sample);
+    if (is_straight(&v)) {
+        write_bytes(&v, y, p->in_pitch[i]);
+        return;
+    }
     if (v.d.resample)
         resample(&v);
     else
@@ -246,9 +305,7 @@ static void run_sample(const work *a, int i, int64_t sample, float *room) {
     else
         change_plain(&v);
     normalize(&v);
-    int64_t values = v.pixels * p->in_pitch[i];
-    write_planes(&v, (char *)a->b->plane[AUGMENT_Y][i] + (size_t)(sample * values) * dtype_bytes(p->dtype),
-                 p->in_pitch[i]);
+    write_planes(&v, y, p->in_pitch[i]);
 }
 
 static void run_part(void *context, int64_t part) {
@@ -277,14 +334,26 @@ static braid_status lay_room(const braid_problem *p, augment_state *s) {
     return BRAID_OK;
 }
 
+/* A pattern as it is and one mirrored for every stream, and for planes. */
+static int64_t count_vectors(const braid_problem *p, const images *m) {
+    int64_t vectors = 2;
+    for (int i = 0; i < p->streams; i++) vectors += 2 * images_period(p->in_pitch[i], m->width);
+    return vectors;
+}
+
 static braid_status create(const braid_problem *p, const images *m, void **state, size_t *workspace_bytes) {
     augment_state *s = NULL;
     int64_t floats = 0;
+    size_t patterns = 0;
     TRY(memory_calloc(1, sizeof *s, "state of augment", (void **)&s));
     s->images = m;
     braid_status status = lay_room(p, s);
     if (!status) status = size_elements((const int64_t[]){s->rooms, s->room}, 2, "workspace of augment", &floats);
     if (!status) status = size_array((size_t)floats, sizeof(float), "workspace of augment", workspace_bytes);
+    if (!status)
+        status = size_array((size_t)count_vectors(p, m), sizeof(images_vector), "patterns of augment", &patterns);
+    if (!status && !size_add(*workspace_bytes, patterns, workspace_bytes))
+        status = fail(BRAID_ERROR_MEMORY, "workspace of augment: expected a size that fits in 64 bits");
     if (status) {
         memory_free(s);
         return status;
@@ -298,9 +367,24 @@ static void destroy(device *d, void *state) {
     memory_free(state);
 }
 
+static void make_patterns(work *a) {
+    images_vector *vectors = (images_vector *)(void *)((float *)a->b->workspace + a->s->rooms * a->s->room);
+    for (int mirrored = 0; mirrored < 2; mirrored++) {
+        for (int i = 0; i < a->p->streams; i++) {
+            images_channels c = {a->p->in_channels[i], a->p->in_pitch[i], a->b->plane[AUGMENT_MEAN][i],
+                                 a->b->plane[AUGMENT_STD][i], mirrored};
+            a->rows[i][mirrored] = images_make_pattern(vectors, &c, a->s->images->width);
+            vectors += a->rows[i][mirrored].period;
+        }
+        images_channels one = {.channels = 1, .pitch = 1, .mirrored = mirrored};
+        a->plain[mirrored] = images_make_pattern(vectors++, &one, a->s->images->width);
+    }
+}
+
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    work a = {p, state, b};
+    work a = {.p = p, .s = state, .b = b};
     (void)d;
+    make_patterns(&a);
     threads_for(a.s->rooms, run_part, &a);
     return BRAID_OK;
 }

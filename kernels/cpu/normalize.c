@@ -23,36 +23,13 @@ typedef struct work {
     int64_t pixels, parts;
 } work;
 
-/* Vectors until the first lane is the first lane of a pixel again: pitch / gcd(pitch, width); width is a power of 2. */
-static int64_t period(int64_t pitch, int64_t width) {
-    int64_t common = 1;
-    while (common < width && pitch % (2 * common) == 0) common *= 2;
-    return pitch / common;
-}
-
-static void make_vector(const work *a, int i, int64_t v, images_vector *out) {
-    int64_t channels = a->p->in_channels[i], pitch = a->p->in_pitch[i];
-    const float *mean = a->b->plane[NORMALIZE_MEAN][i], *std = a->b->plane[NORMALIZE_STD][i];
-    *out = (images_vector){.first = -1};
-    for (int64_t lane = 0; lane < a->images->width; lane++) {
-        int64_t at = v * a->images->width + lane, c = at % pitch, byte = at / pitch * channels + c;
-        if (c >= channels) continue;
-        if (out->first < 0) out->first = byte;
-        out->places[lane] = (uint8_t)(byte - out->first);
-        out->scale[lane] = (float)(1 / (255 * (double)std[c]));
-        out->shift[lane] = (float)(-(double)mean[c] / (double)std[c]);
-    }
-    if (out->first < 0) out->first = 0;
-}
-
 static void make_patterns(work *a) {
     images_vector *vectors = a->b->workspace;
     for (int i = 0; i < a->p->streams; i++) {
-        int64_t count = period(a->p->in_pitch[i], a->images->width);
-        int64_t pixels = count * a->images->width / a->p->in_pitch[i];
-        for (int64_t v = 0; v < count; v++) make_vector(a, i, v, &vectors[v]);
-        a->pattern[i] = (images_pattern){count, pixels * a->p->in_channels[i], vectors};
-        vectors += count;
+        images_channels c = {a->p->in_channels[i], a->p->in_pitch[i], a->b->plane[NORMALIZE_MEAN][i],
+                             a->b->plane[NORMALIZE_STD][i], 0};
+        a->pattern[i] = images_make_pattern(vectors, &c, a->images->width);
+        vectors += a->pattern[i].period;
     }
 }
 
@@ -69,7 +46,7 @@ static void run_part(void *context, int64_t part) {
 
 static braid_status create(const braid_problem *p, const images *m, void **state, size_t *workspace_bytes) {
     int64_t vectors = 0;
-    for (int i = 0; i < p->streams; i++) vectors += period(p->in_pitch[i], m->width);
+    for (int i = 0; i < p->streams; i++) vectors += images_period(p->in_pitch[i], m->width);
     *state = (void *)m;
     return size_array((size_t)vectors, sizeof(images_vector), "patterns of normalize", workspace_bytes);
 }

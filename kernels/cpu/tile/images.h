@@ -16,16 +16,29 @@
 
 /* One vector of outputs of a pattern. scale and shift are zero in the lanes behind the channels. */
 typedef struct images_vector {
-    int64_t first;                /* byte of the period from which it picks */
+    int64_t first;                /* byte from which it picks, counted from the first pixel of the period */
     uint8_t places[IMAGES_BYTES]; /* what it picks there */
     float scale[IMAGES_LANES], shift[IMAGES_LANES];
 } images_vector;
 
 /* How dense pixels of bytes become pixels that lie a pitch apart, vector by vector; then it repeats. */
 typedef struct images_pattern {
-    int64_t period, period_bytes; /* vectors, and the bytes that they use up */
+    int64_t period, period_bytes; /* vectors, and the bytes from one period to the next */
     const images_vector *vectors; /* [period] */
 } images_pattern;
+
+/* What a pattern is made for: y = (x / 255 - mean) / std, or x / 255 where both are NULL. */
+typedef struct images_channels {
+    int64_t channels, pitch;
+    const float *mean, *std; /* [channels] */
+    int mirrored;            /* 1: the pixels are taken from right to left */
+} images_channels;
+
+/* The vectors of a pattern for vectors of `width` lanes, and the pattern, whose vectors are written to `vectors`. scale =
+ * 1 / (255 std) and shift = -mean / std are made in double and rounded once. A period of 0: there is no such pattern,
+ * which happens where a vector would hold parts of mirrored pixels. */
+int64_t images_period(int64_t pitch, int64_t width);
+images_pattern images_make_pattern(images_vector *vectors, const images_channels *c, int64_t width);
 
 /* `values` outputs, lanes behind the channels included, from the bytes at x, of which `room` may be read. */
 typedef struct images_span {
