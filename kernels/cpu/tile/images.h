@@ -34,7 +34,7 @@ typedef struct images_channels {
     int mirrored;            /* 1: the pixels are taken from right to left */
 } images_channels;
 
-/* The vectors of a pattern for vectors of `width` lanes, and the pattern, whose vectors are written to `vectors`. scale =
+/* How many vectors of `width` lanes a pattern has, and the pattern, with its vectors written to `vectors`. scale =
  * 1 / (255 std) and shift = -mean / std are made in double and rounded once. A period of 0: there is no such pattern,
  * which happens where a vector would hold parts of mirrored pixels. */
 int64_t images_period(int64_t pitch, int64_t width);
