@@ -41,6 +41,8 @@ typedef union onednn_descriptor {
     dnnl_convolution_desc_t convolution;
     dnnl_inner_product_desc_t inner_product;
     dnnl_batch_normalization_desc_t batch_normalization;
+    dnnl_binary_desc_t binary;
+    dnnl_pooling_v2_desc_t pooling;
 } onednn_descriptor;
 
 /* Blocked as the primitive likes best, packed or unpacked at each launch; or as ours lie, K,R,S,C. */

@@ -54,7 +54,10 @@
     X(inner_product_forward_desc_init)                \
     X(inner_product_backward_data_desc_init)          \
     X(inner_product_backward_weights_desc_init)       \
-    X(batch_normalization_forward_desc_init)
+    X(batch_normalization_forward_desc_init)          \
+    X(binary_desc_init)                               \
+    X(pooling_v2_forward_desc_init)                   \
+    X(pooling_v2_backward_desc_init)
 
 #define ONEDNN_POINTER(name) __typeof__(dnnl_##name) *name;
 typedef struct onednn_functions {
