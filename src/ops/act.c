@@ -16,6 +16,11 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     shape_pixels(p, p->size, p->in_channels[i], p->in_pitch[i], out);
 }
 
+static braid_status check(const braid_problem *p) {
+    if (p->activation != BRAID_ACTIVATION_NONE) return BRAID_OK;
+    return fail(BRAID_ERROR_ARGUMENT, "act: expected act=relu, gelu or gelu_tanh, got none");
+}
+
 static double flops(const braid_problem *p) {
     return (p->activation == BRAID_ACTIVATION_RELU ? 1 : 16) * shape_total(p);
 }
@@ -23,7 +28,7 @@ static double flops(const braid_problem *p) {
 static int64_t terms(const braid_problem *p) { return p->activation == BRAID_ACTIVATION_RELU ? 1 : 4; }
 
 static void draw(rng *r, braid_problem *p) {
-    p->activation = (braid_activation)rng_between(r, 0, BRAID_ACTIVATION_COUNT - 1);
+    p->activation = (braid_activation)rng_between(r, BRAID_ACTIVATION_RELU, BRAID_ACTIVATION_GELU_TANH);
     draw_pixels(r, p);
 }
 
@@ -39,6 +44,7 @@ const op_info op_act = {
             [ACT_Y] = {"y", FILL_SIGNED, {ROLE_OUT, ROLE_DIN}},
             [ACT_DX] = {"dx", FILL_SIGNED, {ROLE_NONE, ROLE_OUT}},
         },
+    .check = check,
     .planes = planes,
     .shape = shape,
     .flops = flops,
