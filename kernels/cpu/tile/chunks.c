@@ -161,3 +161,9 @@ void chunks_sum(chunk_sums *s, void (*finish)(void *sums, int64_t channel_part))
 }
 
 double chunks_cost(const braid_problem *p, const lanes *l) { return cost_seconds(p, l->flops, 2, 2e-6); }
+
+int chunks_exceed_cache(const chunks *k, size_t bytes, const device *d) {
+    double values = 0;
+    for (int i = 0; i < k->streams; i++) values += (double)k->pixels * (double)k->pitch[i];
+    return values * (double)bytes > (double)d->backend->cache_bytes(d);
+}

@@ -41,6 +41,9 @@ void chunks_destroy(device *d, void *state);
 /* Predicted seconds, at the rate of the lanes. */
 double chunks_cost(const braid_problem *p, const lanes *l);
 
+/* 1 where the planes of all streams, with so many bytes a value, do not fit the last cache of the device. */
+int chunks_exceed_cache(const chunks *k, size_t bytes, const device *d);
+
 /* Stream and chunk of part `index` of streams * count. */
 void chunks_find(const chunks *k, int64_t index, int *stream, int64_t *chunk);
 

@@ -29,6 +29,7 @@ typedef enum lanes_kind {
 } lanes_kind;
 
 #define LANES_COEFFICIENTS 4
+#define LANES_STREAM_BYTES 64 /* what a store past the caches must be aligned to */
 
 /* Consecutive pixels, each made on its own. */
 typedef struct lanes_map {
@@ -40,6 +41,15 @@ typedef struct lanes_map {
     void *out;                      /* [count][pitch] */
     const float *coefficient[LANES_COEFFICIENTS]; /* [channels]; a to d, as many as the kind has */
 } lanes_map;
+
+/* `count` values in another format, rounded once. */
+typedef struct lanes_cast {
+    braid_dtype dtype, to_dtype; /* f32, bf16 or f16 */
+    int stream;                  /* store past the caches: `to` is aligned to 64 bytes */
+    int64_t count;
+    const void *from;
+    void *to;
+} lanes_cast;
 
 /* first[c] += sum of e, second[c] += sum of e * (x - center[c]); e is dy, or x - center[c] where dy is NULL. */
 typedef struct lanes_sums {
@@ -71,6 +81,7 @@ typedef struct lanes {
     double flops;     /* a second, of one core: what a cost model may expect */
     halves bf16, f16;
     void (*map)(const lanes_map *m);
+    void (*cast)(const lanes_cast *c);
     void (*sums)(const lanes_sums *s);
     /* The largest value: the first of equal ones, the last NaN where there is one. Its gradient adds dy, of the
      * window's dtype, to the place that was taken. */

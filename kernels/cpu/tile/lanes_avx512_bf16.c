@@ -17,6 +17,7 @@ const lanes lanes_avx512_bf16 = {
     .bf16 = {widen_bf16, narrow_bf16},
     .f16 = {widen_f16, narrow_f16},
     .map = map,
+    .cast = cast,
     .sums = sums,
     .max = max_value,
     .max_gradient = max_gradient,

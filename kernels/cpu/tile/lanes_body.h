@@ -85,6 +85,41 @@ VEC_TARGET static void map(const lanes_map *m) {
     }
 }
 
+/* ---- Casts --------------------------------------------------------------------------------- */
+
+/* Formats are constants where inlined. What becomes a half is made quiet by its rounding. */
+VEC_INLINE vec cast_vec(const void *from, int64_t at, int64_t count, const braid_dtype dtype, const braid_dtype to) {
+    vec a = vec_get(from, at, count, dtype);
+    return to == BRAID_DTYPE_F32 && dtype != BRAID_DTYPE_F32 ? vec_quiet(a) : a;
+}
+
+VEC_INLINE void cast_loop(const lanes_cast *given, const braid_dtype dtype, const braid_dtype to) {
+    const lanes_cast c = *given;
+    int64_t i = 0;
+    for (; i + VEC_LANES <= c.count; i += VEC_LANES)
+        vec_put(c.to, i, cast_vec(c.from, i, VEC_LANES, dtype, to), VEC_LANES, to, c.stream);
+    if (i < c.count) vec_put(c.to, i, cast_vec(c.from, i, c.count - i, dtype, to), c.count - i, to, 0);
+    if (c.stream) vec_fence();
+}
+
+VEC_INLINE void cast_from(const lanes_cast *c, const braid_dtype dtype) {
+    if (c->to_dtype == BRAID_DTYPE_F32)
+        cast_loop(c, dtype, BRAID_DTYPE_F32);
+    else if (c->to_dtype == BRAID_DTYPE_BF16)
+        cast_loop(c, dtype, BRAID_DTYPE_BF16);
+    else
+        cast_loop(c, dtype, BRAID_DTYPE_F16);
+}
+
+VEC_TARGET static void cast(const lanes_cast *c) {
+    if (c->dtype == BRAID_DTYPE_F32)
+        cast_from(c, BRAID_DTYPE_F32);
+    else if (c->dtype == BRAID_DTYPE_BF16)
+        cast_from(c, BRAID_DTYPE_BF16);
+    else
+        cast_from(c, BRAID_DTYPE_F16);
+}
+
 /* ---- Sums ---------------------------------------------------------------------------------- */
 
 #define SUM_VECS 2                             /* of channels at a time */

@@ -10,8 +10,6 @@
 #include "core/threads.h"
 #include "kernels/cpu/tile/parts.h"
 
-#define STREAM_BYTES 64 /* what a store past the caches must be aligned to */
-
 typedef struct points_work {
     const points *a;
     int stream; /* the outputs do not fit the last cache */
@@ -34,7 +32,7 @@ static lanes_map map_of(const points_work *w, int i, const chunk_span *span) {
         .out = plane_to(a->b->plane[a->out][i], first, k->bytes),
     };
     size_t pixel_bytes = (size_t)m.pitch * k->bytes;
-    m.stream = w->stream && m.channels == m.pitch && (pixel_bytes | (uintptr_t)m.out) % STREAM_BYTES == 0;
+    m.stream = w->stream && m.channels == m.pitch && (pixel_bytes | (uintptr_t)m.out) % LANES_STREAM_BYTES == 0;
     memcpy(m.coefficient, a->coefficient[i], sizeof m.coefficient);
     return m;
 }
@@ -57,8 +55,6 @@ static void run_part(void *context, int64_t index) {
 
 void points_run(const points *a, const device *d) {
     const chunks *k = a->k;
-    double values = 0;
-    for (int i = 0; i < k->streams; i++) values += (double)k->pixels * (double)k->pitch[i];
-    points_work w = {a, values * (double)k->bytes > (double)d->backend->cache_bytes(d)};
+    points_work w = {a, chunks_exceed_cache(k, k->bytes, d)};
     threads_for(k->streams * k->count, run_part, &w);
 }
