@@ -21,7 +21,7 @@
 #define SCRATCH_FLOATS 98304 /* of a part, about: 384 KiB of the second-level cache */
 #define LEAST_TILES 28       /* in a block: every weight that is read serves as many tiles */
 #define LINE_FLOATS 16       /* of a cache line: added to distances that would be multiples of many lines */
-#define PACK_DEPTH 16        /* channels transformed at once */
+#define PACK_DEPTH 64        /* channels transformed at once */
 #define PACK_PARTS 256       /* at most */
 
 typedef struct stream_shape {
