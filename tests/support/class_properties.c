@@ -124,23 +124,27 @@ static void ties(known *k) {
     if (known_run(k)) known_expect(k, CLASS_CORRECT, correct, 1, 0);
 }
 
-/* NaN, infinity, and nothing but -infinity leave no loss; -infinity beside a number is a class that cannot be. */
+static const double sick_rows[][3] = {{1, NAN, 0}, {1, INFINITY, 0}, {-INFINITY, -INFINITY, -INFINITY}};
+
+/* NaN, infinity, and nothing but -infinity leave no loss, whichever class is the label; -infinity beside a number is a
+ * class that cannot be. */
 static void sick(known *k) {
-    static const double rows[][3] = {{1, NAN, 0}, {1, INFINITY, 0}, {-INFINITY, -INFINITY, -INFINITY}};
     static const double label[] = {1};
-    for (int j = 0; j < 3; j++) {
-        class_expect(k, rows[j], label, NAN, j == 1 ? 1 : 0);
+    for (int row = 0; row < 3; row++) {
+        for (int c = 0; c < 3; c++) {
+            int right = (row == 1 && c == 1) || (row == 2 && c == 0); /* the first of the largest */
+            class_expect(k, sick_rows[row], (const double[]){c}, NAN, right);
+        }
     }
     class_expect(k, (const double[]){0, -INFINITY, -INFINITY}, (const double[]){0}, 0, 1);
     class_expect(k, (const double[]){0, -INFINITY, -INFINITY}, label, INFINITY, 0);
 }
 
 static void sick_gradient(known *k) {
-    static const double rows[][3] = {{1, NAN, 0}, {1, INFINITY, 0}, {-INFINITY, -INFINITY, -INFINITY}};
-    static const double label[] = {1}, dx[] = {NAN, NAN, NAN};
-    for (int j = 0; j < 3; j++) {
-        known_set(k, CLASS_X, rows[j], 3);
-        known_set(k, CLASS_LABELS, label, 1);
+    static const double dx[] = {NAN, NAN, NAN};
+    for (int j = 0; j < 9; j++) {
+        known_set(k, CLASS_X, sick_rows[j / 3], 3);
+        known_set(k, CLASS_LABELS, (const double[]){j % 3}, 1);
         if (known_run(k)) known_expect(k, CLASS_DX, dx, 3, 0);
     }
 }

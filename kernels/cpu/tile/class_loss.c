@@ -48,7 +48,8 @@ static class_softmax softmax(const run_parts *k, const buffers *b, int64_t sampl
 /* The label has the first of the largest logits. */
 static int is_right(const class_loss *a, const class_softmax *s, int64_t sample, int32_t label) {
     float room[1];
-    return *load(a->k, a->b, sample, label, 1, room) == s->largest && largest(a->k, a->b, sample, label) < s->largest;
+    if (*load(a->k, a->b, sample, label, 1, room) != s->largest) return 0;
+    return label == 0 || largest(a->k, a->b, sample, label) < s->largest;
 }
 
 static void sum_part(void *context, int64_t part) {
