@@ -221,11 +221,11 @@ static void normalize(const canvas *v) {
 }
 
 static void interleave_floats(float *y, int64_t pitch, const float *plane, int64_t pixels) {
-    for (int64_t j = 0; j < pixels; j++) y[j * pitch] = plane ? plane[j] : 0;
+    for (int64_t j = 0; j < pixels; j++) y[j * pitch] = plane[j];
 }
 
 static void interleave_halves(uint16_t *y, int64_t pitch, const uint16_t *plane, int64_t pixels) {
-    for (int64_t j = 0; j < pixels; j++) y[j * pitch] = plane ? plane[j] : 0;
+    for (int64_t j = 0; j < pixels; j++) y[j * pitch] = plane[j];
 }
 
 /* A few pixels at a time, which stay in the first cache until all of their channels are written. */
@@ -233,18 +233,20 @@ static void write_planes(const canvas *v, unsigned char *y, int64_t pitch) {
     braid_dtype dtype = v->a->p->dtype;
     const lanes *l = v->images->runs->lanes;
     const halves *format = dtype == BRAID_DTYPE_BF16 ? &l->bf16 : &l->f16;
+    size_t pixel = (size_t)pitch * dtype_bytes(dtype);
     for (int64_t first = 0; first < v->pixels; first += WRITE_PIXELS) {
         int64_t count = at_most(WRITE_PIXELS, v->pixels - first);
-        unsigned char *to = y + (size_t)(first * pitch) * dtype_bytes(dtype);
-        for (int64_t c = 0; c < pitch; c++) {
-            const float *plane = c < v->channels ? plane_of(v, c) + first : NULL;
+        unsigned char *to = y + (size_t)first * pixel;
+        if (pitch > v->channels) memset(to, 0, (size_t)count * pixel);
+        for (int64_t c = 0; c < v->channels; c++) {
+            const float *plane = plane_of(v, c) + first;
             uint16_t narrow[WRITE_PIXELS];
             if (dtype == BRAID_DTYPE_F32) {
                 interleave_floats((float *)(void *)to + c, pitch, plane, count);
                 continue;
             }
-            if (plane) format->narrow(narrow, plane, count);
-            interleave_halves((uint16_t *)(void *)to + c, pitch, plane ? narrow : NULL, count);
+            format->narrow(narrow, plane, count);
+            interleave_halves((uint16_t *)(void *)to + c, pitch, narrow, count);
         }
     }
 }
