@@ -319,7 +319,10 @@ static void noise_is_normal(void **state) {
     double sums[4] = {0};
     for (int64_t j = 0; j < SAMPLES; j++) {
         double value = augment_noise(&d, j), power = value;
-        for (int k = 0; k < 4; k++, power *= value) sums[k] += power / SAMPLES;
+        for (int k = 0; k < 4; k++) {
+            sums[k] += power / SAMPLES;
+            power *= value;
+        }
     }
     assert_within(sums[0], -0.03, 0.03);
     assert_within(sums[1], 0.96, 1.04);
