@@ -1,6 +1,6 @@
 /*
  * The cut of row_cut.h: parts of about as many values as a first-level cache holds; where every part has sums of
- * its own, they are fewer and longer.
+ * its own for every channel, they are fewer and longer.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,7 +14,7 @@
 #include "kernels/cpu/tile/parts.h"
 
 #define PART_VALUES 8192
-#define SUMS_ROWS 64   /* of a part with sums, at least */
+#define SUMS_ROWS 64   /* of a part with sums of every channel, at least */
 #define SUMS_PARTS 256 /* of a stream, at most */
 
 static int64_t at_least(int64_t value, int64_t least) { return value > least ? value : least; }
@@ -22,7 +22,7 @@ static int64_t at_least(int64_t value, int64_t least) { return value > least ? v
 /* Cuts stream i; `sums` doubles for each of its parts go into the workspace. */
 static braid_status cut_stream(row_cut *k, int i, int64_t channels, int64_t sums, int64_t *doubles) {
     int64_t rows = at_least(PART_VALUES / channels, 1), stream_doubles = 0;
-    if (sums) rows = at_least(at_least(rows, SUMS_ROWS), ceil_div(k->rows, SUMS_PARTS));
+    if (sums >= channels) rows = at_least(at_least(rows, SUMS_ROWS), ceil_div(k->rows, SUMS_PARTS));
     k->part_rows[i] = rows;
     k->parts[i] = ceil_div(k->rows, rows);
     k->all_parts += k->parts[i];
