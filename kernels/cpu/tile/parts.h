@@ -50,10 +50,18 @@ static inline void copy_bytes(void *to, const void *from, int64_t bytes) {
     const unsigned char *source = from;
     int64_t i = 0;
     for (; i + 16 <= bytes; i += 16) memcpy(target + i, source + i, 16);
-    if (i < bytes && bytes > 16)
-        memcpy(target + bytes - 16, source + bytes - 16, 16); /* some bytes twice */
-    else
-        for (; i < bytes; i += 2) memcpy(target + i, source + i, 2);
+    if (i == bytes) return;
+    if (bytes >= 16) { /* some bytes twice, here and below */
+        memcpy(target + bytes - 16, source + bytes - 16, 16);
+    } else if (bytes >= 8) {
+        memcpy(target, source, 8);
+        memcpy(target + bytes - 8, source + bytes - 8, 8);
+    } else if (bytes >= 4) {
+        memcpy(target, source, 4);
+        memcpy(target + bytes - 4, source + bytes - 4, 4);
+    } else {
+        memcpy(target, source, (size_t)bytes);
+    }
 }
 
 #endif

@@ -19,8 +19,10 @@
 #define UNITS_AT_ONCE 128  /* of pixels: listed, and gathered into a panel of 16 KiB */
 #define PIXELS_AT_ONCE 256 /* where a unit holds two; the sums of dbias too are made of so many */
 #define ROWS_AT_ONCE 128   /* of dy that are packed, into 64 KiB on the stack */
-#define PART_FLOATS 65536  /* of dw that a part works on: 256 KiB of the second-level cache */
-#define ENOUGH_PARTS 24    /* with fewer, the parts get fewer panels or the pixels are split */
+#define PATCH_COLUMNS 160  /* with at most so many, and few channels, all columns of a pixel are gathered at once */
+#define PATCH_CHANNELS 16
+#define PART_FLOATS 65536 /* of dw that a part works on: 256 KiB of the second-level cache */
+#define ENOUGH_PARTS 24   /* with fewer, the parts get fewer panels or the pixels are split */
 #define PIXELS_IN_SPLIT 512
 #define SMALL_PRODUCTS 131072 /* of all streams: below, waking another thread costs more than it does */
 #define DIRECT_ROWS 128       /* with more rows than this, gathering pays: the panel is read many times */
@@ -184,7 +186,7 @@ typedef struct column_panel {
     int taps, rows;
     segment tap[GEMM_MAX_COLUMNS], row[GEMM_MAX_COLUMNS];
     const float *column[UNITS_AT_ONCE];
-    float gathered[UNITS_AT_ONCE * GEMM_MAX_COLUMNS] __attribute__((aligned(64))); /* or units of another kind */
+    float gathered[UNITS_AT_ONCE * PATCH_COLUMNS] __attribute__((aligned(64))); /* [panel], or units of another kind */
     float zeros[GEMM_MAX_COLUMNS] __attribute__((aligned(64)));
 } column_panel;
 
@@ -308,6 +310,50 @@ static const uint16_t *find_numbers(const part *a, const column_panel *c, const 
     return copy;
 }
 
+/* The same for every column there is: filter rows that are dense are copied whole. */
+static void gather_patch(const part *a, const pixel_list *from, int64_t i, uint16_t *to) {
+    const taps *map = &a->l->g->map;
+    const int64_t depth = a->s->depth, pitch = a->s->in_pitch, line = map->filter[1] * depth;
+    const int dense = map->dense[from->x[i]] && pitch == depth;
+    const int32_t *columns = map->source[1] + from->x[i] * map->filter[1];
+    const uint16_t *sample = (const uint16_t *)(const void *)from->sample[i] + a->group * depth;
+    for (int64_t r = 0; r < map->filter[0]; r++, to += line) {
+        const int64_t row = map->source[0][from->y[i] * map->filter[0] + r];
+        const uint16_t *source = sample + row * map->in_size[1] * pitch;
+        if (row < 0)
+            zero_bytes(to, line * 2);
+        else if (dense)
+            copy_bytes(to, source + columns[0] * pitch, line * 2);
+        for (int64_t s = 0; s < map->filter[1] && row >= 0 && !dense; s++) {
+            if (columns[s] < 0)
+                zero_bytes(to + s * depth, depth * 2);
+            else
+                copy_bytes(to + s * depth, source + columns[s] * pitch, depth * 2);
+        }
+    }
+}
+
+/* All panels of the part, where the columns are few: [panel][units][tile->columns]. */
+static void fill_patches(const part *a, column_panel *c, const pixel_list *from) {
+    const gemm_tile *tile = a->l->g->tile;
+    const int64_t units = gemm_units(tile, from->count), padded = ceil_div(units, GEMM_PACKED_STEP) * GEMM_PACKED_STEP;
+    uint16_t patch[2][PATCH_COLUMNS] = {{0}};
+    for (int64_t t = 0; t < padded; t++) {
+        const int some = t < units, both = 2 * t + 1 < from->count;
+        if (some) gather_patch(a, from, 2 * t, patch[0]);
+        if (both) gather_patch(a, from, 2 * t + 1, patch[1]);
+        for (int64_t panel = a->panel_begin; panel < a->panel_end; panel++) {
+            const int64_t first = panel * tile->columns;
+            float *to = c->gathered + ((panel - a->panel_begin) * UNITS_AT_ONCE + t) * tile->columns;
+            if (some)
+                tile->pack_pair((uint32_t *)(void *)to, patch[0] + first, both ? patch[1] + first : NULL,
+                                tile->columns);
+            else
+                zero_floats(to, tile->columns);
+        }
+    }
+}
+
 static void fill_pairs(const part *a, column_panel *c, const pixel_list *from) {
     const gemm_tile *tile = a->l->g->tile;
     const int64_t units = gemm_units(tile, from->count), padded = ceil_div(units, GEMM_PACKED_STEP) * GEMM_PACKED_STEP;
@@ -356,7 +402,9 @@ static void fill_rows(const part *a, row_panel *r, const pixel_list *from) {
     }
 }
 
-static void run_panel(const part *a, const row_panel *r, const column_panel *c, int64_t depth, int accumulate) {
+/* `columns` are the gathered columns of the panel. */
+static void run_panel(const part *a, const row_panel *r, const column_panel *c, const float *columns, int64_t depth,
+                      int accumulate) {
     const gemm_tile *tile = a->l->g->tile;
     int64_t rows = a->row_end - a->row_begin, tiles = ceil_div(rows, tile->rows);
     int in_blocks = tile->rows % GEMM_PACKED_STEP == 0;
@@ -364,7 +412,7 @@ static void run_panel(const part *a, const row_panel *r, const column_panel *c, 
     run.row = r->row;
     run.column = c->column;
     run.packed_rows = (const uint32_t *)(const void *)r->packed;
-    run.packed_columns = (const uint32_t *)(const void *)c->gathered;
+    run.packed_columns = (const uint32_t *)(const void *)columns;
     run.row_count = rows;
     for (int64_t t = 0; t < tiles; t++) {
         int64_t end;
@@ -387,16 +435,20 @@ static void run_panels(const launch *l, int64_t index) {
     list.most = gemm_is_bf16(l->g->tile) ? PIXELS_AT_ONCE : UNITS_AT_ONCE;
     zero_floats(c.zeros, GEMM_MAX_COLUMNS);
     find_part(&a, index);
+    const int patches =
+        gemm_is_bf16(l->g->tile) && a.s->depth < PATCH_CHANNELS && a.s->panels * l->g->tile->columns <= PATCH_COLUMNS;
     int64_t next = a.pixel_begin;
     gemm_enter(l->g->tile);
     do {
         int accumulate = next > a.pixel_begin;
         next = list_pixels(&a, &list, next);
         fill_rows(&a, &r, &list);
+        if (patches) fill_patches(&a, &c, &list);
         for (int64_t panel = a.panel_begin; panel < a.panel_end; panel++) {
+            int64_t at = patches ? (panel - a.panel_begin) * UNITS_AT_ONCE * l->g->tile->columns : 0;
             find_columns(&a, &c, panel);
-            fill_columns(&a, &c, &list);
-            run_panel(&a, &r, &c, list.count, accumulate);
+            if (!patches) fill_columns(&a, &c, &list);
+            run_panel(&a, &r, &c, c.gathered + at, list.count, accumulate);
         }
     } while (next < a.pixel_end);
     gemm_leave(l->g->tile);
