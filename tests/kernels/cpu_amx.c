@@ -104,6 +104,13 @@ static void fill_numbers(uint16_t *to, int64_t count, uint64_t seed) {
 
 static void fill_poison(void *to, size_t bytes) { memset(to, 0xff, bytes); /* NaN as bf16 and as float */ }
 
+/* What a product does not write on its stack is not a number. */
+static __attribute__((noinline)) void poison_stack(void) {
+    unsigned char below[1 << 16];
+    fill_poison(below, sizeof below);
+    __asm__ volatile("" ::"r"(below) : "memory");
+}
+
 /* How the rows of a product lie: side by side, with a gap that is not a number, in any order, or all the same. */
 typedef enum row_order { ROWS_DENSE, ROWS_APART, ROWS_MIXED, ROWS_SAME, ROW_ORDERS } row_order;
 
@@ -161,6 +168,7 @@ static void check_rows(gemm_rows g, row_order order, int with_init) {
     g.panel = panel_numbers;
     g.init = with_init ? init : NULL;
     g.out = out_row;
+    poison_stack();
     amx_rows(&g, plain_product);
     for (int i = 0; i < AMX_ROWS; i++) {
         for (int j = 0; j < PITCH; j++) {
