@@ -35,7 +35,7 @@ typedef struct plain_part {
     const plain *l;
     int stream;
     int64_t column_begin, column_end, sample, first;
-    float dy[TERMS_AT_ONCE][GEMM_MAX_ROWS]; /* turned: by term, then by sample; 0 where one is blanked */
+    float dy[TERMS_AT_ONCE][GEMM_MAX_ROWS]; /* turned: by term, then by sample */
     const float *row[TERMS_AT_ONCE], *column[TERMS_AT_ONCE];
     float edge[TERMS_AT_ONCE][GEMM_MAX_COLUMNS]; /* of columns that do not fill whole vectors */
 } plain_part;
@@ -59,16 +59,11 @@ static double plain_cost(const braid_problem *p, const gemm_tile *tile) {
 
 static int64_t plain_parts(const braid_problem *p, int i) { return ceil_div(p->in_channels[i], COLUMNS_IN_PART); }
 
-static int is_blank(const plain_part *a, int64_t sample) {
-    return mask_blanks(a->l->b->plane[LINEAR_MASK][a->stream], sample);
-}
-
 static void turn_terms(plain_part *a, const gemm_outer *g) {
     const int64_t pitch = a->l->p->out_pitch[a->stream];
     const float *dy = a->l->b->plane[LINEAR_Y][a->stream];
     for (int i = 0; i < g->m; i++) {
-        int blank = is_blank(a, a->sample + i);
-        for (int64_t t = 0; t < g->depth; t++) a->dy[t][i] = blank ? 0 : dy[(a->sample + i) * pitch + a->first + t];
+        for (int64_t t = 0; t < g->depth; t++) a->dy[t][i] = dy[(a->sample + i) * pitch + a->first + t];
     }
     for (int64_t t = 0; t < g->depth; t++) a->row[t] = a->dy[t];
 }
@@ -86,11 +81,12 @@ static void find_columns(plain_part *a, const gemm_outer *g, int64_t begin) {
     }
 }
 
-/* Blanked samples become zeros, whatever w holds, and so do the lanes behind the last column. */
+/* Blanked samples become zeros, and so do the lanes behind the last column. */
 static void clear_samples(const plain_part *a, float *dx, int m) {
     const int64_t channels = a->l->p->in_channels[a->stream], pitch = a->l->p->in_pitch[a->stream];
     for (int i = 0; i < m; i++, dx += pitch) {
-        if (is_blank(a, a->sample + i)) zero_floats(dx + a->column_begin, a->column_end - a->column_begin);
+        int blank = mask_blanks(a->l->b->plane[LINEAR_MASK][a->stream], a->sample + i);
+        if (blank) zero_floats(dx + a->column_begin, a->column_end - a->column_begin);
         if (a->column_end == channels) zero_floats(dx + channels, pitch - channels);
     }
 }
