@@ -21,14 +21,14 @@ typedef struct tile_configuration {
     uint8_t rows[16];
 } tile_configuration;
 
-AMX_TARGET static void enter(void) {
-    tile_configuration c = {.palette = 1};
-    for (int i = 0; i < 8; i++) {
-        c.row_bytes[i] = AMX_SIDE * 4;
-        c.rows[i] = AMX_SIDE;
-    }
-    _tile_loadconfig(&c);
-}
+#define EIGHT(value) \
+    { value, value, value, value, value, value, value, value }
+
+/* Not on the stack: compilers take the instruction for a read of a few bytes, and would not write the others. */
+static const tile_configuration configuration = {
+    .palette = 1, .row_bytes = EIGHT(AMX_SIDE * 4), .rows = EIGHT(AMX_SIDE)};
+
+AMX_TARGET static void enter(void) { _tile_loadconfig(&configuration); }
 
 AMX_TARGET static void leave(void) { _tile_release(); }
 
