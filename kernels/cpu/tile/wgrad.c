@@ -25,7 +25,6 @@
 #define ENOUGH_PARTS 24   /* with fewer, the parts get fewer panels or the pixels are split */
 #define PIXELS_IN_SPLIT 512
 #define SMALL_PRODUCTS 131072 /* of all streams: below, waking another thread costs more than it does */
-#define DIRECT_ROWS 128       /* with more rows than this, gathering pays: the panel is read many times */
 #define BIAS_LANES 16
 #define REDUCE_FLOATS 4096
 
@@ -267,8 +266,7 @@ static void find_columns(const part *a, column_panel *c, int64_t panel) {
     c->taps = find_segments(a, c, a->s->depth, c->tap);
     c->rows = 0;
     if (a->s->in_pitch == a->s->depth) c->rows = find_segments(a, c, a->l->g->map.filter[1] * a->s->depth, c->row);
-    c->direct = c->taps == 1 && (c->n == tile->columns || c->n == tile->columns / 2) && a->s->rows <= DIRECT_ROWS &&
-                !a->l->g->halves;
+    c->direct = c->taps == 1 && (c->n == tile->columns || c->n == tile->columns / 2) && !a->l->g->halves;
 }
 
 /* Where a segment starts for listed pixel i; NULL: in the padding. */
