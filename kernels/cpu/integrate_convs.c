@@ -121,4 +121,13 @@ braid_status integrate_convs_launch(const braid_problem *p, device *d, void *sta
     return BRAID_OK;
 }
 
+void integrate_convs_finish(const braid_problem *p, const void *state, const buffers *b, const igemm_finish *finish) {
+    const convs *c = state;
+    for (int j = 0; j < c->count; j++) {
+        buffers mine;
+        find_buffers(&c->layer[j], p->streams, b, &mine);
+        igemm_run(&(igemm_work){c->layer[j].state, &mine, j == 0 ? finish : NULL});
+    }
+}
+
 double integrate_cost(const braid_problem *p, const gemm_tile *tile) { return cost_seconds(p, tile->flops, 2, 2e-6); }

@@ -11,7 +11,7 @@
 #ifndef BRAID_KERNELS_CPU_INTEGRATE_CONVS_H
 #define BRAID_KERNELS_CPU_INTEGRATE_CONVS_H
 
-#include "kernels/cpu/tile/gemm.h"
+#include "kernels/cpu/tile/igemm.h"
 #include "kernels/kernel.h"
 
 /* A product of tile/ by its functions. */
@@ -28,6 +28,9 @@ braid_status integrate_convs_create(const braid_problem *p, const conv_product *
 /* These have the types of kernel_functions. */
 braid_status integrate_convs_launch(const braid_problem *p, device *d, void *state, const buffers *b);
 void integrate_convs_destroy(device *d, void *state);
+
+/* The launch of a product of tile/igemm.h, with an end of its own for the planes of r and z, in this order. */
+void integrate_convs_finish(const braid_problem *p, const void *state, const buffers *b, const igemm_finish *finish);
 
 /* Predicted seconds: the arithmetic at the tile's rate. */
 double integrate_cost(const braid_problem *p, const gemm_tile *tile);

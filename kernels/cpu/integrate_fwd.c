@@ -16,10 +16,11 @@
 #include "core/sizes.h"
 #include "core/threads.h"
 #include "kernels/cpu/integrate_convs.h"
+#include "kernels/cpu/integrate_rows.h"
+#include "kernels/cpu/tile/igemm.h"
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/pack.h"
 
-#define TILES_IN_PART 16   /* of pixels */
 #define PANEL_UNITS 65536  /* of the panels of a part: 256 KiB of the second-level cache */
 #define LINE_BYTES 64      /* of a cache line */
 #define SUM_FLOATS 8192    /* on the stack, where the sums wait for their rounding to halves */
@@ -63,7 +64,7 @@ static braid_status fill(mix *g, const braid_problem *p, size_t *workspace_bytes
     TRY(size_elements(pixels, 3, "output pixels", &g->pixels));
     if (p->integrated_in > 0) add_source(g, FROM_Z, p->integrated_in, p->integrated_in);
     for (int i = 0; i < p->streams; i++) add_source(g, i, p->in_channels[i], p->in_pitch[i]);
-    g->pixels_in_part = (int64_t)g->tile->rows * TILES_IN_PART;
+    g->pixels_in_part = (int64_t)g->tile->rows * IGEMM_TILES_IN_CHUNK;
     g->pixel_parts = ceil_div(g->pixels, g->pixels_in_part);
     g->panels = ceil_div(p->integrated_out, width);
     const int64_t panels[3] = {g->panels, g->units, width};
@@ -74,7 +75,8 @@ static braid_status fill(mix *g, const braid_problem *p, size_t *workspace_bytes
     return size_array((size_t)units, sizeof(float), "packed weights", workspace_bytes);
 }
 
-static braid_status create(const braid_problem *p, const gemm_tile *tile, void **state, size_t *workspace_bytes) {
+braid_status integrate_rows_create(const braid_problem *p, const gemm_tile *tile, void **state,
+                                   size_t *workspace_bytes) {
     mix *g = NULL;
     TRY(memory_calloc(1, sizeof *g, "state of integrate", (void **)&g));
     g->tile = tile;
@@ -90,7 +92,7 @@ static braid_status create(const braid_problem *p, const gemm_tile *tile, void *
     return BRAID_OK;
 }
 
-static void destroy(device *d, void *state) {
+void integrate_rows_destroy(device *d, void *state) {
     (void)d;
     memory_free(state);
 }
@@ -292,18 +294,31 @@ static void run_part(void *context, int64_t index) {
     gemm_leave(g->tile);
 }
 
-static braid_status run(const braid_problem *p, device *d, void *state, const buffers *b) {
-    const mix *g = state;
-    launch l = {g, p, b};
+void integrate_rows_pack(const braid_problem *p, const void *state, const buffers *b) {
+    launch l = {state, p, b};
+    threads_for(l.g->panels * l.g->sources, pack_part, &l);
+}
+
+void integrate_rows_run_chunk(const braid_problem *p, const void *state, const buffers *b, int64_t chunk) {
+    launch l = {state, p, b};
+    for (int64_t j = 0; j < l.g->panel_parts; j++) run_part(&l, j * l.g->pixel_parts + chunk);
+}
+
+braid_status integrate_rows_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    launch l = {state, p, b};
     (void)d;
-    threads_for(g->panels * g->sources, pack_part, &l);
-    threads_for(g->pixel_parts * g->panel_parts, run_part, &l);
+    integrate_rows_pack(p, state, b);
+    threads_for(l.g->pixel_parts * l.g->panel_parts, run_part, &l);
     return BRAID_OK;
 }
 
-TILE_KERNEL(integrate_fwd_bf16__cpu_rows_amx_bf16, gemm_amx_bf16, supports_all, integrate_cost, create, run, destroy)
-TILE_KERNEL(integrate_fwd_bf16__cpu_rows_avx512_bf16, gemm_avx512_bf16, supports_all, integrate_cost, create, run,
-            destroy)
-TILE_KERNEL(integrate_fwd__cpu_rows_avx512, gemm_avx512, supports_all, integrate_cost, create, run, destroy)
-TILE_KERNEL(integrate_fwd__cpu_rows_avx2, gemm_avx2, supports_all, integrate_cost, create, run, destroy)
-TILE_KERNEL(integrate_fwd__cpu_rows_portable, gemm_portable, supports_all, integrate_cost, create, run, destroy)
+TILE_KERNEL(integrate_fwd_bf16__cpu_rows_amx_bf16, gemm_amx_bf16, supports_all, integrate_cost, integrate_rows_create,
+            integrate_rows_launch, integrate_rows_destroy)
+TILE_KERNEL(integrate_fwd_bf16__cpu_rows_avx512_bf16, gemm_avx512_bf16, supports_all, integrate_cost,
+            integrate_rows_create, integrate_rows_launch, integrate_rows_destroy)
+TILE_KERNEL(integrate_fwd__cpu_rows_avx512, gemm_avx512, supports_all, integrate_cost, integrate_rows_create,
+            integrate_rows_launch, integrate_rows_destroy)
+TILE_KERNEL(integrate_fwd__cpu_rows_avx2, gemm_avx2, supports_all, integrate_cost, integrate_rows_create,
+            integrate_rows_launch, integrate_rows_destroy)
+TILE_KERNEL(integrate_fwd__cpu_rows_portable, gemm_portable, supports_all, integrate_cost, integrate_rows_create,
+            integrate_rows_launch, integrate_rows_destroy)

@@ -76,18 +76,24 @@ static int64_t work(const braid_problem *p) {
 
 /* ---- The chain ----------------------------------------------------------------------------- */
 
-/* with_z: the integrated input takes part, where there is one. */
-static chain_step *add_integrate(op_chain *c, const braid_problem *p, braid_pass pass, int with_z) {
-    chain_step *s = chain_add(c, p, BRAID_OP_INTEGRATE, pass);
-    if (!with_z) s->problem.integrated_in = 0;
-    for (int axis = 0; axis < 2 && s->problem.integrated_in == 0; axis++) {
-        s->problem.size[axis] = conv2d_out_size(p, axis);
-        s->problem.stride[axis] = 1;
+braid_problem li_conv2d_mix(const braid_problem *p, braid_pass pass, int with_z) {
+    op_chain one = {0};
+    braid_problem mix = chain_add(&one, p, BRAID_OP_INTEGRATE, pass)->problem;
+    if (!with_z) mix.integrated_in = 0;
+    for (int axis = 0; axis < 2 && mix.integrated_in == 0; axis++) {
+        mix.size[axis] = conv2d_out_size(p, axis);
+        mix.stride[axis] = 1;
     }
     for (int i = 0; i < BRAID_MAX_PLANES; i++) {
-        s->problem.in_channels[i] = p->out_channels[i];
-        s->problem.in_pitch[i] = p->out_pitch[i];
+        mix.in_channels[i] = p->out_channels[i];
+        mix.in_pitch[i] = p->out_pitch[i];
     }
+    return mix;
+}
+
+static chain_step *add_integrate(op_chain *c, const braid_problem *p, braid_pass pass, int with_z) {
+    chain_step *s = chain_add(c, p, BRAID_OP_INTEGRATE, pass);
+    s->problem = li_conv2d_mix(p, pass, with_z);
     s->place[INTEGRATE_R] = LI_CONV2D_R;
     s->place[INTEGRATE_Z] = LI_CONV2D_Z;
     s->place[INTEGRATE_V] = LI_CONV2D_V;

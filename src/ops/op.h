@@ -192,6 +192,8 @@ int64_t conv2d_out_size(const braid_problem *p, int axis); /* P or Q */
 /* The input row (axis 0) or column (axis 1) that output position `out` reads at filter tap `tap`; -1: padding. */
 int64_t conv2d_in_index(const braid_problem *p, int axis, int64_t out, int64_t tap);
 int64_t integrate_out_size(const braid_problem *p, int axis);
+/* The integrate problem inside one of li_conv2d; with_z: the integrated input takes part, where there is one. */
+braid_problem li_conv2d_mix(const braid_problem *p, braid_pass pass, int with_z);
 int64_t maxpool_out_size(const braid_problem *p, int axis);
 /* The rows (axis 0) or columns (axis 1) [*begin, *end) that adaptive pooling averages for output position `out`. */
 void avgpool_window(const braid_problem *p, int axis, int64_t out, int64_t *begin, int64_t *end);

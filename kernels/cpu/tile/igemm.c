@@ -12,59 +12,26 @@
 #include "core/sizes.h"
 #include "core/threads.h"
 #include "kernels/cpu/cost.h"
+#include "kernels/cpu/tile/igemm_state.h"
 #include "kernels/cpu/tile/pack.h"
 #include "kernels/cpu/tile/parts.h"
-#include "kernels/cpu/tile/taps.h"
 
 #define TAPS_AT_ONCE 64    /* pointers of so many taps are on the stack */
-#define TILES_IN_PART 16   /* of pixels */
 #define PANEL_UNITS 65536  /* of the panels of a part: 256 KiB of the second-level cache */
 #define MERGED_DEPTH 64    /* longest filter row that is read as one tap, where the channels are few */
 #define MERGED_CHANNELS 16 /* fewer are few */
 #define COPIED_UNITS 8192  /* on the stack: copies of filter rows that touch the padding, and of halves made floats */
 #define SUM_FLOATS 8192    /* on the stack, where the sums wait for their rounding to halves */
-#define PACK_UNITS 16384   /* packed by a part, about */
-#define PACK_PARTS 256     /* at most */
-
-typedef enum igemm_direction { IGEMM_FORWARD, IGEMM_BACKWARD } igemm_direction;
-
-/* The pixels that one set of taps reaches: origin, origin + step, ... along each axis. */
-typedef struct pixel_class {
-    int64_t origin[2], extent[2];
-    int64_t first_tap, tap_count; /* in igemm.tap */
-} pixel_class;
-
-typedef struct stream_shape {
-    int64_t depth, columns; /* of one group: channels summed over, channels made */
-    int64_t in_pitch, out_pitch, out_channels;
-    int64_t tap_depth, tap_units;   /* numbers and units of one tap, of a filter row where taps are merged */
-    int64_t panels, panels_in_part; /* of one group */
-    int64_t packed;                 /* where the panels start in the workspace, in units */
-    int64_t parts_of_group;
-} stream_shape;
-
-typedef struct igemm {
-    const gemm_tile *tile;
-    const halves *halves; /* of the planes; NULL: they hold floats */
-    int64_t bytes;        /* of a number in the planes */
-    int widened;          /* the planes hold halves and the tile takes floats */
-    igemm_direction direction;
-    int streams, merged; /* merged: the taps of a filter row are one tap of filter width * depth */
-    int64_t batch, groups, step[2];
-    taps map;
-    int64_t tap_count; /* in a panel: filter rows where taps are merged */
-    int32_t (*tap)[2]; /* row and column of each tap, in the order of the panels */
-    int64_t class_count;
-    pixel_class *classes;
-    stream_shape stream[BRAID_MAX_PLANES];
-    int64_t zero_units, workspace_units, parts, pack_steps, pack_parts;
-} igemm;
+#define MAX_STRIDE 64
+#define PACK_UNITS 16384 /* packed by a part, about */
+#define PACK_PARTS 256   /* at most */
 
 typedef struct launch {
     const igemm *g;
     const buffers *b;
     const void *zeros;
-    float *packed; /* or units of another kind: gemm.h */
+    float *packed;              /* or units of another kind: gemm.h */
+    const igemm_finish *finish; /* or NULL */
 } launch;
 
 static int64_t class_pixels(const igemm *g, const pixel_class *c) { return g->batch * c->extent[0] * c->extent[1]; }
@@ -74,7 +41,7 @@ static int is_left_to_first(const igemm *g, const pixel_class *c) { return c != 
 
 static int64_t class_chunks(const igemm *g, const pixel_class *c) {
     if (is_left_to_first(g, c)) return 0;
-    return ceil_div(class_pixels(g, c), (int64_t)g->tile->rows * TILES_IN_PART);
+    return ceil_div(class_pixels(g, c), (int64_t)g->tile->rows * IGEMM_TILES_IN_CHUNK);
 }
 
 /* ---- Create -------------------------------------------------------------------------------- */
@@ -178,6 +145,7 @@ static braid_status create(const braid_problem *p, igemm_direction direction, co
     g->streams = conv.streams;
     g->batch = conv.batch;
     g->groups = conv.groups;
+    g->dtype = p->dtype;
     g->bytes = (int64_t)dtype_bytes(p->dtype);
     g->halves = p->dtype == BRAID_DTYPE_BF16 ? tile->bf16 : p->dtype == BRAID_DTYPE_F16 ? tile->f16 : NULL;
     g->widened = g->halves && !gemm_is_bf16(tile);
@@ -199,6 +167,13 @@ braid_status igemm_create_forward(const braid_problem *p, const gemm_tile *tile,
 braid_status igemm_create_backward(const braid_problem *p, const gemm_tile *tile, void **state,
                                    size_t *workspace_bytes) {
     return create(p, IGEMM_BACKWARD, tile, state, workspace_bytes);
+}
+
+const char *igemm_backward_supports(const braid_problem *p, const device *d) {
+    (void)d;
+    if (p->stride[0] > MAX_STRIDE || p->stride[1] > MAX_STRIDE)
+        return "has one class of pixels per remainder: strides up to 64";
+    return p->padding_mode == BRAID_PADDING_ZEROS ? NULL : "gathers gradients from zero padding only";
 }
 
 void igemm_destroy(device *d, void *state) {
@@ -292,7 +267,7 @@ static void find_part(part *a, int64_t index) {
     int64_t panel_parts = ceil_div(a->s->panels, a->s->panels_in_part);
     a->c = g->classes;
     while (index >= class_chunks(g, a->c) * panel_parts) index -= class_chunks(g, a->c++) * panel_parts;
-    int64_t chunk = (int64_t)g->tile->rows * TILES_IN_PART;
+    int64_t chunk = (int64_t)g->tile->rows * IGEMM_TILES_IN_CHUNK;
     int64_t pixels = class_pixels(g, a->c);
     a->pixel_begin = index % class_chunks(g, a->c) * chunk;
     a->pixel_end = a->pixel_begin + chunk < pixels ? a->pixel_begin + chunk : pixels;
@@ -470,14 +445,36 @@ static void run_filter_rows(const part *a) {
     }
 }
 
-/* Rounds the sums of the current tile, where the planes hold halves. */
-static void round_sums(const part *a) {
+/* Where pixel i begins, in bytes from the start of a plane as the output's. */
+static int64_t pixel_place(const part *a, int i) {
+    const void *plane = a->l->b->plane[a->l->g->direction == IGEMM_FORWARD ? CONV2D_Y : CONV2D_X][a->stream];
+    return a->out[i] - (const unsigned char *)plane;
+}
+
+static void finish_row(const part *a, int i, const float *sums, int64_t begin, int64_t count) {
+    const igemm_finish *f = a->l->finish;
+    const int64_t channel = a->group * a->s->columns + begin, place = pixel_place(a, i) + begin * a->l->g->bytes;
+    lanes_finish row = {.dtype = a->l->g->dtype, .activation = f->activation, .count = count, .sums = sums};
+    row.scale = f->scale[a->stream] ? f->scale[a->stream] + channel : NULL;
+    row.shift = f->shift[a->stream] ? f->shift[a->stream] + channel : NULL;
+    row.z = f->z[a->stream] ? (const unsigned char *)f->z[a->stream] + place : NULL;
+    row.raw = f->raw[a->stream] ? (unsigned char *)f->raw[a->stream] + place : NULL;
+    row.out = a->out[i] + begin * a->l->g->bytes;
+    f->lanes->finish(&row);
+}
+
+/* Stores the sums of the current tile: finished, or rounded where the planes hold halves. */
+static void store_sums(const part *a) {
     const igemm *g = a->l->g;
     const int64_t begin = a->panel_begin * g->tile->columns, pitch = a->panel_end * g->tile->columns - begin;
     const int64_t count = at_most(a->s->columns - begin, pitch);
     for (int i = 0; i < a->m; i++) {
-        uint16_t *out = (uint16_t *)(void *)a->out[i] + begin;
-        if (!a->blank[i]) g->halves->narrow(out, a->sums + i * pitch, count);
+        void *out = a->out[i] + begin * g->bytes;
+        if (a->blank[i]) continue;
+        if (a->l->finish)
+            finish_row(a, i, g->halves ? a->sums + i * pitch : out, begin, count);
+        else if (g->halves)
+            g->halves->narrow(out, a->sums + i * pitch, count);
     }
 }
 
@@ -516,6 +513,8 @@ static void clear_neighbours(const part *a, int i) {
 static void clear_rest(const part *a) {
     for (int i = 0; i < a->m; i++) {
         clear_pixel(a, a->out[i], a->blank[i]);
+        if (a->l->finish && a->l->finish->raw[a->stream])
+            clear_pixel(a, (unsigned char *)a->l->finish->raw[a->stream] + pixel_place(a, i), a->blank[i]);
         if (a->c == a->l->g->classes && a->l->g->class_count > 1) clear_neighbours(a, i);
     }
 }
@@ -553,22 +552,41 @@ static void run_part(void *context, int64_t index) {
                 run_widened(&a);
             else
                 run_taps(&a);
-            if (g->halves) round_sums(&a);
+            store_sums(&a);
         }
         clear_rest(&a);
     }
     gemm_leave(g->tile);
 }
 
+static launch launch_of(const igemm_work *w) {
+    return (launch){w->state, w->b, w->b->workspace, w->b->workspace, w->finish};
+}
+
+void igemm_pack(const igemm_work *w) {
+    launch l = launch_of(w);
+    zero_floats(w->b->workspace, l.g->zero_units);
+    threads_for(l.g->pack_parts, pack_part, &l);
+}
+
+void igemm_run(const igemm_work *w) {
+    launch l = launch_of(w);
+    if (l.g->parts == 0) return;
+    igemm_pack(w);
+    threads_for(l.g->parts, run_part, &l);
+}
+
+int64_t igemm_chunks(const void *state) { return class_chunks(state, ((const igemm *)state)->classes); }
+
+void igemm_run_chunk(const igemm_work *w, int64_t chunk) {
+    launch l = launch_of(w);
+    for (int64_t index = chunk; index < l.g->parts; index += igemm_chunks(l.g)) run_part(&l, index);
+}
+
 braid_status igemm_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    const igemm *g = state;
-    launch l = {g, b, b->workspace, b->workspace};
     (void)p;
     (void)d;
-    if (g->parts == 0) return BRAID_OK;
-    zero_floats(b->workspace, g->zero_units);
-    threads_for(g->pack_parts, pack_part, &l);
-    threads_for(g->parts, run_part, &l);
+    igemm_run(&(igemm_work){state, b, NULL});
     return BRAID_OK;
 }
 

@@ -17,17 +17,48 @@
 #define BRAID_KERNELS_CPU_TILE_IGEMM_H
 
 #include "kernels/cpu/tile/gemm.h"
+#include "kernels/cpu/tile/lanes.h"
 #include "kernels/kernel.h"
+
+#define IGEMM_TILES_IN_CHUNK 16 /* of pixels */
 
 /* Ready the product of a conv2d or linear problem, or that of its data gradient. Return a state for igemm_destroy. */
 braid_status igemm_create_forward(const braid_problem *p, const gemm_tile *tile, void **state, size_t *workspace_bytes);
 braid_status igemm_create_backward(const braid_problem *p, const gemm_tile *tile, void **state,
                                    size_t *workspace_bytes);
 
+/* Why it cannot do a data gradient, in words; NULL: it can. Of ops with convolutions. */
+const char *igemm_backward_supports(const braid_problem *p, const device *d);
+
 /* Runs it on the buffers of conv2d or linear (their slots are the same). */
 braid_status igemm_launch(const braid_problem *p, device *d, void *state, const buffers *b);
 
 void igemm_destroy(device *d, void *state);
+
+/* What is made of the sums of a row while they are in the cache (lanes.h: finish): a pointer for each stream, of
+ * floats [channels], or of a plane as the output's. Blanked pixels and lanes behind the channels are zeros in `raw`
+ * too. */
+typedef struct igemm_finish {
+    const lanes *lanes;
+    braid_activation activation;
+    const float *scale[BRAID_MAX_PLANES], *shift[BRAID_MAX_PLANES];
+    const void *z[BRAID_MAX_PLANES];
+    void *raw[BRAID_MAX_PLANES];
+} igemm_finish;
+
+/* One launch by its parts; finish may be NULL. */
+typedef struct igemm_work {
+    const void *state; /* of igemm_create_* */
+    const buffers *b;
+    const igemm_finish *finish;
+} igemm_work;
+
+/* All of it; or the packing, then in any order the pixels of every chunk, all streams and channels: those of chunk j
+ * are the IGEMM_TILES_IN_CHUNK * tile->rows from number j * that on. By chunks in the forward direction only. */
+void igemm_run(const igemm_work *w);
+void igemm_pack(const igemm_work *w);
+int64_t igemm_chunks(const void *state);
+void igemm_run_chunk(const igemm_work *w, int64_t chunk);
 
 /* Predicted seconds: the arithmetic at the tile's rate, and the packing of the weights. */
 double igemm_cost(const braid_problem *p, const gemm_tile *tile);

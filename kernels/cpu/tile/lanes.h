@@ -76,12 +76,24 @@ typedef struct lanes_tile {
     int64_t first_row, last_row, first_column, last_column; /* [first, last) */
 } lanes_tile;
 
+/* `count` sums of one pixel and what is made of them: out = f((sums * scale + shift) + z). What is NULL is left out. */
+typedef struct lanes_finish {
+    braid_dtype dtype; /* of z, raw and out */
+    braid_activation activation;
+    int64_t count;
+    const float *sums, *scale, *shift; /* `sums` may be `out` */
+    const void *z;
+    void *raw; /* gets the sums as they came */
+    void *out;
+} lanes_finish;
+
 typedef struct lanes {
     const char *name; /* "avx512" */
     double flops;     /* a second, of one core: what a cost model may expect */
     halves bf16, f16;
     void (*map)(const lanes_map *m);
     void (*cast)(const lanes_cast *c);
+    void (*finish)(const lanes_finish *f);
     void (*sums)(const lanes_sums *s);
     /* The largest value: the first of equal ones, the last NaN where there is one. Its gradient adds dy, of the
      * window's dtype, to the place that was taken. */

@@ -7,6 +7,7 @@
 
 #include "kernels/cpu/tile/halves_body.h"
 #include "kernels/cpu/tile/lanes_body.h"
+#include "kernels/cpu/tile/lanes_finish_body.h"
 #include "kernels/cpu/tile/lanes_window_body.h"
 
 const lanes lanes_avx2 = {
@@ -16,6 +17,7 @@ const lanes lanes_avx2 = {
     .f16 = {widen_f16, narrow_f16},
     .map = map,
     .cast = cast,
+    .finish = finish,
     .sums = sums,
     .max = max_value,
     .max_gradient = max_gradient,

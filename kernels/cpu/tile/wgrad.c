@@ -99,7 +99,9 @@ static void shrink_parts(wgrad *g) {
 static braid_status split_pixels(wgrad *g) {
     shrink_parts(g);
     g->panel_parts = count_parts(g);
-    g->splits = at_most(ceil_div(ENOUGH_PARTS, g->panel_parts), ceil_div(g->pixels, PIXELS_IN_SPLIT));
+    g->splits = 1; /* also where no stream has a column: dbias alone is wanted */
+    if (g->panel_parts > 0)
+        g->splits = at_most(ceil_div(ENOUGH_PARTS, g->panel_parts), ceil_div(g->pixels, PIXELS_IN_SPLIT));
     if (g->splits < 1) g->splits = 1;
     g->panel_parts *= g->splits;
     if (g->splits == 1 && !g->halves) {

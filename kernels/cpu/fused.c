@@ -1,0 +1,86 @@
+/*
+ * The parts of fused.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/fused.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/sizes.h"
+#include "kernels/cpu/tile/igemm.h"
+
+const fused_tile fused_amx_bf16 = {&gemm_amx_bf16, &lanes_avx512_bf16};
+const fused_tile fused_avx512_bf16 = {&gemm_avx512_bf16, &lanes_avx512_bf16};
+const fused_tile fused_avx512 = {&gemm_avx512, &lanes_avx512};
+const fused_tile fused_avx2 = {&gemm_avx2, &lanes_avx2};
+const fused_tile fused_portable = {&gemm_portable, &lanes_portable};
+
+braid_problem fused_problem(const braid_problem *p, braid_op_id op) {
+    op_chain one = {0};
+    return chain_add(&one, p, op, p->pass)->problem;
+}
+
+braid_status fused_reserve(size_t *workspace_bytes, size_t bytes, size_t *at) {
+    *at = *workspace_bytes;
+    if (size_add(*workspace_bytes, bytes, &bytes) && size_align(bytes, MEMORY_DEVICE_ALIGNMENT, workspace_bytes))
+        return BRAID_OK;
+    return fail(BRAID_ERROR_MEMORY, "workspace of a fused kernel: expected its size to fit 64 bits");
+}
+
+braid_status fused_reserve_planes(const braid_problem *p, int slot, size_t *workspace_bytes,
+                                  size_t at[BRAID_MAX_PLANES]) {
+    for (int i = 0; i < p->streams; i++) {
+        plane_shape s;
+        size_t bytes = 0;
+        op_of(p)->shape(p, slot, i, &s);
+        TRY(size_tensor(s.dims, s.rank, s.pitch, s.dtype, "workspace of a fused kernel", &bytes));
+        TRY(fused_reserve(workspace_bytes, bytes, &at[i]));
+    }
+    return BRAID_OK;
+}
+
+void fused_planes(void *workspace, const size_t at[BRAID_MAX_PLANES], int count, void *plane[BRAID_MAX_PLANES]) {
+    for (int i = 0; i < count; i++) plane[i] = (unsigned char *)workspace + at[i];
+}
+
+buffers li_conv2d_mix_buffers(const buffers *b, void *workspace) {
+    static const int slots[][2] = {
+        {INTEGRATE_R, LI_CONV2D_R},  {INTEGRATE_Z, LI_CONV2D_Z},        {INTEGRATE_V, LI_CONV2D_V},
+        {INTEGRATE_W, LI_CONV2D_WZ}, {INTEGRATE_BIAS, LI_CONV2D_ZBIAS}, {INTEGRATE_MASK, LI_CONV2D_MASK},
+        {INTEGRATE_Y, LI_CONV2D_ZY},
+    };
+    buffers mix = {.workspace = workspace};
+    for (size_t j = 0; j < sizeof slots / sizeof slots[0]; j++)
+        memcpy(mix.plane[slots[j][0]], b->plane[slots[j][1]], sizeof mix.plane[0]);
+    return mix;
+}
+
+static braid_problem layer_problem(const braid_problem *p) {
+    return fused_problem(p, p->op == BRAID_OP_LINEAR_ACT ? BRAID_OP_LINEAR : BRAID_OP_CONV2D);
+}
+
+double fused_layer_cost(const braid_problem *p, const fused_tile *tile) {
+    braid_problem q = layer_problem(p);
+    return igemm_cost(&q, tile->gemm);
+}
+
+braid_status fused_layer_create(const braid_problem *p, const fused_tile *tile, void **state, size_t *workspace_bytes) {
+    fused_layer *l = NULL;
+    braid_problem q = layer_problem(p);
+    TRY(memory_calloc(1, sizeof *l, "state of a fused layer", (void **)&l));
+    l->tile = tile;
+    braid_status status = igemm_create_forward(&q, tile->gemm, &l->product, workspace_bytes);
+    if (status)
+        memory_free(l);
+    else
+        *state = l;
+    return status;
+}
+
+void fused_layer_destroy(device *d, void *state) {
+    fused_layer *l = state;
+    igemm_destroy(d, l->product);
+    memory_free(l);
+}

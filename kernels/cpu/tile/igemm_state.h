@@ -1,0 +1,48 @@
+/*
+ * What the indirect matrix product of igemm.h keeps from create to destroy: the shapes of its streams, and which taps
+ * reach which pixels. For igemm.c alone.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CPU_TILE_IGEMM_STATE_H
+#define BRAID_KERNELS_CPU_TILE_IGEMM_STATE_H
+
+#include "kernels/cpu/tile/gemm.h"
+#include "kernels/cpu/tile/taps.h"
+
+typedef enum igemm_direction { IGEMM_FORWARD, IGEMM_BACKWARD } igemm_direction;
+
+/* The pixels that one set of taps reaches: origin, origin + step, ... along each axis. */
+typedef struct pixel_class {
+    int64_t origin[2], extent[2];
+    int64_t first_tap, tap_count; /* in igemm.tap */
+} pixel_class;
+
+typedef struct stream_shape {
+    int64_t depth, columns; /* of one group: channels summed over, channels made */
+    int64_t in_pitch, out_pitch, out_channels;
+    int64_t tap_depth, tap_units;   /* numbers and units of one tap, of a filter row where taps are merged */
+    int64_t panels, panels_in_part; /* of one group */
+    int64_t packed;                 /* where the panels start in the workspace, in units */
+    int64_t parts_of_group;
+} stream_shape;
+
+typedef struct igemm {
+    const gemm_tile *tile;
+    const halves *halves; /* of the planes; NULL: they hold floats */
+    braid_dtype dtype;    /* of the planes */
+    int64_t bytes;        /* of a number in them */
+    int widened;          /* the planes hold halves and the tile takes floats */
+    igemm_direction direction;
+    int streams, merged; /* merged: the taps of a filter row are one tap of filter width * depth */
+    int64_t batch, groups, step[2];
+    taps map;
+    int64_t tap_count; /* in a panel: filter rows where taps are merged */
+    int32_t (*tap)[2]; /* row and column of each tap, in the order of the panels */
+    int64_t class_count;
+    pixel_class *classes;
+    stream_shape stream[BRAID_MAX_PLANES];
+    int64_t zero_units, workspace_units, parts, pack_steps, pack_parts;
+} igemm;
+
+#endif
