@@ -8,7 +8,7 @@
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     const lanes_kind kind = LANES_RELU + (lanes_kind)p->activation;
-    points_run(&(points){state, b, kind, ACT_X, POINTS_NONE, ACT_Y, POINTS_NONE, {{NULL}}}, d);
+    points_run(&(points){state, b, kind, ACT_X, POINTS_NONE, ACT_Y, POINTS_NONE, {{NULL}}, 0, 0}, d);
     return BRAID_OK;
 }
 

@@ -8,7 +8,7 @@
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     (void)p;
-    points_run(&(points){state, b, LANES_ADD, ADD_X, ADD_Z, ADD_Y, POINTS_NONE, {{NULL}}}, d);
+    points_run(&(points){state, b, LANES_ADD, ADD_X, ADD_Z, ADD_Y, POINTS_NONE, {{NULL}}, 0, 0}, d);
     return BRAID_OK;
 }
 

@@ -7,7 +7,7 @@
 #include "kernels/cpu/tile/points.h"
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    points a = {state, b, LANES_SCALE_SHIFT, BN_APPLY_X, POINTS_NONE, BN_APPLY_Y, BN_APPLY_MASK, {{NULL}}};
+    points a = {state, b, LANES_SCALE_SHIFT, BN_APPLY_X, POINTS_NONE, BN_APPLY_Y, BN_APPLY_MASK, {{NULL}}, 0, 0};
     for (int i = 0; i < p->streams; i++) {
         a.coefficient[i][0] = b->plane[BN_APPLY_SCALE][i];
         a.coefficient[i][1] = b->plane[BN_APPLY_SHIFT][i];

@@ -4,29 +4,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cpu/tile/chunks.h"
+#include "kernels/cpu/tile/bn_parts.h"
 #include "kernels/cpu/tile/isa.h"
-
-static void finish_part(void *context, int64_t index) {
-    const chunk_sums *s = context;
-    const chunks *k = s->k;
-    double first[CHUNK_CHANNELS] = {0}, second[CHUNK_CHANNELS] = {0};
-    int64_t begin, end;
-    int i;
-    chunks_find_channels(k, index, &i, &begin, &end);
-    for (int64_t chunk = 0; chunk < k->count; chunk++) {
-        chunk_result from = chunks_result(s, i, chunk);
-        for (int64_t c = begin; c < end; c++) {
-            first[c - begin] += from.first[c];
-            second[c - begin] += from.second[c];
-        }
-    }
-    const float *rstd = s->b->plane[BN_SUMS_RSTD][i];
-    for (int64_t c = begin; c < end; c++) {
-        ((float *)s->b->plane[BN_SUMS_DBETA][i])[c] = (float)first[c - begin];
-        ((float *)s->b->plane[BN_SUMS_DGAMMA][i])[c] = (float)(second[c - begin] * (double)rstd[c]);
-    }
-}
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     chunk_sums sums = {.k = state, .b = b};
@@ -37,7 +16,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         sums.center[i] = b->plane[BN_SUMS_CENTER][i];
         sums.mask[i] = b->plane[BN_SUMS_MASK][i];
     }
-    chunks_sum(&sums, finish_part);
+    bn_parts_sum(&sums, BN_SUMS_RSTD, BN_SUMS_DGAMMA, BN_SUMS_DBETA);
     return BRAID_OK;
 }
 

@@ -149,6 +149,10 @@ static void sum_part(void *context, int64_t index) {
             .x = plane_from(s->x[i], span.begin * k->pitch[i], k->bytes),
             .dy = s->dy[i] ? plane_from(s->dy[i], span.begin * k->pitch[i], k->bytes) : NULL,
             .center = s->center[i] ? s->center[i] : to.center,
+            .gate = s->gate,
+            .y = s->y[i] ? plane_from(s->y[i], span.begin * k->pitch[i], k->bytes) : NULL,
+            .scale = s->scale[i],
+            .shift = s->shift[i],
             .first = to.first,
             .second = to.second,
         });

@@ -65,6 +65,10 @@ typedef struct chunk_sums {
     const void *x[BRAID_MAX_PLANES], *dy[BRAID_MAX_PLANES];
     const float *center[BRAID_MAX_PLANES];
     const uint32_t *mask[BRAID_MAX_PLANES];
+    int gate; /* before dy: lanes.h; 0: none. What it reads: */
+    const void *y[BRAID_MAX_PLANES];
+    const float *scale[BRAID_MAX_PLANES], *shift[BRAID_MAX_PLANES];
+    int slots[3]; /* for finish() */
 } chunk_sums;
 void chunks_sum(chunk_sums *s, void (*finish)(void *sums, int64_t channel_part));
 

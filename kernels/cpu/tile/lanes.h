@@ -14,8 +14,8 @@
 #include "braid.h"
 #include "kernels/cpu/tile/halves.h"
 
-/* What becomes of a value x, and of a second one z at the same place; a to d are coefficients of the channel. The
- * activations f come in the order of braid_activation. */
+/* What becomes of a value x, and of others z and y at the same place; a to f are coefficients of the channel. The
+ * activations f() come in the order of braid_activation. */
 typedef enum lanes_kind {
     LANES_RELU, /* f(x) */
     LANES_GELU,
@@ -25,10 +25,22 @@ typedef enum lanes_kind {
     LANES_GELU_TANH_GRADIENT,
     LANES_ADD,         /* x + z */
     LANES_SCALE_SHIFT, /* x a + b */
-    LANES_BN_GRADIENT, /* z a + ((x - d) b + c) */
+    LANES_BN_GRADIENT, /* z a + ((x - d) b + c); where b is NULL, z a alone, in all gradients */
+    LANES_BN_RELU,     /* f(x a + b) */
+    LANES_BN_GELU,
+    LANES_BN_GELU_TANH,
+    LANES_BN_ADD_RELU,      /* relu(x a + b + z) */
+    LANES_BN_ADD_NORM_RELU, /* relu(x a + b + (z c + d)) */
+    LANES_GATE_RELU,        /* z f'(x a + b) */
+    LANES_GATE_GELU,
+    LANES_GATE_GELU_TANH,
+    LANES_BN_RELU_GRADIENT, /* with g = z f'(x e + f): g a + ((x - d) b + c) */
+    LANES_BN_GELU_GRADIENT,
+    LANES_BN_GELU_TANH_GRADIENT,
+    LANES_BN_ADD_GRADIENT, /* with g = z where y is above 0, else 0: g a + ((x - d) b + c), and g to `also` */
 } lanes_kind;
 
-#define LANES_COEFFICIENTS 4
+#define LANES_COEFFICIENTS 6
 #define LANES_STREAM_BYTES 64 /* what a store past the caches must be aligned to */
 
 /* Consecutive pixels, each made on its own. */
@@ -37,9 +49,9 @@ typedef struct lanes_map {
     braid_dtype dtype;              /* of x, z and out */
     int stream;                     /* store past the caches: pixels have no gap, and out is aligned to 64 bytes */
     int64_t channels, pitch, count; /* of pixels */
-    const void *x, *z;              /* [count][pitch]; z where the kind has one */
-    void *out;                      /* [count][pitch] */
-    const float *coefficient[LANES_COEFFICIENTS]; /* [channels]; a to d, as many as the kind has */
+    const void *x, *z, *y;          /* [count][pitch]; z and y where the kind has them */
+    void *out, *also;               /* [count][pitch]; `also` where the kind has it */
+    const float *coefficient[LANES_COEFFICIENTS]; /* [channels]; a to f, as many as the kind has */
 } lanes_map;
 
 /* `count` values in another format, rounded once. */
@@ -51,13 +63,16 @@ typedef struct lanes_cast {
     void *to;
 } lanes_cast;
 
-/* first[c] += sum of e, second[c] += sum of e * (x - center[c]); e is dy, or x - center[c] where dy is NULL. */
+/* first[c] += sum of e, second[c] += sum of e * (x - center[c]); e is dy, or x - center[c] where dy is NULL. A gate
+ * stands before dy: LANES_GATE_RELU to LANES_GATE_GELU_TANH make it dy f'(x scale + shift), LANES_BN_ADD_GRADIENT lets it
+ * through where y is above 0. */
 typedef struct lanes_sums {
     braid_dtype dtype; /* of x and dy */
     int64_t channels, pitch, count;
-    const void *x, *dy;
-    const float *center;
+    const void *x, *dy, *y;
+    const float *center, *scale, *shift;
     double *first, *second;
+    int gate; /* 0: none, else a lanes_kind */
 } lanes_sums;
 
 /* The pixels of a pooling window that lie inside the input: rows by columns, so many values apart. */
@@ -65,7 +80,9 @@ typedef struct lanes_window {
     braid_dtype dtype;
     int64_t channels, rows, columns; /* at least one of each */
     int64_t row_step, column_step;
-    const void *x; /* its first pixel */
+    const void *x;              /* its first pixel */
+    const float *scale, *shift; /* not NULL: of f(x scale + shift), with the activation of `kind`, the largest value */
+    lanes_kind kind;            /* LANES_RELU to LANES_GELU_TANH */
 } lanes_window;
 
 /* Where the gradient of a window is added up: place (r, s) of the window is values[origin + r * row_step + s *

@@ -28,20 +28,54 @@ VEC_INLINE vec coefficient_vec(const lanes_map *m, int which, int64_t c, int64_t
     return vec_get(m->coefficient[which], c, count, BRAID_DTYPE_F32);
 }
 
+VEC_INLINE vec scale_shift_vec(const lanes_map *m, vec x, int which, int64_t c, int64_t count) {
+    return vec_mul_add(x, coefficient_vec(m, which, c, count), coefficient_vec(m, which + 1, c, count));
+}
+
+/* The gradient of normalised input from that of the output. */
+VEC_INLINE vec bn_gradient_vec(const lanes_map *m, vec x, vec g, int64_t c, int64_t count) {
+    vec slope = coefficient_vec(m, 0, c, count);
+    if (!m->coefficient[1]) return vec_mul(g, slope);
+    vec away = vec_sub(x, coefficient_vec(m, 3, c, count));
+    vec bent = vec_mul_add(away, coefficient_vec(m, 1, c, count), coefficient_vec(m, 2, c, count));
+    return vec_mul_add(g, slope, bent);
+}
+
+/* The kinds that normalise, and one more. */
+VEC_INLINE vec fused_vec(const lanes_map *m, vec x, int64_t at, int64_t c, int64_t count, const lanes_kind kind,
+                         const braid_dtype dtype) {
+    const lanes_kind act = LANES_RELU + (kind - LANES_BN_RELU);
+    if (kind <= LANES_BN_GELU_TANH) return activate_vec(scale_shift_vec(m, x, 0, c, count), act);
+    vec z = vec_get(m->z, at, count, dtype);
+    if (kind == LANES_BN_ADD_RELU) return activate_vec(vec_add(scale_shift_vec(m, x, 0, c, count), z), LANES_RELU);
+    if (kind == LANES_BN_ADD_NORM_RELU) {
+        return activate_vec(vec_add(scale_shift_vec(m, x, 0, c, count), scale_shift_vec(m, z, 2, c, count)),
+                            LANES_RELU);
+    }
+    if (kind <= LANES_GATE_GELU_TANH) {
+        const lanes_kind gate = LANES_RELU_GRADIENT + (kind - LANES_GATE_RELU);
+        return activate_gradient_vec(scale_shift_vec(m, x, 0, c, count), z, gate);
+    }
+    if (kind == LANES_BN_ADD_GRADIENT) {
+        vec g = vec_select(vec_beats(vec_get(m->y, at, count, dtype), vec_zero()), z, vec_zero());
+        vec_put(m->also, at, g, count, dtype, count == VEC_LANES && m->stream);
+        return bn_gradient_vec(m, x, g, c, count);
+    }
+    const lanes_kind gate = LANES_RELU_GRADIENT + (kind - LANES_BN_RELU_GRADIENT);
+    return bn_gradient_vec(m, x, activate_gradient_vec(scale_shift_vec(m, x, 4, c, count), z, gate), c, count);
+}
+
 /* `count` values from element `at` on, the first of channel c. */
 VEC_INLINE vec map_vec(const lanes_map *m, int64_t at, int64_t c, int64_t count, const lanes_kind kind,
                        const braid_dtype dtype) {
     vec x = vec_get(m->x, at, count, dtype);
-    if (kind == LANES_SCALE_SHIFT) {
-        return vec_mul_add(x, coefficient_vec(m, 0, c, count), coefficient_vec(m, 1, c, count));
-    }
+    if (kind == LANES_SCALE_SHIFT) return scale_shift_vec(m, x, 0, c, count);
+    if (kind > LANES_BN_GRADIENT) return fused_vec(m, x, at, c, count, kind, dtype);
     if (kind <= LANES_GELU_TANH) return activate_vec(x, kind);
     vec z = vec_get(m->z, at, count, dtype);
     if (kind == LANES_ADD) return vec_add(x, z);
     if (kind <= LANES_GELU_TANH_GRADIENT) return activate_gradient_vec(x, z, kind);
-    vec away = vec_sub(x, coefficient_vec(m, 3, c, count));
-    vec bent = vec_mul_add(away, coefficient_vec(m, 1, c, count), coefficient_vec(m, 2, c, count));
-    return vec_mul_add(z, coefficient_vec(m, 0, c, count), bent);
+    return bn_gradient_vec(m, x, z, c, count);
 }
 
 /* Pixels without a gap are one long pixel where no channel differs from another. The copy of the argument tells the
@@ -82,6 +116,18 @@ VEC_TARGET static void map(const lanes_map *m) {
         case LANES_ADD: map_kind(m, LANES_ADD); break;
         case LANES_SCALE_SHIFT: map_kind(m, LANES_SCALE_SHIFT); break;
         case LANES_BN_GRADIENT: map_kind(m, LANES_BN_GRADIENT); break;
+        case LANES_BN_RELU: map_kind(m, LANES_BN_RELU); break;
+        case LANES_BN_GELU: map_kind(m, LANES_BN_GELU); break;
+        case LANES_BN_GELU_TANH: map_kind(m, LANES_BN_GELU_TANH); break;
+        case LANES_BN_ADD_RELU: map_kind(m, LANES_BN_ADD_RELU); break;
+        case LANES_BN_ADD_NORM_RELU: map_kind(m, LANES_BN_ADD_NORM_RELU); break;
+        case LANES_GATE_RELU: map_kind(m, LANES_GATE_RELU); break;
+        case LANES_GATE_GELU: map_kind(m, LANES_GATE_GELU); break;
+        case LANES_GATE_GELU_TANH: map_kind(m, LANES_GATE_GELU_TANH); break;
+        case LANES_BN_RELU_GRADIENT: map_kind(m, LANES_BN_RELU_GRADIENT); break;
+        case LANES_BN_GELU_GRADIENT: map_kind(m, LANES_BN_GELU_GRADIENT); break;
+        case LANES_BN_GELU_TANH_GRADIENT: map_kind(m, LANES_BN_GELU_TANH_GRADIENT); break;
+        case LANES_BN_ADD_GRADIENT: map_kind(m, LANES_BN_ADD_GRADIENT); break;
     }
 }
 
@@ -172,6 +218,34 @@ VEC_INLINE void sum_widen(float *to, const lanes_sums *s, const void *from, int6
     }
 }
 
+/* Puts the gate before a block of gradients that sum_widen made; x is the block of its inputs. */
+VEC_INLINE void gate_block(const lanes_sums *s, const float *x, float *dy, int64_t begin, int64_t pixels, int64_t c,
+                           int64_t channels, const braid_dtype dtype) {
+    const lanes_kind kind = LANES_RELU_GRADIENT + (s->gate - LANES_GATE_RELU);
+    for (int64_t first = 0; first < channels; first += VEC_LANES) {
+        int64_t count = channels - first < VEC_LANES ? channels - first : VEC_LANES;
+        vec scale = vec_zero(), shift = vec_zero();
+        if (s->gate != LANES_BN_ADD_GRADIENT) {
+            scale = vec_get(s->scale, c + first, count, BRAID_DTYPE_F32);
+            shift = vec_get(s->shift, c + first, count, BRAID_DTYPE_F32);
+        }
+        for (int64_t pixel = 0; pixel < pixels; pixel++) {
+            float *to = dy + pixel * SUM_CHANNELS + first;
+            vec u = vec_mul_add(vec_load(x + pixel * SUM_CHANNELS + first), scale, shift), z = vec_load(to);
+            if (s->gate == LANES_BN_ADD_GRADIENT) {
+                vec y = vec_get(s->y, (begin + pixel) * s->pitch + c + first, count, dtype);
+                vec_store(to, vec_select(vec_beats(y, vec_zero()), z, vec_zero()));
+            } else if (kind == LANES_RELU_GRADIENT) {
+                vec_store(to, activate_gradient_vec(u, z, LANES_RELU_GRADIENT));
+            } else if (kind == LANES_GELU_GRADIENT) {
+                vec_store(to, activate_gradient_vec(u, z, LANES_GELU_GRADIENT));
+            } else {
+                vec_store(to, activate_gradient_vec(u, z, LANES_GELU_TANH_GRADIENT));
+            }
+        }
+    }
+}
+
 /* Asks the second cache for pixels that are needed soon, or for what lies behind the last of all, which does no harm:
  * as many values as a block has, in such an order that the blocks of all channels ask for memory without a gap. */
 VEC_INLINE void sum_prefetch(const lanes_sums *s, const void *from, int64_t begin, int64_t c, const braid_dtype dtype) {
@@ -188,13 +262,14 @@ VEC_INLINE void sum_channels(const lanes_sums *s, sum_view view, int64_t begin, 
     float x[SUM_PIXELS * SUM_CHANNELS], dy[SUM_PIXELS * SUM_CHANNELS];
     sum_prefetch(s, s->x, begin, c, dtype);
     if (!squares) sum_prefetch(s, s->dy, begin, c, dtype);
-    if (dtype == BRAID_DTYPE_F32 && channels == SUM_CHANNELS) {
+    if (dtype == BRAID_DTYPE_F32 && channels == SUM_CHANNELS && !s->gate) {
         view.x = (const float *)s->x + begin * s->pitch + c;
         view.dy = squares ? NULL : (const float *)s->dy + begin * s->pitch + c;
         view.pitch = s->pitch;
     } else {
         sum_widen(x, s, s->x, begin * s->pitch + c, view.count, channels, dtype);
         if (!squares) sum_widen(dy, s, s->dy, begin * s->pitch + c, view.count, channels, dtype);
+        if (s->gate) gate_block(s, x, dy, begin, view.count, c, channels, dtype);
         view.x = x;
         view.dy = dy;
         view.pitch = SUM_CHANNELS;

@@ -13,19 +13,38 @@
 
 /* ---- The largest value --------------------------------------------------------------------- */
 
+#define WINDOW_PLAIN (-1) /* in place of the kind: the values as they are */
+
+/* The value at element `at`, of channel c on: normalised and activated where the kind says so. */
+VEC_INLINE vec window_value(const lanes_window *w, int64_t at, int64_t c, int64_t count, const int kind,
+                            const braid_dtype dtype) {
+    vec x = vec_get(w->x, at, count, dtype);
+    if (kind == WINDOW_PLAIN) return x;
+    vec scale = vec_get(w->scale, c, count, BRAID_DTYPE_F32), shift = vec_get(w->shift, c, count, BRAID_DTYPE_F32);
+    return activate_vec(vec_mul_add(x, scale, shift), (lanes_kind)kind);
+}
+
 /* The largest value of the lanes from c on, and the number of the place it was taken from. */
-VEC_INLINE vec window_max(const lanes_window *w, int64_t c, int64_t count, vec *place, const braid_dtype dtype) {
-    vec best = vec_get(w->x, c, count, dtype);
+VEC_INLINE vec window_largest(const lanes_window *w, int64_t c, int64_t count, vec *place, const int kind,
+                              const braid_dtype dtype) {
+    vec best = window_value(w, c, c, count, kind, dtype);
     *place = vec_zero();
     for (int64_t r = 0; r < w->rows; r++) {
         for (int64_t s = 0; s < w->columns; s++) {
-            vec value = vec_get(w->x, r * w->row_step + s * w->column_step + c, count, dtype);
+            vec value = window_value(w, r * w->row_step + s * w->column_step + c, c, count, kind, dtype);
             vec_mask wins = vec_beats(value, best);
             best = vec_select(wins, value, best);
             *place = vec_select(wins, vec_spread((float)(r * w->columns + s)), *place);
         }
     }
     return best;
+}
+
+VEC_INLINE vec window_max(const lanes_window *w, int64_t c, int64_t count, vec *place, const braid_dtype dtype) {
+    if (!w->scale) return window_largest(w, c, count, place, WINDOW_PLAIN, dtype);
+    if (w->kind == LANES_RELU) return window_largest(w, c, count, place, LANES_RELU, dtype);
+    if (w->kind == LANES_GELU) return window_largest(w, c, count, place, LANES_GELU, dtype);
+    return window_largest(w, c, count, place, LANES_GELU_TANH, dtype);
 }
 
 VEC_INLINE void max_channels(void *y, const lanes_window *w, const braid_dtype dtype) {

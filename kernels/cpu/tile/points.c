@@ -30,9 +30,12 @@ static lanes_map map_of(const points_work *w, int i, const chunk_span *span) {
         .x = plane_from(a->b->plane[a->x][i], first, k->bytes),
         .z = z,
         .out = plane_to(a->b->plane[a->out][i], first, k->bytes),
+        .y = a->y ? plane_from(a->b->plane[a->y][i], first, k->bytes) : NULL,
+        .also = a->also ? plane_to(a->b->plane[a->also][i], first, k->bytes) : NULL,
     };
     size_t pixel_bytes = (size_t)m.pitch * k->bytes;
-    m.stream = w->stream && m.channels == m.pitch && (pixel_bytes | (uintptr_t)m.out) % LANES_STREAM_BYTES == 0;
+    m.stream = w->stream && m.channels == m.pitch &&
+               (pixel_bytes | (uintptr_t)m.out | (uintptr_t)m.also) % LANES_STREAM_BYTES == 0;
     memcpy(m.coefficient, a->coefficient[i], sizeof m.coefficient);
     return m;
 }
@@ -47,6 +50,7 @@ static void run_part(void *context, int64_t index) {
     const uint32_t *mask = a->mask == POINTS_NONE ? NULL : a->b->plane[a->mask][i];
     while (chunks_next_span(a->k, mask, chunk, &span)) {
         chunks_clear(a->k, i, &span, a->b->plane[a->out][i]);
+        if (a->also) chunks_clear(a->k, i, &span, a->b->plane[a->also][i]);
         if (span.blank) continue;
         lanes_map m = map_of(w, i, &span);
         a->k->lanes->map(&m);

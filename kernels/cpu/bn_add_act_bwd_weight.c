@@ -1,0 +1,30 @@
+/*
+ * bn_add_act weight gradients: both sums over the pixels, the ReLU read off y.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/tile/bn_parts.h"
+#include "kernels/cpu/tile/isa.h"
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    chunk_sums sums = {.k = state, .b = b, .gate = LANES_BN_ADD_GRADIENT};
+    (void)d;
+    for (int i = 0; i < p->streams; i++) {
+        sums.x[i] = b->plane[BN_FUSED_X][i];
+        sums.dy[i] = b->plane[BN_FUSED_DY][i];
+        sums.center[i] = b->plane[BN_FUSED_CENTER][i];
+        sums.mask[i] = b->plane[BN_FUSED_MASK][i];
+        sums.y[i] = b->plane[BN_FUSED_Y][i];
+    }
+    bn_parts_sum(&sums, BN_FUSED_RSTD, BN_FUSED_DGAMMA, BN_FUSED_DBETA);
+    return BRAID_OK;
+}
+
+TILE_KERNEL(bn_add_act_bwd_weight_bf16__cpu_lanes_avx512_bf16, lanes_avx512_bf16, supports_all, chunks_cost,
+            chunks_create_sums, launch, chunks_destroy)
+TILE_KERNEL(bn_add_act_bwd_weight__cpu_lanes_avx512, lanes_avx512, supports_all, chunks_cost, chunks_create_sums,
+            launch, chunks_destroy)
+TILE_KERNEL(bn_add_act_bwd_weight__cpu_lanes_avx2, lanes_avx2, supports_all, chunks_cost, chunks_create_sums, launch,
+            chunks_destroy)
+TILE_KERNEL(bn_add_act_bwd_weight__cpu_lanes_portable, lanes_portable, supports_all, chunks_cost, chunks_create_sums,
+            launch, chunks_destroy)
