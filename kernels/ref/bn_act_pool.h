@@ -11,13 +11,13 @@
 /* The place that a window takes, as maxpool does: the first of equal values, a NaN before every number. */
 typedef struct bn_taken {
     int64_t pixel; /* over [B][H][W]; -1: all its places lie in the padding */
-    int64_t rival; /* a place whose value is so near that rounding may prefer it; -1: none */
+    int contested; /* 1: another value is so near that rounding may prefer it */
     ref_value y;
 } bn_taken;
 
 static inline bn_taken bn_act_pool_taken(const braid_problem *p, const buffers *b, int i, int64_t c, int64_t sample,
                                          int64_t row, int64_t column) {
-    bn_taken taken = {-1, -1, {0, 0}};
+    bn_taken taken = {-1, 0, {0, 0}};
     for (int64_t r = 0; r < p->filter[0]; r++) {
         int64_t h = row * p->stride[0] - p->padding[0] + r * p->dilation[0];
         if (h < 0 || h >= p->size[0]) continue;
@@ -30,11 +30,7 @@ static inline bn_taken bn_act_pool_taken(const braid_problem *p, const buffers *
             int better = taken.pixel < 0 || y.value > taken.y.value || isnan(y.value);
             int close = taken.pixel >= 0 && gap > 0 && gap < near;
             double magnitude = taken.pixel >= 0 && gap <= near ? fmax(y.magnitude, taken.y.magnitude) : y.magnitude;
-            if (close) {
-                taken.rival = better ? taken.pixel : pixel;
-            } else if (better) {
-                taken.rival = -1;
-            }
+            taken.contested = close || (taken.contested && !(better && gap > near));
             if (better) {
                 taken.pixel = pixel;
                 taken.y = y;
@@ -51,7 +47,7 @@ static inline ref_value bn_act_pool_gradient(const braid_problem *p, const buffe
     const real *dy = b->plane[BN_FUSED_DY][i];
     int64_t height = maxpool_out_size(p, 0), width = maxpool_out_size(p, 1);
     int64_t w = pixel % p->size[1], h = pixel / p->size[1] % p->size[0], sample = pixel / p->size[1] / p->size[0];
-    ref_value sum = {0, 0};
+    ref_value sum = {0, 0}, own = act_of(p, bn_fused_value(p, b, i, pixel, c));
     for (int64_t r = p->filter[0] - 1; r >= 0; r--) {
         int64_t from_row = h + p->padding[0] - r * p->dilation[0], row = from_row / p->stride[0];
         if (from_row < 0 || from_row % p->stride[0] || row >= height) continue;
@@ -60,7 +56,8 @@ static inline ref_value bn_act_pool_gradient(const braid_problem *p, const buffe
             if (from_column < 0 || from_column % p->stride[1] || column >= width) continue;
             bn_taken taken = bn_act_pool_taken(p, b, i, c, sample, row, column);
             real gradient = dy[((sample * height + row) * width + column) * p->in_pitch[i] + c];
-            int contested = taken.rival >= 0 && (taken.pixel == pixel || taken.rival == pixel);
+            double gap = fabs(own.value - taken.y.value), near = BN_FUSED_NEAR * (own.magnitude + taken.y.magnitude);
+            int contested = taken.contested && (taken.pixel == pixel || gap <= near);
             if (taken.pixel == pixel) sum.value = (real)(sum.value + gradient);
             if (taken.pixel == pixel || contested) sum.magnitude += fabs(gradient) * (contested ? BN_FUSED_EITHER : 1);
         }

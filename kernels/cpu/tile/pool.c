@@ -78,6 +78,12 @@ lanes_window pool_window(const pool_work *a, const pool_place *at, pool_taps row
     };
 }
 
+void pool_normalise(const pool_work *a, const pool_place *at, int scale, int shift, lanes_window *w) {
+    w->scale = (const float *)a->b->plane[scale][at->stream] + at->channel;
+    w->shift = (const float *)a->b->plane[shift][at->stream] + at->channel;
+    w->kind = LANES_RELU + (lanes_kind)a->p->activation;
+}
+
 void *pool_pixel(const pool_work *a, const pool_place *at, const int64_t size[2], int64_t row, int64_t column,
                  void *plane) {
     int64_t pixel = (at->sample * size[0] + row) * size[1] + column;

@@ -54,6 +54,9 @@ pool_taps pool_max_taps(const braid_problem *p, int axis, int64_t out);
 lanes_window pool_window(const pool_work *a, const pool_place *at, pool_taps rows, pool_taps columns,
                          const int64_t dilation[2], const void *x);
 
+/* Makes it the window of f(x scale + shift), with the activation of the problem; scale and shift are slots. */
+void pool_normalise(const pool_work *a, const pool_place *at, int scale, int shift, lanes_window *w);
+
 /* The channels of a part at one pixel of its sample; the plane is of the size. */
 void *pool_pixel(const pool_work *a, const pool_place *at, const int64_t size[2], int64_t row, int64_t column,
                  void *plane);
