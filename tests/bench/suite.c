@@ -59,17 +59,46 @@ static void messages(void **state) {
     braid_suite_destroy(NULL);
 }
 
+static void assert_distinct(const braid_suite *suite) {
+    for (int i = 0; i < braid_suite_count(suite); i++) {
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(braid_suite_problem(suite, i), braid_suite_problem(suite, j));
+    }
+}
+
+/* The convolutions of linet3 are in linet3_bf16, in that dtype, and nothing else is. */
+static void bf16_twins(void **state) {
+    braid_suite *floats = NULL, *halves = NULL;
+    int twin = 0;
+    (void)state;
+    assert_int_equal(braid_suite_read("bench/suites/linet3.txt", &floats), BRAID_OK);
+    assert_int_equal(braid_suite_read("bench/suites/linet3_bf16.txt", &halves), BRAID_OK);
+    for (int i = 0; i < braid_suite_count(floats); i++) {
+        braid_problem p, q;
+        assert_int_equal(braid_problem_parse(braid_suite_problem(floats, i), &p), BRAID_OK);
+        if (p.op != BRAID_OP_CONV2D) continue;
+        assert_true(twin < braid_suite_count(halves));
+        assert_int_equal(braid_problem_parse(braid_suite_problem(halves, twin++), &q), BRAID_OK);
+        p.dtype = BRAID_DTYPE_BF16;
+        assert_memory_equal(&p, &q, sizeof p);
+    }
+    assert_int_equal(twin, braid_suite_count(halves));
+    braid_suite_destroy(floats);
+    braid_suite_destroy(halves);
+}
+
 static void shipped_suites(void **state) {
     char *names = NULL;
     braid_suite *suite = NULL;
     (void)state;
     setenv("BRAID_SUITE_PATH", "/nowhere::bench/suites", 1);
     assert_int_equal(braid_suite_names(&names), BRAID_OK);
-    assert_non_null(strstr(names, "linear linet3"));
+    assert_string_equal(names, "fused linear linet3 linet3_bf16 smoke");
     for (char *name = strtok(names, " "); name; name = strtok(NULL, " ")) {
         assert_int_equal(braid_suite_read(name, &suite), BRAID_OK);
         assert_true(braid_suite_count(suite) > 0);
         if (!strcmp(name, "linet3")) assert_int_equal(braid_suite_count(suite), 61);
+        assert_distinct(suite);
         braid_suite_destroy(suite);
     }
     braid_text_destroy(names);
@@ -78,6 +107,6 @@ static void shipped_suites(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(comments_and_spaces), cmocka_unit_test(messages),
-                                       cmocka_unit_test(shipped_suites)};
+                                       cmocka_unit_test(shipped_suites), cmocka_unit_test(bf16_twins)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static const command commands[] = {
     {"$B doctor --device cuda:99", 6, NULL, "cuda"},
     {"$B doctor --quick --device cpu --cache-dir /proc/nowhere/x; test $? -le 7", 0, "", ""},
     /* lists */
-    {"$B bench --list", 0, "linear|linet3|smoke", NULL},
+    {"$B bench --list", 0, "fused|linear|linet3|linet3_bf16|smoke", NULL},
     {"$B bench smoke --list", 0, "conv2d_fwd:f32:n3:b2:hw13x17:c3,1,1|bn_dapply", NULL},
     {"$B bench linet3 --list | wc -l", 0, "61", NULL},
     {"$B bench linet3 --list --filter bn_stats,linear_fwd | wc -l", 0, "6", NULL},
