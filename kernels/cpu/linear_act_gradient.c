@@ -80,7 +80,9 @@ braid_status linear_act_gradient_launch(const braid_problem *p, device *d, void 
                          LINEAR_ACT_DY,
                          LINEAR_Y,
                          p->mask ? LINEAR_MASK : POINTS_NONE,
-                         {{NULL}}},
+                         {{NULL}},
+                         0,
+                         0},
                d);
     return s->product->launch(&s->linear, d, s->state, &linear);
 }
