@@ -88,7 +88,14 @@ static void check_map(const lanes *loops, braid_dtype dtype, lanes_kind kind, in
     fill_plane(&x, dtype, channels, pitch, 1);
     fill_plane(&z, dtype, channels, pitch, 2);
     fill_poison(&out, dtype);
-    lanes_map m = {kind, dtype, 0, channels, pitch, count, x.data, z.data, out.data, {NULL}};
+    lanes_map m = {.kind = kind,
+                   .dtype = dtype,
+                   .channels = channels,
+                   .pitch = pitch,
+                   .count = count,
+                   .x = x.data,
+                   .z = z.data,
+                   .out = out.data};
     m.stream = pitch == channels && (size_t)pitch * dtype_bytes(dtype) % 64 == 0;
     for (int i = 0; i < LANES_COEFFICIENTS; i++) {
         fill_integers(coefficients[i], MOST_CHANNELS, (uint64_t)(90 + i));
@@ -138,7 +145,15 @@ static void check_sums(const lanes *loops, braid_dtype dtype, int64_t channels, 
         second[c] = (double)-c;
     }
     first[channels] = second[channels] = 12345;
-    loops->sums(&(lanes_sums){dtype, channels, pitch, count, x.data, squares ? NULL : dy.data, center, first, second});
+    loops->sums(&(lanes_sums){.dtype = dtype,
+                              .channels = channels,
+                              .pitch = pitch,
+                              .count = count,
+                              .x = x.data,
+                              .dy = squares ? NULL : dy.data,
+                              .center = center,
+                              .first = first,
+                              .second = second});
     for (int64_t c = 0; c < channels; c++) {
         double sum = (double)c, product = (double)-c;
         for (int64_t i = 0; i < count; i++) {
@@ -181,9 +196,23 @@ static void denormals_of_bf16_are_zero(void **state) {
     for (int set = 0; set < SETS; set++) {
         double first[COUNT] = {0}, second[COUNT] = {0};
         if (!has(set)) continue;
-        sets[set].loops->map(&(lanes_map){
-            LANES_SCALE_SHIFT, BRAID_DTYPE_BF16, 0, COUNT, COUNT, 1, x, NULL, out, {large, zero, NULL, NULL}});
-        sets[set].loops->sums(&(lanes_sums){BRAID_DTYPE_BF16, COUNT, COUNT, 1, x, one, zero, first, second});
+        sets[set].loops->map(&(lanes_map){.kind = LANES_SCALE_SHIFT,
+                                          .dtype = BRAID_DTYPE_BF16,
+                                          .channels = COUNT,
+                                          .pitch = COUNT,
+                                          .count = 1,
+                                          .x = x,
+                                          .out = out,
+                                          .coefficient = {large, zero}});
+        sets[set].loops->sums(&(lanes_sums){.dtype = BRAID_DTYPE_BF16,
+                                            .channels = COUNT,
+                                            .pitch = COUNT,
+                                            .count = 1,
+                                            .x = x,
+                                            .dy = one,
+                                            .center = zero,
+                                            .first = first,
+                                            .second = second});
         for (int i = 0; i < COUNT; i++) {
             assert_int_equal(out[i] & 0x7fff, 0);
             assert_true(first[i] == 1 && second[i] == 0);
@@ -209,7 +238,13 @@ static void check_window(const lanes *loops, braid_dtype dtype, int64_t channels
     static float tile[4 * MOST_CHANNELS];
     fill_plane(&x, dtype, channels, channels, 6);
     fill_plane(&dy, dtype, channels, channels, 7);
-    const lanes_window w = {dtype, channels, 2, 2, 2 * channels, channels, x.data};
+    const lanes_window w = {.dtype = dtype,
+                            .channels = channels,
+                            .rows = 2,
+                            .columns = 2,
+                            .row_step = 2 * channels,
+                            .column_step = channels,
+                            .x = x.data};
     const lanes_tile to = {tile, 0, 2 * channels, channels, 0, 2, 1, 2};
     for (int mean = 0; mean < 2; mean++) {
         fill_poison(&y, dtype);
@@ -287,7 +322,14 @@ static double act_error(const lanes *loops, int activation, int slope, float sta
         x[i] = (i % 2 ? -start : start) * (1 + (float)i / COUNT);
         one[i] = 1;
     }
-    loops->map(&(lanes_map){kind, BRAID_DTYPE_F32, 0, 1, 1, COUNT, x, one, out, {NULL}});
+    loops->map(&(lanes_map){.kind = kind,
+                            .dtype = BRAID_DTYPE_F32,
+                            .channels = 1,
+                            .pitch = 1,
+                            .count = COUNT,
+                            .x = x,
+                            .z = one,
+                            .out = out});
     for (int i = 0; i < COUNT; i++) {
         double error = fabs((double)out[i] - act_expected(activation, slope, (double)x[i]));
         double share = error / (slope ? 1 : fabs((double)x[i]) + 0x1p-120) * 0x1p24;
