@@ -64,8 +64,8 @@ typedef struct lanes_cast {
 } lanes_cast;
 
 /* first[c] += sum of e, second[c] += sum of e * (x - center[c]); e is dy, or x - center[c] where dy is NULL. A gate
- * stands before dy: LANES_GATE_RELU to LANES_GATE_GELU_TANH make it dy f'(x scale + shift), LANES_BN_ADD_GRADIENT lets it
- * through where y is above 0. */
+ * stands before dy: LANES_GATE_RELU to LANES_GATE_GELU_TANH make it dy f'(x scale + shift), LANES_BN_ADD_GRADIENT lets
+ * it through where y is above 0. */
 typedef struct lanes_sums {
     braid_dtype dtype; /* of x and dy */
     int64_t channels, pitch, count;
