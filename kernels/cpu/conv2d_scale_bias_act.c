@@ -1,30 +1,42 @@
 /*
- * conv2d_scale_bias_act: the product of tile/igemm.h, whose rows are scaled, shifted, added to and activated while
- * they are in the cache.
+ * conv2d_scale_bias_act: the product of tile/igemm.h, or for 3x3 filters in f32 that of tile/winograd.h, whose pixels
+ * are scaled, shifted, added to and activated while they are in the cache.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
 
+#include "core/memory.h"
 #include "kernels/cpu/fused.h"
 #include "kernels/cpu/tile/igemm.h"
 #include "kernels/cpu/tile/isa.h"
+#include "kernels/cpu/tile/winograd.h"
 
 /* What lies in the slot of conv2d's bias is the scale here. */
-static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    const fused_layer *l = state;
+static buffers bind_convolutions(const buffers *b) {
     buffers conv = {.workspace = b->workspace};
-    igemm_finish finish = {.lanes = l->tile->lanes, .activation = p->activation};
-    (void)d;
     memcpy(conv.plane[CONV2D_X], b->plane[CONV2D_SCALE_BIAS_ACT_X], sizeof conv.plane[0]);
     memcpy(conv.plane[CONV2D_W], b->plane[CONV2D_SCALE_BIAS_ACT_W], sizeof conv.plane[0]);
     memcpy(conv.plane[CONV2D_MASK], b->plane[CONV2D_SCALE_BIAS_ACT_MASK], sizeof conv.plane[0]);
     memcpy(conv.plane[CONV2D_Y], b->plane[CONV2D_SCALE_BIAS_ACT_Y], sizeof conv.plane[0]);
+    return conv;
+}
+
+static product_finish bind_finish(const braid_problem *p, const lanes *l, const buffers *b) {
+    product_finish finish = {.lanes = l, .dtype = p->dtype, .activation = p->activation};
     for (int i = 0; i < p->streams; i++) {
         finish.scale[i] = b->plane[CONV2D_SCALE_BIAS_ACT_SCALE][i];
         finish.shift[i] = b->plane[CONV2D_SCALE_BIAS_ACT_SHIFT][i];
         finish.z[i] = b->plane[CONV2D_SCALE_BIAS_ACT_Z][i];
     }
+    return finish;
+}
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const fused_layer *l = state;
+    const buffers conv = bind_convolutions(b);
+    const product_finish finish = bind_finish(p, l->tile->lanes, b);
+    (void)d;
     igemm_run(&(igemm_work){l->product, &conv, &finish});
     return BRAID_OK;
 }
@@ -39,3 +51,55 @@ TILE_KERNEL(conv2d_scale_bias_act__cpu_igemm_avx2, fused_avx2, supports_all, fus
             launch, fused_layer_destroy)
 TILE_KERNEL(conv2d_scale_bias_act__cpu_igemm_portable, fused_portable, supports_all, fused_layer_cost,
             fused_layer_create, launch, fused_layer_destroy)
+
+/* ---- Winograd ------------------------------------------------------------------------------ */
+
+typedef struct tiles {
+    const fused_winograd *tile;
+    void *product;
+} tiles;
+
+static double tiles_cost(const braid_problem *p, const fused_winograd *tile) {
+    braid_problem conv = fused_problem(p, BRAID_OP_CONV2D);
+    return winograd_cost(&conv, tile->product);
+}
+
+static const char *tiles_support(const braid_problem *p, const device *d) {
+    const char *reason = winograd_supports_forward(p, d);
+    return reason ? reason : fused_winograd_refuses(p->in_channels, p->streams);
+}
+
+static braid_status tiles_create(const braid_problem *p, const fused_winograd *tile, void **state, size_t *bytes) {
+    tiles *t = NULL;
+    braid_problem conv = fused_problem(p, BRAID_OP_CONV2D);
+    TRY(memory_calloc(1, sizeof *t, "state of conv2d_scale_bias_act", (void **)&t));
+    t->tile = tile;
+    braid_status status = winograd_create_forward(&conv, tile->product, &t->product, bytes);
+    if (status)
+        memory_free(t);
+    else
+        *state = t;
+    return status;
+}
+
+static braid_status tiles_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const tiles *t = state;
+    const buffers conv = bind_convolutions(b);
+    const product_finish finish = bind_finish(p, t->tile->fused->lanes, b);
+    (void)d;
+    winograd_run(t->product, &conv, &finish);
+    return BRAID_OK;
+}
+
+static void tiles_destroy(device *d, void *state) {
+    tiles *t = state;
+    winograd_destroy(d, t->product);
+    memory_free(t);
+}
+
+TILE_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_avx512, fused_winograd_avx512, tiles_support, tiles_cost,
+            tiles_create, tiles_launch, tiles_destroy)
+TILE_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_avx2, fused_winograd_avx2, tiles_support, tiles_cost, tiles_create,
+            tiles_launch, tiles_destroy)
+TILE_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_portable, fused_winograd_portable, tiles_support, tiles_cost,
+            tiles_create, tiles_launch, tiles_destroy)

@@ -9,6 +9,7 @@
 
 #include "kernels/cpu/tile/gemm.h"
 #include "kernels/cpu/tile/lanes.h"
+#include "kernels/cpu/tile/winograd.h"
 #include "kernels/kernel.h"
 
 typedef struct fused_tile {
@@ -17,6 +18,18 @@ typedef struct fused_tile {
 } fused_tile;
 
 extern const fused_tile fused_amx_bf16, fused_avx512_bf16, fused_avx512, fused_avx2, fused_portable;
+
+/* The same with the products of tile/winograd.h. */
+typedef struct fused_winograd {
+    const winograd_tile *product;
+    const fused_tile *fused;
+} fused_winograd;
+
+extern const fused_winograd fused_winograd_avx512, fused_winograd_avx2, fused_winograd_portable;
+
+/* Fused kernels of Winograd's are held to the bound of other kernels, by the terms of an output alone. Over a few
+ * channels the errors that its tiles share among pixels average out. NULL, or the reason in words. */
+const char *fused_winograd_refuses(const int64_t *channels, int streams);
 
 /* The problem of one natural op inside p: the same pass, and the fields of p that this op has. */
 braid_problem fused_problem(const braid_problem *p, braid_op_id op);

@@ -121,7 +121,7 @@ braid_status integrate_convs_launch(const braid_problem *p, device *d, void *sta
     return BRAID_OK;
 }
 
-void integrate_convs_finish(const braid_problem *p, const void *state, const buffers *b, const igemm_finish *finish) {
+void integrate_convs_finish(const braid_problem *p, const void *state, const buffers *b, const product_finish *finish) {
     const convs *c = state;
     for (int j = 0; j < c->count; j++) {
         buffers mine;

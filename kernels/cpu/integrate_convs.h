@@ -30,7 +30,7 @@ braid_status integrate_convs_launch(const braid_problem *p, device *d, void *sta
 void integrate_convs_destroy(device *d, void *state);
 
 /* The launch of a product of tile/igemm.h, with an end of its own for the planes of r and z, in this order. */
-void integrate_convs_finish(const braid_problem *p, const void *state, const buffers *b, const igemm_finish *finish);
+void integrate_convs_finish(const braid_problem *p, const void *state, const buffers *b, const product_finish *finish);
 
 /* Predicted seconds: the arithmetic at the tile's rate. */
 double integrate_cost(const braid_problem *p, const gemm_tile *tile);

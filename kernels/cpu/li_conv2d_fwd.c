@@ -32,7 +32,7 @@ typedef struct launch {
     const layer *l;
     igemm_work work;
     buffers conv, mix;
-    igemm_finish finish;
+    product_finish finish;
 } launch;
 
 static double cost(const braid_problem *p, const fused_tile *tile) {
@@ -85,7 +85,7 @@ static void bind_convolutions(launch *a, const braid_problem *p, const buffers *
     memcpy(a->conv.plane[CONV2D_Y], b->plane[p->bias ? LI_CONV2D_Y : LI_CONV2D_R], sizeof a->conv.plane[0]);
     a->conv.workspace = (unsigned char *)b->workspace + a->l->conv_rest;
     a->work = (igemm_work){a->l->conv_state, &a->conv, p->bias ? &a->finish : NULL};
-    a->finish = (igemm_finish){.lanes = a->l->tile->lanes, .activation = BRAID_ACTIVATION_NONE};
+    a->finish = (product_finish){.lanes = a->l->tile->lanes, .dtype = p->dtype, .activation = BRAID_ACTIVATION_NONE};
     for (int i = 0; i < p->streams && p->bias; i++) {
         float *bias = (float *)(void *)((unsigned char *)b->workspace + a->l->bias[i]);
         dtype_to_f32(bias, b->plane[LI_CONV2D_BIAS][i], p->dtype, p->out_channels[i]);

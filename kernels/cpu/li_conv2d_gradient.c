@@ -98,7 +98,7 @@ void li_conv2d_gradient_destroy(device *d, void *state) {
 
 /* Makes dr where the convolutions look for it. */
 static void make_dr(const gradient *s, const buffers *b, const buffers *conv) {
-    igemm_finish finish = {.lanes = s->tile->lanes, .activation = BRAID_ACTIVATION_NONE};
+    product_finish finish = {.lanes = s->tile->lanes, .dtype = s->mix.dtype, .activation = BRAID_ACTIVATION_NONE};
     buffers mix = li_conv2d_mix_buffers(b, conv->workspace);
     memcpy(mix.plane[INTEGRATE_R], conv->plane[CONV2D_Y], sizeof mix.plane[0]);
     for (int i = 0; i < s->mix.streams; i++) finish.z[i] = b->plane[LI_CONV2D_DY][i];

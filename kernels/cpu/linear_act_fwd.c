@@ -13,7 +13,7 @@
 /* The slots of linear are the first ones of linear_act. */
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     const fused_layer *l = state;
-    igemm_finish finish = {.lanes = l->tile->lanes, .activation = p->activation};
+    product_finish finish = {.lanes = l->tile->lanes, .dtype = p->dtype, .activation = p->activation};
     (void)d;
     memcpy(finish.raw, b->plane[LINEAR_ACT_U], sizeof finish.raw);
     igemm_run(&(igemm_work){l->product, b, &finish});

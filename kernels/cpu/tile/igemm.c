@@ -30,8 +30,8 @@ typedef struct launch {
     const igemm *g;
     const buffers *b;
     const void *zeros;
-    float *packed;              /* or units of another kind: gemm.h */
-    const igemm_finish *finish; /* or NULL */
+    float *packed;                /* or units of another kind: gemm.h */
+    const product_finish *finish; /* or NULL */
 } launch;
 
 static int64_t class_pixels(const igemm *g, const pixel_class *c) { return g->batch * c->extent[0] * c->extent[1]; }
@@ -145,7 +145,6 @@ static braid_status create(const braid_problem *p, igemm_direction direction, co
     g->streams = conv.streams;
     g->batch = conv.batch;
     g->groups = conv.groups;
-    g->dtype = p->dtype;
     g->bytes = (int64_t)dtype_bytes(p->dtype);
     g->halves = p->dtype == BRAID_DTYPE_BF16 ? tile->bf16 : p->dtype == BRAID_DTYPE_F16 ? tile->f16 : NULL;
     g->widened = g->halves && !gemm_is_bf16(tile);
@@ -451,18 +450,6 @@ static int64_t pixel_place(const part *a, int i) {
     return a->out[i] - (const unsigned char *)plane;
 }
 
-static void finish_row(const part *a, int i, const float *sums, int64_t begin, int64_t count) {
-    const igemm_finish *f = a->l->finish;
-    const int64_t channel = a->group * a->s->columns + begin, place = pixel_place(a, i) + begin * a->l->g->bytes;
-    lanes_finish row = {.dtype = a->l->g->dtype, .activation = f->activation, .count = count, .sums = sums};
-    row.scale = f->scale[a->stream] ? f->scale[a->stream] + channel : NULL;
-    row.shift = f->shift[a->stream] ? f->shift[a->stream] + channel : NULL;
-    row.z = f->z[a->stream] ? (const unsigned char *)f->z[a->stream] + place : NULL;
-    row.raw = f->raw[a->stream] ? (unsigned char *)f->raw[a->stream] + place : NULL;
-    row.out = a->out[i] + begin * a->l->g->bytes;
-    f->lanes->finish(&row);
-}
-
 /* Stores the sums of the current tile: finished, or rounded where the planes hold halves. */
 static void store_sums(const part *a) {
     const igemm *g = a->l->g;
@@ -472,7 +459,8 @@ static void store_sums(const part *a) {
         void *out = a->out[i] + begin * g->bytes;
         if (a->blank[i]) continue;
         if (a->l->finish)
-            finish_row(a, i, g->halves ? a->sums + i * pitch : out, begin, count);
+            finish_row(a->l->finish, a->stream, a->group * a->s->columns + begin, count,
+                       pixel_place(a, i) + begin * g->bytes, g->halves ? a->sums + i * pitch : out, out);
         else if (g->halves)
             g->halves->narrow(out, a->sums + i * pitch, count);
     }

@@ -16,8 +16,8 @@
 #ifndef BRAID_KERNELS_CPU_TILE_IGEMM_H
 #define BRAID_KERNELS_CPU_TILE_IGEMM_H
 
+#include "kernels/cpu/tile/finish.h"
 #include "kernels/cpu/tile/gemm.h"
-#include "kernels/cpu/tile/lanes.h"
 #include "kernels/kernel.h"
 
 #define IGEMM_TILES_IN_CHUNK 16 /* of pixels */
@@ -35,22 +35,11 @@ braid_status igemm_launch(const braid_problem *p, device *d, void *state, const 
 
 void igemm_destroy(device *d, void *state);
 
-/* What is made of the sums of a row while they are in the cache (lanes.h: finish): a pointer for each stream, of
- * floats [channels], or of a plane as the output's. Blanked pixels and lanes behind the channels are zeros in `raw`
- * too. */
-typedef struct igemm_finish {
-    const lanes *lanes;
-    braid_activation activation;
-    const float *scale[BRAID_MAX_PLANES], *shift[BRAID_MAX_PLANES];
-    const void *z[BRAID_MAX_PLANES];
-    void *raw[BRAID_MAX_PLANES];
-} igemm_finish;
-
 /* One launch by its parts; finish may be NULL. */
 typedef struct igemm_work {
     const void *state; /* of igemm_create_* */
     const buffers *b;
-    const igemm_finish *finish;
+    const product_finish *finish;
 } igemm_work;
 
 /* All of it; or the packing, then in any order the pixels of every chunk, all streams and channels: those of chunk j

@@ -30,8 +30,7 @@ typedef struct stream_shape {
 typedef struct igemm {
     const gemm_tile *tile;
     const halves *halves; /* of the planes; NULL: they hold floats */
-    braid_dtype dtype;    /* of the planes */
-    int64_t bytes;        /* of a number in them */
+    int64_t bytes;        /* of a number in the planes */
     int widened;          /* the planes hold halves and the tile takes floats */
     igemm_direction direction;
     int streams, merged; /* merged: the taps of a filter row are one tap of filter width * depth */

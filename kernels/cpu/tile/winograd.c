@@ -47,6 +47,7 @@ typedef struct launch {
     const buffers *b;
     int stream;
     const stream_shape *s;
+    const product_finish *finish; /* or NULL */
     float *zeros, *weights, *scratch;
     slots slots;
 } launch;
@@ -277,6 +278,11 @@ static void write_tile(const part *a, int64_t tile) {
     if (t.blank) return;
     l->g->tile->output(pixel, a->results + tile * a->panels * width, a->s->results_stride, bias ? bias + first : NULL,
                        channels);
+    for (int j = 0; j < WINOGRAD_OUTPUTS && l->finish; j++) {
+        if (!pixel[j]) continue;
+        finish_row(l->finish, l->stream, first, channels, (pixel[j] - out) * (int64_t)sizeof(float), pixel[j],
+                   pixel[j]);
+    }
 }
 
 static void tiles_part(void *context, int64_t index) {
@@ -298,11 +304,9 @@ static void tiles_part(void *context, int64_t index) {
     slots_give(&l->slots, slot);
 }
 
-braid_status winograd_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+void winograd_run(const void *state, const buffers *b, const product_finish *finish) {
     const winograd *g = state;
-    launch l = {.g = g, .b = b, .zeros = b->workspace, .slots = {.count = g->slots}};
-    (void)p;
-    (void)d;
+    launch l = {.g = g, .b = b, .finish = finish, .zeros = b->workspace, .slots = {.count = g->slots}};
     l.weights = l.zeros + g->zero_floats;
     l.scratch = l.weights + g->weights_floats;
     zero_floats(l.zeros, g->zero_floats);
@@ -312,6 +316,12 @@ braid_status winograd_launch(const braid_problem *p, device *d, void *state, con
         threads_for(at_most(weight_units(l.s), PACK_PARTS), weights_part, &l);
         threads_for(l.s->blocks * l.s->groups, tiles_part, &l);
     }
+}
+
+braid_status winograd_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    (void)p;
+    (void)d;
+    winograd_run(state, b, NULL);
     return BRAID_OK;
 }
 

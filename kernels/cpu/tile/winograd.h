@@ -21,6 +21,7 @@
 #ifndef BRAID_KERNELS_CPU_TILE_WINOGRAD_H
 #define BRAID_KERNELS_CPU_TILE_WINOGRAD_H
 
+#include "kernels/cpu/tile/finish.h"
 #include "kernels/cpu/tile/gemm.h"
 #include "kernels/kernel.h"
 
@@ -51,6 +52,9 @@ braid_status winograd_create_forward(const braid_problem *p, const winograd_tile
 braid_status winograd_create_backward(const braid_problem *p, const winograd_tile *tile, void **state, size_t *bytes);
 
 braid_status winograd_launch(const braid_problem *p, device *d, void *state, const buffers *b);
+
+/* The same with an end of its own, without `raw`. */
+void winograd_run(const void *state, const buffers *b, const product_finish *finish);
 
 void winograd_destroy(device *d, void *state);
 
