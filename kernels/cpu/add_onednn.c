@@ -9,7 +9,7 @@
 
 static dnnl_status_t describe(const braid_problem *p, int i, onednn_call *call) {
     dnnl_memory_desc_t pixels;
-    dnnl_status_t status = onednn_pixels(&pixels, p->batch, p->size, p->in_channels[i]);
+    dnnl_status_t status = onednn_pixels(&pixels, p, p->size, p->in_channels[i]);
     if (status != dnnl_success) return status;
     onednn_add(call, DNNL_ARG_SRC_0, ADD_X, &pixels);
     onednn_add(call, DNNL_ARG_SRC_1, ADD_Z, &pixels);

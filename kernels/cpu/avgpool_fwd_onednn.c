@@ -18,8 +18,8 @@ const char *avgpool_onednn_supports(const braid_problem *p, const device *d) {
 dnnl_status_t avgpool_onednn_forward(const braid_problem *p, int i, dnnl_prop_kind_t kind, onednn_call *call,
                                      dnnl_memory_desc_t *x, dnnl_memory_desc_t *y) {
     const dnnl_dims_t window = {p->size[0] / p->out_size[0], p->size[1] / p->out_size[1]}, none = {0, 0};
-    dnnl_status_t status = onednn_pixels(x, p->batch, p->size, p->in_channels[i]);
-    if (status == dnnl_success) status = onednn_pixels(y, p->batch, p->out_size, p->in_channels[i]);
+    dnnl_status_t status = onednn_pixels(x, p, p->size, p->in_channels[i]);
+    if (status == dnnl_success) status = onednn_pixels(y, p, p->out_size, p->in_channels[i]);
     if (status != dnnl_success) return status;
     return onednn()->pooling_v2_forward_desc_init(&call->forward.pooling, kind, dnnl_pooling_avg_exclude_padding, x, y,
                                                   window, window, none, none, none);

@@ -10,8 +10,8 @@
 static dnnl_status_t describe(const braid_problem *p, int i, onednn_call *call) {
     const unsigned flags = dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift;
     dnnl_memory_desc_t pixels, channels;
-    dnnl_status_t status = onednn_pixels(&pixels, p->batch, p->size, p->in_channels[i]);
-    if (status == dnnl_success) status = onednn_vector(&channels, p->in_channels[i]);
+    dnnl_status_t status = onednn_pixels(&pixels, p, p->size, p->in_channels[i]);
+    if (status == dnnl_success) status = onednn_vector(&channels, p, p->in_channels[i]);
     if (status != dnnl_success) return status;
     onednn_add(call, DNNL_ARG_SRC, BN_APPLY_X, &pixels);
     onednn_add_fill(call, DNNL_ARG_MEAN, 0.0f, &channels);

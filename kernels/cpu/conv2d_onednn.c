@@ -15,7 +15,7 @@ static dnnl_status_t weights(const braid_problem *p, int i, dnnl_memory_desc_t *
     const dnnl_dims_t dims = {g, k, c, r, s};
     const dnnl_dims_t strides = {k * r * s * c, r * s * c, 1, s * c, c};
     const int skip = g == 1;
-    return onednn()->memory_desc_init_by_strides(out, 5 - skip, dims + skip, dnnl_f32, strides + skip);
+    return onednn()->memory_desc_init_by_strides(out, 5 - skip, dims + skip, onednn_dtype(p), strides + skip);
 }
 
 dnnl_status_t conv2d_onednn_shape(const braid_problem *p, int i, conv2d_onednn *out) {
@@ -24,11 +24,11 @@ dnnl_status_t conv2d_onednn_shape(const braid_problem *p, int i, conv2d_onednn *
                            .dilation = {p->dilation[0] - 1, p->dilation[1] - 1},
                            .padding_before = {p->padding[0], p->padding[1]},
                            .padding_after = {p->padding[0] + p->extra_padding[0], p->padding[1] + p->extra_padding[1]}};
-    dnnl_status_t status = onednn_pixels(&out->x, p->batch, p->size, p->in_channels[i]);
-    if (status == dnnl_success) status = onednn_pixels(&out->y, p->batch, out_size, p->out_channels[i]);
+    dnnl_status_t status = onednn_pixels(&out->x, p, p->size, p->in_channels[i]);
+    if (status == dnnl_success) status = onednn_pixels(&out->y, p, out_size, p->out_channels[i]);
     if (status == dnnl_success) status = weights(p, i, &out->w);
     if (status == dnnl_success) status = onednn_any(&out->w_any, &out->w);
-    if (status == dnnl_success && p->bias) status = onednn_vector(&out->bias, p->out_channels[i]);
+    if (status == dnnl_success && p->bias) status = onednn_vector(&out->bias, p, p->out_channels[i]);
     return status;
 }
 

@@ -20,12 +20,12 @@ typedef struct linear_onednn {
 static inline dnnl_status_t linear_onednn_shape(const braid_problem *p, int i, onednn_weights weights,
                                                 linear_onednn *out) {
     *out = (linear_onednn){.x = {0}};
-    dnnl_status_t status = onednn_matrix(&out->x, p->batch, p->in_channels[i]);
-    if (status == dnnl_success) status = onednn_matrix(&out->y, p->batch, p->out_channels[i]);
-    if (status == dnnl_success) status = onednn_matrix(&out->w, p->out_channels[i], p->in_channels[i]);
+    dnnl_status_t status = onednn_matrix(&out->x, p, p->batch, p->in_channels[i]);
+    if (status == dnnl_success) status = onednn_matrix(&out->y, p, p->batch, p->out_channels[i]);
+    if (status == dnnl_success) status = onednn_matrix(&out->w, p, p->out_channels[i], p->in_channels[i]);
     out->w_call = out->w;
     if (status == dnnl_success && weights == ONEDNN_WEIGHTS_PACKED) status = onednn_any(&out->w_call, &out->w);
-    if (status == dnnl_success && p->bias) status = onednn_vector(&out->bias, p->out_channels[i]);
+    if (status == dnnl_success && p->bias) status = onednn_vector(&out->bias, p, p->out_channels[i]);
     return status;
 }
 

@@ -35,10 +35,16 @@ static int empty(const braid_problem *p) {
     return p->batch == 0;
 }
 
+/* oneDNN imitates bf16 without its instructions, slowly, and with AMX it dies: one set of instructions is left. */
+static int multiplies_bf16(const device *d) {
+    return (d->features & FEATURE_AVX512_BF16) && strcmp(onednn_library()->isa, "avx512_core_bf16") == 0;
+}
+
 const char *onednn_supports(const braid_problem *p, const device *d) {
-    (void)d;
     const vendor_library *library = onednn_library();
     if (library->reason) return library->reason;
+    if (p->dtype == BRAID_DTYPE_BF16 && !multiplies_bf16(d))
+        return "oneDNN is used in bf16 only where it runs with avx512_core_bf16";
     if (p->mask) return "oneDNN has no masks";
     if (p->padding_mode != BRAID_PADDING_ZEROS) return "oneDNN pads with zeros only";
     if (p->filter[0] > MAX_FILTER || p->filter[1] > MAX_FILTER) return "oneDNN is not asked for filters above 1024";
@@ -115,23 +121,25 @@ void onednn_add_output(onednn_call *call, int id, int slot, const dnnl_memory_de
     call->argument[call->count++] = (onednn_argument){.id = id, .slot = slot, .output = 1, .desc = *desc};
 }
 
-dnnl_status_t onednn_pixels(dnnl_memory_desc_t *out, int64_t batch, const int64_t hw[2], int64_t channels) {
-    const dnnl_dims_t dims = {batch, channels, hw[0], hw[1]};
-    return onednn()->memory_desc_init_by_tag(out, 4, dims, dnnl_f32, dnnl_nhwc);
+dnnl_data_type_t onednn_dtype(const braid_problem *p) { return p->dtype == BRAID_DTYPE_BF16 ? dnnl_bf16 : dnnl_f32; }
+
+dnnl_status_t onednn_pixels(dnnl_memory_desc_t *out, const braid_problem *p, const int64_t hw[2], int64_t channels) {
+    const dnnl_dims_t dims = {p->batch, channels, hw[0], hw[1]};
+    return onednn()->memory_desc_init_by_tag(out, 4, dims, onednn_dtype(p), dnnl_nhwc);
 }
 
-dnnl_status_t onednn_vector(dnnl_memory_desc_t *out, int64_t count) {
+dnnl_status_t onednn_vector(dnnl_memory_desc_t *out, const braid_problem *p, int64_t count) {
     const dnnl_dims_t dims = {count};
-    return onednn()->memory_desc_init_by_tag(out, 1, dims, dnnl_f32, dnnl_a);
+    return onednn()->memory_desc_init_by_tag(out, 1, dims, onednn_dtype(p), dnnl_a);
 }
 
-dnnl_status_t onednn_matrix(dnnl_memory_desc_t *out, int64_t rows, int64_t columns) {
+dnnl_status_t onednn_matrix(dnnl_memory_desc_t *out, const braid_problem *p, int64_t rows, int64_t columns) {
     const dnnl_dims_t dims = {rows, columns};
-    return onednn()->memory_desc_init_by_tag(out, 2, dims, dnnl_f32, dnnl_ab);
+    return onednn()->memory_desc_init_by_tag(out, 2, dims, onednn_dtype(p), dnnl_ab);
 }
 
 dnnl_status_t onednn_any(dnnl_memory_desc_t *out, const dnnl_memory_desc_t *from) {
-    return onednn()->memory_desc_init_by_tag(out, from->ndims, from->dims, dnnl_f32, dnnl_format_tag_any);
+    return onednn()->memory_desc_init_by_tag(out, from->ndims, from->dims, from->data_type, dnnl_format_tag_any);
 }
 
 /* Cuts `desc` out of the workspace of a unit. */

@@ -68,10 +68,14 @@ void onednn_add(onednn_call *call, int id, int slot, const dnnl_memory_desc_t *d
 void onednn_add_fill(onednn_call *call, int id, float value, const dnnl_memory_desc_t *desc); /* a vector */
 void onednn_add_output(onednn_call *call, int id, int slot, const dnnl_memory_desc_t *desc);
 
-/* f32 descriptors: NHWC pixels, a vector, a matrix, and the same tensor in whatever layout the primitive likes best. */
-dnnl_status_t onednn_pixels(dnnl_memory_desc_t *out, int64_t batch, const int64_t hw[2], int64_t channels);
-dnnl_status_t onednn_vector(dnnl_memory_desc_t *out, int64_t count);
-dnnl_status_t onednn_matrix(dnnl_memory_desc_t *out, int64_t rows, int64_t columns);
+/* The dtype of a problem, f32 or bf16, in oneDNN's words. */
+dnnl_data_type_t onednn_dtype(const braid_problem *p);
+
+/* Descriptors in the dtype of p: NHWC pixels of its batch, a vector, a matrix, and the same tensor in whatever layout
+ * the primitive likes best. */
+dnnl_status_t onednn_pixels(dnnl_memory_desc_t *out, const braid_problem *p, const int64_t hw[2], int64_t channels);
+dnnl_status_t onednn_vector(dnnl_memory_desc_t *out, const braid_problem *p, int64_t count);
+dnnl_status_t onednn_matrix(dnnl_memory_desc_t *out, const braid_problem *p, int64_t rows, int64_t columns);
 dnnl_status_t onednn_any(dnnl_memory_desc_t *out, const dnnl_memory_desc_t *from);
 
 #endif

@@ -347,6 +347,67 @@ static void reasons_of_kernels(void **state) {
     in_child(check_reasons);
 }
 
+static const char *const bf16_kernels[][2] = {
+    {"conv2d_fwd__cpu_onednn", "conv2d_fwd:bf16:n1:b2:hw5x6:c8:k8:rs3x3"},
+    {"conv2d_bwd_data__cpu_onednn", "conv2d_bwd_data:bf16:n1:b2:hw5x6:c8:k8:rs3x3"},
+    {"conv2d_bwd_weight__cpu_onednn", "conv2d_bwd_weight:bf16:n1:b2:hw5x6:c8:k8:rs3x3"},
+    {"linear_fwd__cpu_onednn_packed", "linear_fwd:bf16:n1:b2:c8:k8"},
+    {"linear_bwd_data__cpu_onednn_plain", "linear_bwd_data:bf16:n1:b2:c8:k8"},
+    {"linear_bwd_weight__cpu_onednn_packed", "linear_bwd_weight:bf16:n1:b2:c8:k8"},
+    {"matmul_fwd__cpu_onednn_plain", "matmul_fwd:bf16:n1:b2:c8:k8"},
+};
+
+/* Every kernel in bf16: taken, or refused with the reason. */
+static void expect_bf16(int taken) {
+    device *d = NULL;
+    EXPECT(backend_open("cpu", &d) == BRAID_OK);
+    for (size_t i = 0; i < sizeof bf16_kernels / sizeof bf16_kernels[0] && !onednn_library()->reason; i++) {
+        const kernel *k = kernel_find(bf16_kernels[i][0]);
+        braid_problem p;
+        EXPECT(k && braid_problem_parse(bf16_kernels[i][1], &p) == BRAID_OK);
+        const char *reason = kernel_refuses(k, &p, d);
+        EXPECT(taken ? !reason : reason && strstr(reason, "avx512_core_bf16"));
+        p.dtype = BRAID_DTYPE_F32;
+        EXPECT(!kernel_refuses(k, &p, d));
+    }
+    backend_cpu.close(d);
+}
+
+static void check_bf16(void) { expect_bf16((cpu_features() & FEATURE_AVX512_BF16) != 0); }
+
+static void check_bf16_masked(void) {
+    setenv("BRAID_ISA", "avx512", 1);
+    expect_bf16(0);
+}
+
+/* The library was opened with every set, and the device is masked later. */
+static void check_bf16_masked_later(void) {
+    (void)onednn_library();
+    check_bf16_masked();
+}
+
+static void check_bf16_capped(void) {
+    setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE", 1);
+    expect_bf16(0);
+}
+
+/* AMX in the hands of oneDNN 2.6 is an illegal instruction, even where the user asks for it. */
+static void check_bf16_amx(void) {
+    setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_AMX", 1);
+    expect_bf16((cpu_hardware() & FEATURE_AVX512_BF16) && !(cpu_hardware() & FEATURE_AMX_BF16));
+}
+
+static void bf16_needs_its_instructions(void **state) {
+    (void)state;
+    unsetenv("ONEDNN_MAX_CPU_ISA");
+    unsetenv("DNNL_MAX_CPU_ISA");
+    in_child(check_bf16);
+    in_child(check_bf16_masked);
+    in_child(check_bf16_masked_later);
+    in_child(check_bf16_capped);
+    in_child(check_bf16_amx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(found_or_a_reason),
@@ -360,6 +421,7 @@ int main(void) {
         cmocka_unit_test(sgemm),
         cmocka_unit_test(threads_of_a_kernel),
         cmocka_unit_test(reasons_of_kernels),
+        cmocka_unit_test(bf16_needs_its_instructions),
     };
     return cmocka_run_group_tests_name("backend/vendors", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
  * oneDNN, opened once. Debian's 2.6.3 dies with SIGILL in bf16 on machines with AMX, so that its
- * instruction set is capped below AMX before it is used; in f32 nothing is lost by that.
+ * instruction set is capped below AMX before it is used; in f32 nothing is lost by that, and bf16
+ * keeps the AVX-512 instructions.
  *
  * SPDX-License-Identifier: MIT
  */
