@@ -130,7 +130,8 @@ static void add_raw_gradient(op_chain *c, const braid_problem *p) {
 }
 
 static const char *steps(const braid_problem *p, op_chain *c) {
-    if (p->bias) return "none of its natural ops gives the raw output and the one with the bias";
+    if (p->bias && p->pass != BRAID_PASS_BWD_DATA)
+        return "none of its natural ops gives the raw output and the one with the bias";
     switch (p->pass) {
         case BRAID_PASS_FWD:
             add_convolution(c, p, LI_CONV2D_R);

@@ -48,20 +48,8 @@ typedef struct cell {
     char slow[BRAID_PROBLEM_TEXT];  /* a problem without a fast path */
 } cell;
 
-/* What the reference alone may do: doubles, the data gradient of paddings that repeat the image, and problems of fused
- * ops whose natural ops do not add up to them. */
-static int reference_will_do(const braid_problem *p) {
-    int gradient = p->pass == BRAID_PASS_BWD_DATA, dilated = p->dilation[0] > 1 || p->dilation[1] > 1;
-    switch (p->op) {
-        case BRAID_OP_CAST: return p->to == BRAID_DTYPE_F64;
-        case BRAID_OP_CONV2D: return gradient && p->padding_mode != BRAID_PADDING_ZEROS;
-        case BRAID_OP_LI_CONV2D: return p->bias || (gradient && p->padding_mode != BRAID_PADDING_ZEROS);
-        case BRAID_OP_BN_ADD_ACT: return p->mask;
-        case BRAID_OP_BN_ACT_POOL: return (p->mask && dilated) || (p->dtype == BRAID_DTYPE_BF16 && p->pass);
-        case BRAID_OP_CONV2D_SCALE_BIAS_ACT: return p->mask && p->add;
-        default: return 0;
-    }
-}
+/* What the reference alone may do: numbers that become doubles. */
+static int reference_will_do(const braid_problem *p) { return p->op == BRAID_OP_CAST && p->to == BRAID_DTYPE_F64; }
 
 static int has_fast_path(const braid_problem *p, const device *d);
 
