@@ -97,6 +97,39 @@ static void the_reference_last(void **state) {
     assert_non_null(strstr(r.why, "only the reference"));
 }
 
+/* A chain with this interval against a fused kernel of {10, 11, 12}, of ours or of a vendor. Returns whether it won. */
+static int chain_wins(braid_kind against, double low, double median, double high) {
+    race r = nobody();
+    int chain = fake_racer(&r, BRAID_KIND_CHAIN, (const double[]){low, median, high}, 1);
+    int fused = fake_racer(&r, against, (const double[]){10, 11, 12}, 1);
+    decide(&r);
+    assert_int_equal(r.winner, r.winner == chain ? chain : fused);
+    assert_int_equal(strstr(r.why, "the chain of natural ops is") != NULL, r.winner == chain);
+    if (r.winner == chain) assert_non_null(strstr(r.why, r.racers[fused].kernel->name));
+    return r.winner == chain;
+}
+
+static void a_chain_wins_beyond_the_noise_only(void **state) {
+    static const braid_kind fused[] = {BRAID_KIND_OWN, BRAID_KIND_VENDOR};
+    (void)state;
+    for (int j = 0; j < 2; j++) {
+        assert_true(chain_wins(fused[j], 7, 8, 9.999));
+        assert_false(chain_wins(fused[j], 7, 8, 10)); /* they touch */
+        assert_false(chain_wins(fused[j], 1, 9, 30));
+        assert_false(chain_wins(fused[j], 13, 14, 15));
+    }
+}
+
+static void a_chain_before_the_reference(void **state) {
+    race r = nobody();
+    (void)state;
+    fake_racer(&r, BRAID_KIND_REF, (const double[]){1, 1, 1}, 1);
+    int chain = fake_racer(&r, BRAID_KIND_CHAIN, (const double[]){3, 4, 5}, 1);
+    decide(&r);
+    assert_int_equal(r.winner, chain);
+    assert_non_null(strstr(r.why, "no fused kernel took part"));
+}
+
 static void by_cost_where_nothing_was_timed(void **state) {
     race r = nobody();
     (void)state;
@@ -150,11 +183,12 @@ static void assert_fair(const race *r) {
     int vendors = 0;
     for (int j = 0; j < r->count; j++) vendors += timed_of(r, j, BRAID_KIND_VENDOR);
     for (int j = 0; j < r->count; j++) {
+        braid_kind other = kernel_kind(r->racers[j].kernel);
         int free_choice = kind == BRAID_KIND_VENDOR || (kind == BRAID_KIND_OWN && vendors == 0);
         if (free_choice && timed_of(r, j, kind)) assert_true(winner->median <= r->racers[j].median);
-        if (kind == BRAID_KIND_OWN && timed_of(r, j, BRAID_KIND_VENDOR))
+        if ((kind == BRAID_KIND_OWN || kind == BRAID_KIND_CHAIN) && timed_of(r, j, BRAID_KIND_VENDOR))
             assert_true(winner->median < r->racers[j].median);
-        if (kind == BRAID_KIND_REF) assert_false(timed_of(r, j, BRAID_KIND_OWN) || timed_of(r, j, BRAID_KIND_VENDOR));
+        if (kind == BRAID_KIND_REF) assert_true(other == kind || !timed_of(r, j, other));
     }
 }
 
@@ -166,7 +200,8 @@ static void random_races_are_fair(void **state) {
         for (int64_t count = rng_between(&r, 1, 8); count > 0; count--) {
             double median = 1 + rng_uniform(&r), spread = rng_uniform(&r) * 0.3;
             const double times[3] = {median - spread, median, median + spread};
-            int one = fake_racer(&drawn, (braid_kind)rng_between(&r, BRAID_KIND_OWN, BRAID_KIND_REF), times, 1);
+            int kind = (int)rng_between(&r, BRAID_KIND_OWN, BRAID_KIND_PEER);
+            int one = fake_racer(&drawn, kind == BRAID_KIND_PEER ? BRAID_KIND_CHAIN : (braid_kind)kind, times, 1);
             if (rng_between(&r, 1, 5) == 1) snprintf(drawn.racers[one].reason, RACE_TEXT, "out");
         }
         decide(&drawn);
@@ -342,6 +377,8 @@ int main(void) {
         cmocka_unit_test(the_fastest_of_each_side_meet),
         cmocka_unit_test(one_side_alone),
         cmocka_unit_test(the_reference_last),
+        cmocka_unit_test(a_chain_wins_beyond_the_noise_only),
+        cmocka_unit_test(a_chain_before_the_reference),
         cmocka_unit_test(by_cost_where_nothing_was_timed),
         cmocka_unit_test(nobody_can),
         cmocka_unit_test(a_steady_kernel_wins),

@@ -85,7 +85,7 @@ int fake_racer(race *r, braid_kind kind, const double low_median_high[3], double
     if (j >= FAKES) abort();
     costs[j] = cost;
     kernels[j] = (kernel){.name = names[j], .functions = &functions[j], .flags = KERNEL_DETERMINISTIC};
-    kernels[j].backend = kind == BRAID_KIND_REF ? KERNEL_REF : KERNEL_CPU;
+    kernels[j].backend = kind == BRAID_KIND_REF ? KERNEL_REF : kind == BRAID_KIND_CHAIN ? KERNEL_CHAIN : KERNEL_CPU;
     kernels[j].vendor = kind == BRAID_KIND_VENDOR ? "fakes" : NULL;
     r->racers[j] = (racer){.kernel = &kernels[j], .max_err = -1};
     r->racers[j].low = low_median_high[0];

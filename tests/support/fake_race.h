@@ -23,7 +23,7 @@ int fake_race_sane(const braid_problem *p, race *r);
 /* Copies the body of a wisdom entry and puts a right checksum behind it. Returns the bytes of the entry, 0: no room. */
 size_t fake_entry(char *entry, size_t room, const char *body, size_t body_bytes);
 
-/* Adds a made-up kernel of a kind (own, vendor or ref) with an interval to a race; `cost` is its predicted time.
+/* Adds a made-up kernel of a kind (own, vendor, ref or chain) with an interval to a race; `cost` is its predicted time.
  * Returns its index. At most 8 a race. */
 int fake_racer(race *r, braid_kind kind, const double low_median_high[3], double cost);
 
