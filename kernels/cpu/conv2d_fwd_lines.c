@@ -1,14 +1,14 @@
 /*
- * conv2d forward in f32 for images with few channels, from copied rows: tile/lines.h.
+ * conv2d forward for images with few channels, from copied rows: tile/lines.h.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/lines.h"
 
-TILE_KERNEL(conv2d_fwd_f32__cpu_lines_avx512, lines_avx512, lines_supports, lines_cost, lines_create,
-            lines_launch_forward, lines_destroy)
-TILE_KERNEL(conv2d_fwd_f32__cpu_lines_avx2, lines_avx2, lines_supports, lines_cost, lines_create, lines_launch_forward,
+TILE_KERNEL(conv2d_fwd__cpu_lines_avx512, lines_avx512, lines_supports, lines_cost, lines_create, lines_launch_forward,
             lines_destroy)
-TILE_KERNEL(conv2d_fwd_f32__cpu_lines_portable, lines_portable, lines_supports, lines_cost, lines_create,
+TILE_KERNEL(conv2d_fwd__cpu_lines_avx2, lines_avx2, lines_supports, lines_cost, lines_create, lines_launch_forward,
+            lines_destroy)
+TILE_KERNEL(conv2d_fwd__cpu_lines_portable, lines_portable, lines_supports, lines_cost, lines_create,
             lines_launch_forward, lines_destroy)

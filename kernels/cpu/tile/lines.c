@@ -7,6 +7,7 @@
  */
 #include "kernels/cpu/tile/lines.h"
 
+#include "core/dtype.h"
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "core/threads.h"
@@ -15,10 +16,12 @@
 #include "kernels/cpu/tile/slots.h"
 
 #define MOST_CHANNELS 4
-#define BLOCK_FLOATS 32768      /* of copied rows, about: 128 KiB of the second-level cache */
-#define MOST_ROWS 8             /* output rows of a block */
-#define MOST_SPLITS 32          /* of the sum over rows */
-#define LINE_FLOATS 16          /* of a cache line */
+#define BLOCK_FLOATS 32768 /* of copied rows, about: 128 KiB of the second-level cache */
+#define MOST_ROWS 8        /* output rows of a block */
+#define MOST_SPLITS 32     /* of the sum over rows */
+#define REDUCE_FLOATS 64   /* on the stack, of sums to be rounded */
+#define LINE_FLOATS 16     /* of a cache line */
+#define LINE_BYTES 64
 #define CACHED_FLOATS (8 << 20) /* of outputs: more leave the caches before they are read, and are written past them */
 
 typedef struct stream_shape {
@@ -33,6 +36,9 @@ typedef struct stream_shape {
 
 typedef struct lines {
     const lines_tile *tile;
+    const halves *halves; /* of the planes; NULL: they hold floats */
+    braid_dtype dtype;    /* of the planes */
+    size_t bytes;         /* of a number in them */
     int streams, slots, past_caches;
     int64_t batch, size[2], out_size[2], stride[2];
     int64_t covered[2];                      /* padded rows and columns that some filter sees */
@@ -146,6 +152,9 @@ braid_status lines_create(const braid_problem *p, const lines_tile *tile, void *
     lines *g = NULL;
     TRY(memory_calloc(1, sizeof *g, "state of a convolution", (void **)&g));
     g->tile = tile;
+    g->dtype = p->dtype;
+    g->bytes = dtype_bytes(p->dtype);
+    g->halves = p->dtype == BRAID_DTYPE_BF16 ? tile->gemm->bf16 : p->dtype == BRAID_DTYPE_F16 ? tile->gemm->f16 : NULL;
     g->streams = p->streams;
     g->batch = p->batch;
     braid_status status = fill(g, p, workspace_bytes);
@@ -177,8 +186,25 @@ typedef struct block {
     float *copies, *tail;
 } block;
 
+/* `count` numbers of a plane from number `at` on, as floats. */
+static void get_floats(const lines *g, float *to, const void *plane, int64_t at, int64_t count) {
+    if (g->halves)
+        g->halves->widen(to, (const uint16_t *)plane + at, count);
+    else
+        copy_floats(to, (const float *)plane + at, count);
+}
+
+/* The other way, rounded. */
+static void put_floats(const lines *g, void *plane, int64_t at, const float *from, int64_t count) {
+    if (g->halves)
+        g->halves->narrow((uint16_t *)plane + at, from, count);
+    else
+        copy_floats((float *)plane + at, from, count);
+}
+
 /* Copies one input row with its padding: neighbours in one piece where channels are dense, else pixel by pixel. */
-static void copy_row(const block *a, float *to, const float *row) {
+static void copy_row(const block *a, float *to, int64_t row) {
+    const void *x = a->l->b->plane[CONV2D_X][a->stream];
     const int32_t *source = a->l->g->source[1];
     const int64_t channels = a->s->channels, pitch = a->s->in_pitch, end = a->l->g->covered[1];
     for (int64_t column = 0, count = 1; column < end; column += count, count = 1) {
@@ -188,13 +214,12 @@ static void copy_row(const block *a, float *to, const float *row) {
         if (first < 0)
             zero_floats(to + column * channels, channels);
         else
-            memcpy(to + column * channels, row + first * pitch, (size_t)(count * channels) * sizeof *to);
+            get_floats(a->l->g, to + column * channels, x, row + first * pitch, count * channels);
     }
 }
 
 static void copy_rows(const block *a) {
     const lines *g = a->l->g;
-    const float *x = a->l->b->plane[CONV2D_X][a->stream];
     int64_t count = at_most(g->block_lines, g->covered[0] - a->first_row * g->stride[0]);
     for (int64_t i = 0; i < count; i++) {
         int64_t source = g->source[0][a->first_row * g->stride[0] + i];
@@ -202,7 +227,7 @@ static void copy_rows(const block *a) {
         if (source < 0)
             zero_floats(to, g->covered[1] * a->s->channels);
         else
-            copy_row(a, to, x + (a->sample * g->size[0] + source) * g->size[1] * a->s->in_pitch);
+            copy_row(a, to, (a->sample * g->size[0] + source) * g->size[1] * a->s->in_pitch);
     }
 }
 
@@ -213,17 +238,18 @@ static void pack_stream(void *context, int64_t i) {
     const launch *l = context;
     const stream_shape *s = &l->g->stream[i];
     const int width = l->g->tile->gemm->columns;
-    const float *w = l->b->plane[CONV2D_W][i], *bias = l->b->plane[CONV2D_BIAS][i];
+    const void *w = l->b->plane[CONV2D_W][i], *bias = l->b->plane[CONV2D_BIAS][i];
     for (int64_t panel = 0; panel < s->panels; panel++) {
         pack_panel q = {.to = l->weights + s->weights + panel * (s->values + 1) * width, .width = width};
-        q.from = w + panel * width * s->values;
+        q.from = plane_from(w, panel * width * s->values, l->g->bytes);
         q.pitch = q.depth = s->values;
         q.n = (int)at_most(s->columns - panel * width, width);
         q.tile = l->g->tile->gemm;
+        q.halves = l->g->halves;
         pack_transposed(&q);
         float *init = q.to + s->values * width;
         zero_floats(init, width);
-        if (bias) copy_floats(init, bias + panel * width, q.n);
+        if (bias) get_floats(l->g, init, bias, panel * width, q.n);
     }
 }
 
@@ -231,11 +257,12 @@ static void make_row(const block *a, int64_t row) {
     const lines *g = a->l->g;
     const stream_shape *s = a->s;
     const int64_t width = g->tile->gemm->columns, panel_floats = (s->values + 1) * width;
-    float *y = a->l->b->plane[CONV2D_Y][a->stream];
-    y += (a->sample * g->out_size[0] + a->first_row + row) * g->out_size[1] * s->out_pitch;
-    lines_rows run = {.taps = s->taps, .depth = s->depth, .offset = s->offset, .out_pitch = s->out_pitch};
+    int64_t pixel = (a->sample * g->out_size[0] + a->first_row + row) * g->out_size[1];
+    void *y = plane_to(a->l->b->plane[CONV2D_Y][a->stream], pixel * s->out_pitch, g->bytes);
+    lines_rows run = {
+        .dtype = g->dtype, .taps = s->taps, .depth = s->depth, .offset = s->offset, .out_pitch = s->out_pitch};
     run.step = g->stride[1] * s->channels;
-    run.past_caches = g->past_caches && s->out_pitch % LINE_FLOATS == 0;
+    run.past_caches = g->past_caches && (size_t)s->out_pitch * g->bytes % LINE_BYTES == 0;
     for (int64_t q = 0; q < g->out_size[1]; q += g->tile->gemm->rows) {
         run.m = (int)at_most(g->out_size[1] - q, g->tile->gemm->rows);
         run.source = a->copies + row * g->stride[0] * s->line + q * run.step;
@@ -243,10 +270,10 @@ static void make_row(const block *a, int64_t row) {
             run.n = (int)at_most(s->columns - panel * width, width);
             run.panel = a->l->weights + s->weights + panel * panel_floats;
             run.init = run.panel + s->values * width;
-            run.out = y + q * s->out_pitch + panel * width;
+            run.out = plane_to(y, q * s->out_pitch + panel * width, g->bytes);
             g->tile->run_rows(&run);
         }
-        for (int i = 0; i < run.m; i++) zero_floats(y + (q + i) * s->out_pitch + s->columns, s->out_pitch - s->columns);
+        zero_gaps(plane_to(y, q * s->out_pitch, g->bytes), run.m, s->columns, s->out_pitch, g->bytes);
     }
 }
 
@@ -260,8 +287,9 @@ static void forward_part(void *context, int64_t index) {
     a.rows = at_most(g->out_size[0] - a.first_row, g->block_rows);
     if (mask_blanks(l->b->plane[CONV2D_MASK][a.stream], a.sample)) {
         int64_t pixels = g->out_size[1] * a.s->out_pitch;
-        zero_floats((float *)l->b->plane[CONV2D_Y][a.stream] + (a.sample * g->out_size[0] + a.first_row) * pixels,
-                    a.rows * pixels);
+        void *y = l->b->plane[CONV2D_Y][a.stream];
+        memset(plane_to(y, (a.sample * g->out_size[0] + a.first_row) * pixels, g->bytes), 0,
+               (size_t)(a.rows * pixels) * g->bytes);
         return;
     }
     int slot = slots_take(&l->slots);
@@ -289,17 +317,27 @@ braid_status lines_launch_forward(const braid_problem *p, device *d, void *state
 
 /* ---- Weight gradient ----------------------------------------------------------------------- */
 
-/* The columns of a panel of dy along a row: where they lie, or in whole vectors in the tail. */
-static const float *find_columns(const block *a, const float *dy, int64_t panel, int n, int64_t *pitch) {
+/* The columns of a panel of dy along a row: where they lie, or as floats in whole vectors in the tail. */
+static const float *find_columns(const block *a, int64_t first, int64_t panel, int n, int64_t *pitch) {
+    const void *dy = a->l->b->plane[CONV2D_Y][a->stream];
     const int64_t width = a->l->g->tile->gemm->columns;
     *pitch = a->s->out_pitch;
-    if (n == width || n == width / 2) return dy + panel * width;
+    if (!a->l->g->halves && (n == width || n == width / 2)) return (const float *)dy + first + panel * width;
     for (int64_t q = 0; q < a->l->g->out_size[1]; q++) {
-        copy_floats(a->tail + q * width, dy + q * a->s->out_pitch + panel * width, n);
+        get_floats(a->l->g, a->tail + q * width, dy, first + q * a->s->out_pitch + panel * width, n);
         zero_floats(a->tail + q * width + n, width - n);
     }
     *pitch = width;
     return a->tail;
+}
+
+/* sums[column] += the columns of dy along a row. */
+static void sum_columns(const lines_outer *run, int n, float *sums) {
+    float total[GEMM_MAX_COLUMNS] = {0};
+    for (int64_t q = 0; q < run->count; q++) {
+        for (int j = 0; j < n; j++) total[j] += run->column[q * run->column_pitch + j];
+    }
+    for (int j = 0; j < n; j++) sums[j] += total[j];
 }
 
 /* sums[value][column] += what the filter sees along an output row, times dy; the last value is the sum of dy itself. */
@@ -307,8 +345,8 @@ static void sum_row(const block *a, int64_t row, float *sums) {
     const lines *g = a->l->g;
     const stream_shape *s = a->s;
     const int64_t width = g->tile->gemm->columns, tiles = ceil_div(s->values, g->tile->gemm->rows);
-    const float *dy = a->l->b->plane[CONV2D_Y][a->stream];
-    dy += (a->sample * g->out_size[0] + a->first_row + row) * g->out_size[1] * s->out_pitch;
+    const int64_t dy = (a->sample * g->out_size[0] + a->first_row + row) * g->out_size[1] * s->out_pitch;
+    const int has_bias = a->l->b->plane[CONV2D_BIAS][a->stream] != NULL;
     lines_outer run = {.accumulate = 1, .count = g->out_size[1], .step = g->stride[1] * s->channels};
     run.out_pitch = s->padded;
     run.source = a->copies + row * g->stride[0] * s->line;
@@ -324,16 +362,7 @@ static void sum_row(const block *a, int64_t row, float *sums) {
             run.out = sums + begin * s->padded + panel * width;
             g->tile->run_outer(&run);
         }
-    }
-    if (!a->l->b->plane[CONV2D_BIAS][a->stream]) return;
-    float *bias = sums + s->values * s->padded, *total = a->tail;
-    for (int64_t first = 0; first < s->columns; first += LINE_FLOATS) {
-        int64_t count = at_most(s->columns - first, LINE_FLOATS);
-        zero_floats(total, count);
-        for (int64_t q = 0; q < g->out_size[1]; q++) {
-            for (int64_t j = 0; j < count; j++) total[j] += dy[q * s->out_pitch + first + j];
-        }
-        for (int64_t j = 0; j < count; j++) bias[first + j] += total[j];
+        if (has_bias) sum_columns(&run, n, sums + s->values * s->padded + panel * width);
     }
 }
 
@@ -366,14 +395,19 @@ static void reduce_stream(void *context, int64_t i) {
     const launch *l = context;
     const stream_shape *s = &l->g->stream[i];
     const int64_t split_floats = (s->values + 1) * s->padded;
-    float *dw = l->b->plane[CONV2D_W][i], *dbias = l->b->plane[CONV2D_BIAS][i], *first = l->weights + s->weights;
+    void *dw = l->b->plane[CONV2D_W][i], *dbias = l->b->plane[CONV2D_BIAS][i];
+    float *first = l->weights + s->weights, some[REDUCE_FLOATS];
     for (int64_t split = 1; split < l->g->splits; split++) {
         for (int64_t j = 0; j < split_floats; j++) first[j] += first[split * split_floats + j];
     }
     for (int64_t k = 0; k < s->columns; k++) {
-        for (int64_t v = 0; v < s->values; v++) dw[k * s->values + v] = first[v * s->padded + k];
-        if (dbias) dbias[k] = first[s->values * s->padded + k];
+        for (int64_t v = 0, count; v < s->values; v += count) {
+            count = at_most(s->values - v, REDUCE_FLOATS);
+            for (int64_t j = 0; j < count; j++) some[j] = first[(v + j) * s->padded + k];
+            put_floats(l->g, dw, k * s->values + v, some, count);
+        }
     }
+    if (dbias) put_floats(l->g, dbias, 0, first + s->values * s->padded, s->columns);
 }
 
 braid_status lines_launch_weight(const braid_problem *p, device *d, void *state, const buffers *b) {

@@ -8,6 +8,8 @@
  * times dy, which is read where it lies too, summed along the rows; the rows are cut into splits that
  * depend on the problem alone, whose sums are added in order.
  *
+ * Planes are f32, or bf16 or f16: copies of those are floats, sums are, and each result is rounded once.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef BRAID_KERNELS_CPU_TILE_LINES_H
@@ -19,15 +21,16 @@
 /*
  * out[i * out_pitch + j] = init[j] + sum over t < taps, d < depth of
  *                          source[offset[t * depth] + i * step + d] * panel[(t * depth + d) * columns + j]
- * for i < m, j < n. init has whole vectors.
+ * for i < m, j < n, rounded to `dtype`. init has whole vectors.
  */
 typedef struct lines_rows {
-    int m, n;        /* 1 to gemm->rows, 1 to gemm->columns */
-    int past_caches; /* 1: out is written to memory at once; rows of out are aligned to 64 bytes then */
+    int m, n;          /* 1 to gemm->rows, 1 to gemm->columns */
+    int past_caches;   /* 1: out is written to memory at once; rows of out are aligned to 64 bytes then */
+    braid_dtype dtype; /* of out: f32, bf16, f16 */
     int64_t taps, depth, step, out_pitch;
     const int64_t *offset;
     const float *source, *panel, *init;
-    float *out;
+    void *out;
 } lines_rows;
 
 /*

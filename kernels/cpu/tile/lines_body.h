@@ -4,8 +4,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cpu/tile/lines.h"
+#include "kernels/cpu/tile/vec_any.h"
 
-/* m and two are constants where these are inlined. */
+/* m and two are constants where these are inlined. Rows come out as floats, in whole vectors. */
 VEC_INLINE void line_rows_tile(const lines_rows *g, const int m, const int two) {
     vec sum[TILE_ROWS], high[TILE_ROWS];
 #pragma GCC unroll 16
@@ -68,8 +69,18 @@ VEC_TARGET static void run_line_outer(const lines_outer *g) {
     switch (g->m) { TILE_CASES(line_outer_tile) }
 }
 
+/* dtype is a constant where this is inlined. Stores what was made beside the output. */
+VEC_INLINE void put_line_rows(const lines_rows *g, const float *from, const braid_dtype dtype) {
+    const int stream = g->past_caches && is_whole(g->n);
+    for (int i = 0; i < g->m; i++, from += TILE_COLUMNS) {
+        for (int j = 0; j < g->n; j += VEC_LANES)
+            vec_put(g->out, i * g->out_pitch + j, vec_load(from + j), g->n - j, dtype, stream);
+    }
+    if (stream) vec_fence();
+}
+
 VEC_TARGET static void run_line_rows(const lines_rows *g) {
-    if (is_whole(g->n)) {
+    if (g->dtype == BRAID_DTYPE_F32 && is_whole(g->n)) {
         whole_line_rows(g);
         if (g->past_caches) vec_fence();
         return;
@@ -80,5 +91,10 @@ VEC_TARGET static void run_line_rows(const lines_rows *g) {
     whole.out_pitch = TILE_COLUMNS;
     whole.past_caches = 0;
     whole_line_rows(&whole);
-    for (int i = 0; i < g->m; i++) memcpy(g->out + i * g->out_pitch, edge[i], (size_t)g->n * sizeof(float));
+    if (g->dtype == BRAID_DTYPE_F32)
+        put_line_rows(g, edge[0], BRAID_DTYPE_F32);
+    else if (g->dtype == BRAID_DTYPE_BF16)
+        put_line_rows(g, edge[0], BRAID_DTYPE_BF16);
+    else
+        put_line_rows(g, edge[0], BRAID_DTYPE_F16);
 }
