@@ -24,4 +24,4 @@ const gemm_tile gemm_avx512 = {
     .run_dots = run_dots,
 };
 
-const lines_tile lines_avx512 = {&gemm_avx512, run_line_rows, run_line_outer};
+const lines_tile lines_avx512 = {&gemm_avx512, run_line_rows, fence_lines, run_line_outer};

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #define VEC_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx2,fma,f16c")))
+#define VEC_BF16
 #include "kernels/cpu/tile/vec_avx512.h"
 
 #include "kernels/cpu/tile/gemm.h"
@@ -39,6 +40,7 @@ VEC_INLINE const unit *outer_column(const gemm_outer *g, int64_t t) {
 }
 
 #include "kernels/cpu/tile/gemm_body.h"
+#include "kernels/cpu/tile/lines_body.h"
 
 /* [units of the depth][rows] */
 static void pack_rows(uint32_t *to, const uint16_t *const *from, int64_t depth, int64_t rows) {
@@ -60,3 +62,5 @@ const gemm_tile gemm_avx512_bf16 = {
     .pack_rows = pack_rows,
     .pack_pair = pairs_join,
 };
+
+const lines_tile lines_avx512_bf16 = {&gemm_avx512_bf16, run_line_rows, fence_lines, NULL};

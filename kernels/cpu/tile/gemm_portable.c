@@ -24,4 +24,4 @@ const gemm_tile gemm_portable = {
     .run_dots = run_dots,
 };
 
-const lines_tile lines_portable = {&gemm_portable, run_line_rows, run_line_outer};
+const lines_tile lines_portable = {&gemm_portable, run_line_rows, fence_lines, run_line_outer};

@@ -27,8 +27,9 @@
 typedef struct stream_shape {
     int64_t channels, columns; /* input and output channels */
     int64_t in_pitch, out_pitch;
-    int64_t line;                /* floats of a copied row */
+    int64_t line;                /* numbers of a copied row */
     int64_t taps, depth, values; /* values = taps * depth: all that the filter sees of a place */
+    int64_t tap_units;           /* of a packed tap: gemm.h */
     int64_t panels, padded;      /* padded: columns in whole panels */
     int64_t weights;             /* where packed weights, or sums of the splits, start in the workspace */
     int64_t *offset;             /* [values]: from the first value of a place */
@@ -39,6 +40,7 @@ typedef struct lines {
     const halves *halves; /* of the planes; NULL: they hold floats */
     braid_dtype dtype;    /* of the planes */
     size_t bytes;         /* of a number in them */
+    size_t copied_bytes;  /* of a number of the copies */
     int streams, slots, past_caches;
     int64_t batch, size[2], out_size[2], stride[2];
     int64_t covered[2];                      /* padded rows and columns that some filter sees */
@@ -103,7 +105,9 @@ static braid_status shape_stream(lines *g, const braid_problem *p, int i) {
     s->panels = ceil_div(s->columns, g->tile->gemm->columns);
     s->padded = s->panels * g->tile->gemm->columns;
     s->weights = g->weights_floats;
-    const int64_t dims[3] = {p->pass == BRAID_PASS_FWD ? 1 : g->splits, s->values + 1, s->padded};
+    s->tap_units = gemm_units(g->tile->gemm, s->depth);
+    int forward = p->pass == BRAID_PASS_FWD;
+    const int64_t dims[3] = {forward ? 1 : g->splits, (forward ? s->taps * s->tap_units : s->values) + 1, s->padded};
     int64_t floats;
     TRY(size_elements(dims, 3, "packed weights", &floats));
     g->weights_floats += floats;
@@ -155,6 +159,7 @@ braid_status lines_create(const braid_problem *p, const lines_tile *tile, void *
     g->dtype = p->dtype;
     g->bytes = dtype_bytes(p->dtype);
     g->halves = p->dtype == BRAID_DTYPE_BF16 ? tile->gemm->bf16 : p->dtype == BRAID_DTYPE_F16 ? tile->gemm->f16 : NULL;
+    g->copied_bytes = gemm_is_bf16(tile->gemm) ? g->bytes : sizeof(float);
     g->streams = p->streams;
     g->batch = p->batch;
     braid_status status = fill(g, p, workspace_bytes);
@@ -183,7 +188,8 @@ typedef struct block {
     const stream_shape *s;
     int stream;
     int64_t sample, first_row, rows;
-    float *copies, *tail;
+    void *copies; /* numbers of the tile */
+    float *tail;
 } block;
 
 /* `count` numbers of a plane from number `at` on, as floats. */
@@ -203,18 +209,22 @@ static void put_floats(const lines *g, void *plane, int64_t at, const float *fro
 }
 
 /* Copies one input row with its padding: neighbours in one piece where channels are dense, else pixel by pixel. */
-static void copy_row(const block *a, float *to, int64_t row) {
+static void copy_row(const block *a, void *to, int64_t row) {
+    const lines *g = a->l->g;
     const void *x = a->l->b->plane[CONV2D_X][a->stream];
-    const int32_t *source = a->l->g->source[1];
-    const int64_t channels = a->s->channels, pitch = a->s->in_pitch, end = a->l->g->covered[1];
+    const int32_t *source = g->source[1];
+    const int64_t channels = a->s->channels, pitch = a->s->in_pitch, end = g->covered[1];
     for (int64_t column = 0, count = 1; column < end; column += count, count = 1) {
         int64_t first = source[column];
         while (pitch == channels && column + count < end && first >= 0 && source[column + count] == first + count)
             count++;
+        void *piece = plane_to(to, column * channels, g->copied_bytes);
         if (first < 0)
-            zero_floats(to + column * channels, channels);
+            memset(piece, 0, (size_t)channels * g->copied_bytes);
+        else if (g->copied_bytes == g->bytes)
+            copy_bytes(piece, plane_from(x, row + first * pitch, g->bytes), count * channels * (int64_t)g->bytes);
         else
-            get_floats(a->l->g, to + column * channels, x, row + first * pitch, count * channels);
+            get_floats(g, piece, x, row + first * pitch, count * channels);
     }
 }
 
@@ -223,9 +233,9 @@ static void copy_rows(const block *a) {
     int64_t count = at_most(g->block_lines, g->covered[0] - a->first_row * g->stride[0]);
     for (int64_t i = 0; i < count; i++) {
         int64_t source = g->source[0][a->first_row * g->stride[0] + i];
-        float *to = a->copies + i * a->s->line;
+        void *to = plane_to(a->copies, i * a->s->line, g->copied_bytes);
         if (source < 0)
-            zero_floats(to, g->covered[1] * a->s->channels);
+            memset(to, 0, (size_t)(g->covered[1] * a->s->channels) * g->copied_bytes);
         else
             copy_row(a, to, (a->sample * g->size[0] + source) * g->size[1] * a->s->in_pitch);
     }
@@ -233,43 +243,48 @@ static void copy_rows(const block *a) {
 
 /* ---- Forward ------------------------------------------------------------------------------- */
 
-/* Packs the weights of one stream, [K][values], and behind them the bias, or zeros: [panel][values + 1][column]. */
+/* Packs the weights of one stream, [K][values], and behind them the bias, or zeros: [panel][taps][units], [column]. */
 static void pack_stream(void *context, int64_t i) {
     const launch *l = context;
     const stream_shape *s = &l->g->stream[i];
     const int width = l->g->tile->gemm->columns;
     const void *w = l->b->plane[CONV2D_W][i], *bias = l->b->plane[CONV2D_BIAS][i];
     for (int64_t panel = 0; panel < s->panels; panel++) {
-        pack_panel q = {.to = l->weights + s->weights + panel * (s->values + 1) * width, .width = width};
-        q.from = plane_from(w, panel * width * s->values, l->g->bytes);
-        q.pitch = q.depth = s->values;
+        pack_panel q = {.width = width, .pitch = s->values, .depth = s->depth};
         q.n = (int)at_most(s->columns - panel * width, width);
         q.tile = l->g->tile->gemm;
         q.halves = l->g->halves;
-        pack_transposed(&q);
-        float *init = q.to + s->values * width;
-        zero_floats(init, width);
-        if (bias) get_floats(l->g, init, bias, panel * width, q.n);
+        q.to = l->weights + s->weights + panel * (s->taps * s->tap_units + 1) * width;
+        for (int64_t t = 0; t < s->taps; t++, q.to += s->tap_units * width) {
+            q.from = plane_from(w, panel * width * s->values + t * s->depth, l->g->bytes);
+            pack_transposed(&q);
+        }
+        zero_floats(q.to, width);
+        if (bias) get_floats(l->g, q.to, bias, panel * width, q.n);
     }
 }
+
+/* Numbers of a plane that fill cache lines. */
+static int is_whole_lines(const lines *g, int64_t count) { return (size_t)count * g->bytes % LINE_BYTES == 0; }
 
 static void make_row(const block *a, int64_t row) {
     const lines *g = a->l->g;
     const stream_shape *s = a->s;
-    const int64_t width = g->tile->gemm->columns, panel_floats = (s->values + 1) * width;
+    const int64_t width = g->tile->gemm->columns, panel_units = s->taps * s->tap_units;
     int64_t pixel = (a->sample * g->out_size[0] + a->first_row + row) * g->out_size[1];
     void *y = plane_to(a->l->b->plane[CONV2D_Y][a->stream], pixel * s->out_pitch, g->bytes);
     lines_rows run = {
         .dtype = g->dtype, .taps = s->taps, .depth = s->depth, .offset = s->offset, .out_pitch = s->out_pitch};
     run.step = g->stride[1] * s->channels;
-    run.past_caches = g->past_caches && (size_t)s->out_pitch * g->bytes % LINE_BYTES == 0;
+    run.past_caches = g->past_caches && is_whole_lines(g, s->out_pitch) && is_whole_lines(g, width);
     for (int64_t q = 0; q < g->out_size[1]; q += g->tile->gemm->rows) {
         run.m = (int)at_most(g->out_size[1] - q, g->tile->gemm->rows);
-        run.source = a->copies + row * g->stride[0] * s->line + q * run.step;
+        run.source = plane_from(a->copies, row * g->stride[0] * s->line + q * run.step, g->copied_bytes);
         for (int64_t panel = 0; panel < s->panels; panel++) {
             run.n = (int)at_most(s->columns - panel * width, width);
-            run.panel = a->l->weights + s->weights + panel * panel_floats;
-            run.init = run.panel + s->values * width;
+            const float *packed = a->l->weights + s->weights + panel * (panel_units + 1) * width;
+            run.panel = packed;
+            run.init = packed + panel_units * width;
             run.out = plane_to(y, q * s->out_pitch + panel * width, g->bytes);
             g->tile->run_rows(&run);
         }
@@ -296,6 +311,7 @@ static void forward_part(void *context, int64_t index) {
     a.copies = l->scratch + slot * g->slot_floats;
     copy_rows(&a);
     for (int64_t row = 0; row < a.rows; row++) make_row(&a, row);
+    g->tile->fence();
     slots_give(&l->slots, slot);
 }
 
@@ -349,7 +365,7 @@ static void sum_row(const block *a, int64_t row, float *sums) {
     const int has_bias = a->l->b->plane[CONV2D_BIAS][a->stream] != NULL;
     lines_outer run = {.accumulate = 1, .count = g->out_size[1], .step = g->stride[1] * s->channels};
     run.out_pitch = s->padded;
-    run.source = a->copies + row * g->stride[0] * s->line;
+    run.source = (const float *)a->copies + row * g->stride[0] * s->line;
     for (int64_t panel = 0; panel < s->panels; panel++) {
         int n = (int)at_most(s->columns - panel * width, width);
         run.column = find_columns(a, dy, panel, n, &run.column_pitch);
@@ -377,7 +393,7 @@ static void weight_part(void *context, int64_t index) {
     threads_range(g->rows, g->splits, split, &begin, &end);
     int slot = slots_take(&l->slots);
     a.copies = l->scratch + slot * g->slot_floats;
-    a.tail = a.copies + g->slot_floats - g->tail_floats;
+    a.tail = l->scratch + (slot + 1) * g->slot_floats - g->tail_floats;
     while (begin < end) {
         a.sample = begin / g->out_size[0];
         a.first_row = begin % g->out_size[0];

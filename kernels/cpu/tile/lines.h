@@ -8,7 +8,8 @@
  * times dy, which is read where it lies too, summed along the rows; the rows are cut into splits that
  * depend on the problem alone, whose sums are added in order.
  *
- * Planes are f32, or bf16 or f16: copies of those are floats, sums are, and each result is rounded once.
+ * Planes are f32, or bf16 or f16: copies of those are floats, sums are, and each result is rounded once. A tile
+ * that multiplies bf16 takes copies of bf16 as they are; it makes the forward pass only.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,7 +21,7 @@
 
 /*
  * out[i * out_pitch + j] = init[j] + sum over t < taps, d < depth of
- *                          source[offset[t * depth] + i * step + d] * panel[(t * depth + d) * columns + j]
+ *                          source[offset[t * depth] + i * step + d] * panel[t][d][j]
  * for i < m, j < n, rounded to `dtype`. init has whole vectors.
  */
 typedef struct lines_rows {
@@ -29,7 +30,9 @@ typedef struct lines_rows {
     braid_dtype dtype; /* of out: f32, bf16, f16 */
     int64_t taps, depth, step, out_pitch;
     const int64_t *offset;
-    const float *source, *panel, *init;
+    const void *source; /* numbers of the tile */
+    const void *panel;  /* [taps][units of the depth][tile->columns], of units: gemm.h */
+    const float *init;
     void *out;
 } lines_rows;
 
@@ -50,10 +53,12 @@ typedef struct lines_outer {
 typedef struct lines_tile {
     const gemm_tile *gemm;
     void (*run_rows)(const lines_rows *g);
-    void (*run_outer)(const lines_outer *g);
+    void (*fence)(void);                     /* after the last run_rows of a thread, before others read `out` */
+    void (*run_outer)(const lines_outer *g); /* NULL where the tile multiplies bf16 */
 } lines_tile;
 
-extern const lines_tile lines_avx512, lines_avx2, lines_portable;
+extern const lines_tile lines_avx512, lines_avx2, lines_portable; /* floats */
+extern const lines_tile lines_avx512_bf16;
 
 /* NULL, or why the problem is none for it: 1 to 4 input channels, one group. */
 const char *lines_supports(const braid_problem *p, const device *d);

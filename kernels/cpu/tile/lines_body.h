@@ -1,5 +1,6 @@
 /*
- * The register tiles of lines.h, in terms of gemm_body.h. Included after it, for tiles of floats.
+ * The register tiles of lines.h, in terms of gemm_body.h. Included after it; the weight gradient for tiles of
+ * floats only.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,15 +15,21 @@ VEC_INLINE void line_rows_tile(const lines_rows *g, const int m, const int two) 
         sum[i] = vec_load(g->init);
         if (two) high[i] = vec_load(g->init + VEC_LANES);
     }
-    const float *panel = g->panel;
+    const unit *panel = g->panel;
+    const unsigned char *source = g->source;
+    const int64_t whole = g->depth / UNIT_NUMBERS, number = (int64_t)sizeof(unit) / UNIT_NUMBERS;
     const int64_t depth = g->depth, step = g->step, pitch = g->out_pitch;
     float *out = g->out;
     for (int64_t t = 0; t < g->taps; t++) {
-        const float *row[TILE_ROWS];
+        const unit *row[TILE_ROWS];
 #pragma GCC unroll 16
-        for (int i = 0; i < m; i++) row[i] = g->source + g->offset[t * depth] + i * step;
-        for (int64_t d = 0; d < depth; d++, panel += TILE_COLUMNS) {
+        for (int i = 0; i < m; i++) row[i] = (const void *)(source + (g->offset[t * depth] + i * step) * number);
+        for (int64_t d = 0; d < whole; d++, panel += TILE_COLUMNS) {
             TILE_STEP(row[i][d])
+        }
+        if (depth % UNIT_NUMBERS) {
+            TILE_STEP(unit_last(row[i] + whole))
+            panel += TILE_COLUMNS;
         }
     }
     if (g->past_caches) {
@@ -40,6 +47,7 @@ VEC_INLINE void line_rows_tile(const lines_rows *g, const int m, const int two) 
     }
 }
 
+#if UNIT_NUMBERS == 1
 VEC_INLINE void line_outer_tile(const lines_outer *g, const int m, const int two) {
     vec sum[TILE_ROWS], high[TILE_ROWS];
     const float *row[TILE_ROWS], *panel = g->column;
@@ -61,12 +69,13 @@ VEC_INLINE void line_outer_tile(const lines_outer *g, const int m, const int two
     }
 }
 
-VEC_TARGET static void whole_line_rows(const lines_rows *g) {
-    switch (g->m) { TILE_CASES(line_rows_tile) }
-}
-
 VEC_TARGET static void run_line_outer(const lines_outer *g) {
     switch (g->m) { TILE_CASES(line_outer_tile) }
+}
+#endif
+
+VEC_TARGET static void whole_line_rows(const lines_rows *g) {
+    switch (g->m) { TILE_CASES(line_rows_tile) }
 }
 
 /* dtype is a constant where this is inlined. Stores what was made beside the output. */
@@ -76,13 +85,13 @@ VEC_INLINE void put_line_rows(const lines_rows *g, const float *from, const brai
         for (int j = 0; j < g->n; j += VEC_LANES)
             vec_put(g->out, i * g->out_pitch + j, vec_load(from + j), g->n - j, dtype, stream);
     }
-    if (stream) vec_fence();
 }
+
+VEC_TARGET static void fence_lines(void) { vec_fence(); }
 
 VEC_TARGET static void run_line_rows(const lines_rows *g) {
     if (g->dtype == BRAID_DTYPE_F32 && is_whole(g->n)) {
         whole_line_rows(g);
-        if (g->past_caches) vec_fence();
         return;
     }
     lines_rows whole = *g;
