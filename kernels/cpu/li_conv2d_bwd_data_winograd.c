@@ -12,9 +12,15 @@ static const char *supports(const braid_problem *p, const device *d) {
     return reason ? reason : fused_winograd_refuses(p->out_channels, p->streams);
 }
 
-static double cost(const braid_problem *p, const fused_winograd *tile) {
+/* What the kernel of one instruction set is made of. */
+typedef struct gradient_tile {
+    const fused_winograd *tile;
+    conv_product convolution;
+} gradient_tile;
+
+static double cost(const braid_problem *p, const gradient_tile *g) {
     braid_problem conv = fused_problem(p, BRAID_OP_CONV2D);
-    return winograd_cost(&conv, tile->product) + li_conv2d_gradient_cost(p, tile->fused);
+    return winograd_cost(&conv, g->tile->product) + li_conv2d_gradient_cost(p, g->tile->fused);
 }
 
 /* A product of tile/ for each instruction set: the matrix tile that it is handed is part of its own. */
@@ -33,20 +39,19 @@ static braid_status create_portable(const braid_problem *conv, const gemm_tile *
     return winograd_create_backward(conv, &winograd_portable, state, bytes);
 }
 
-static const conv_product convolution_avx512 = {create_avx512, winograd_launch, winograd_destroy};
-static const conv_product convolution_avx2 = {create_avx2, winograd_launch, winograd_destroy};
-static const conv_product convolution_portable = {create_portable, winograd_launch, winograd_destroy};
+static const gradient_tile gradient_avx512 = {&fused_winograd_avx512,
+                                              {create_avx512, winograd_launch, winograd_destroy}};
+static const gradient_tile gradient_avx2 = {&fused_winograd_avx2, {create_avx2, winograd_launch, winograd_destroy}};
+static const gradient_tile gradient_portable = {&fused_winograd_portable,
+                                                {create_portable, winograd_launch, winograd_destroy}};
 
-static braid_status create(const braid_problem *p, const fused_winograd *tile, void **state, size_t *workspace_bytes) {
-    const conv_product *convolution = tile == &fused_winograd_avx512 ? &convolution_avx512
-                                      : tile == &fused_winograd_avx2 ? &convolution_avx2
-                                                                     : &convolution_portable;
-    return li_conv2d_gradient_create(p, convolution, tile->fused, state, workspace_bytes);
+static braid_status create(const braid_problem *p, const gradient_tile *g, void **state, size_t *workspace_bytes) {
+    return li_conv2d_gradient_create(p, &g->convolution, g->tile->fused, state, workspace_bytes);
 }
 
-TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_avx512, fused_winograd_avx512, supports, cost, create,
+TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_avx512, gradient_avx512, supports, cost, create,
             li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
-TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_avx2, fused_winograd_avx2, supports, cost, create,
-            li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
-TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_portable, fused_winograd_portable, supports, cost, create,
+TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_avx2, gradient_avx2, supports, cost, create, li_conv2d_gradient_launch,
+            li_conv2d_gradient_destroy)
+TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_portable, gradient_portable, supports, cost, create,
             li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
