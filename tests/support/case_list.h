@@ -11,6 +11,9 @@
 
 #include "ops/op.h"
 
+/* In a list of fewer problems, as under the sanitizers, chance decides which passes, dtypes and options there are. */
+#define CASE_LIST_ALL_KINDS 200
+
 typedef struct case_list {
     braid_problem *problems;
     char **texts; /* canonical */
