@@ -281,7 +281,7 @@ const verb verb_bench = {
     .about = "Races all candidates of each problem and prints a row for each: the median time of one launch and\n"
              "its interval, GFLOP/s, GB/s, the share of the roofline (the time that the measured ceilings of this\n"
              "machine allow), and the baseline's time over this one's. The baseline is the fastest vendor\n"
-             "candidate; where no vendor library takes part it is ref, the plain C reference.\n\n"
+             "candidate; where none takes part it is the chain of a fused op, else ref, the plain C reference.\n\n"
              "verdict: FAST or SLOW where the intervals do not meet, SAME where they do, BASE for the baseline,\n"
              "FAIL for a candidate whose results are wrong (it has no time), - where nothing is shown. \"chosen\"\n"
              "marks the kernel that a plan takes. A handicapped library runs below the best instruction set of\n"

@@ -47,7 +47,7 @@ extern "C" {
 #endif
 
 #define BRAID_VERSION "0.1.0"
-#define BRAID_ABI 1 /* changes whenever a public struct or function changes its meaning */
+#define BRAID_ABI 2 /* changes whenever a public struct or function changes its meaning */
 
 #define BRAID_API __attribute__((visibility("default")))
 #define BRAID_MUST_CHECK __attribute__((warn_unused_result))
@@ -208,8 +208,8 @@ typedef struct braid_problem {
     int mask;                               /* [mask] 1: samples may be blanked, see braid_op_run */
     braid_phase phase;                      /* [phase] */
     braid_average average;                  /* [avg] */
-    double eps;                             /* [eps]  default 1e-5 */
-    double momentum;                        /* [mom]  default 0.1 */
+    double eps;                             /* [eps]  default by the op */
+    double momentum;                        /* [mom]  default by the op */
     braid_activation activation;            /* [act] */
     int ceil_mode;                          /* [ceil] 1: a pooling window may begin inside and end outside */
     int64_t out_size[2];                    /* [out]  height and width of adaptive pooling or a crop; default 1 */
@@ -329,7 +329,7 @@ typedef enum braid_effort {
 
 typedef struct braid_plan_options {
     braid_effort effort;
-    double seconds;     /* time budget of the race; 0: 2 seconds */
+    double seconds;     /* time budget of the race; 0: 2 seconds, and 1 for each step of a fused op's chain */
     int again;          /* 1: measure even if wisdom knows the answer */
     const char *kernel; /* take this candidate, unraced; NULL: choose */
 } braid_plan_options;

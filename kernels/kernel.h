@@ -68,6 +68,8 @@ extern const kernel_functions chain_functions;
 typedef struct chooser {
     const kernel *(*choose)(void *context, const braid_problem *p);
     void *context;
+    /* Why the context leaves a kernel out, in words; NULL: it does not. The function may be NULL: all take part. */
+    const char *(*excludes)(const void *context, const kernel *k);
 } chooser;
 
 /* Why a kernel cannot do a problem on a device, in words; NULL: it can. Covers op, dtype, features and supports(). */

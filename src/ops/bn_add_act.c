@@ -17,7 +17,10 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
 
 static braid_status check(const braid_problem *p) {
     if (p->activation != BRAID_ACTIVATION_RELU)
-        return fail(BRAID_ERROR_ARGUMENT, "bn_add_act: expected act=relu, whose gradient can be read off y");
+        return fail(
+            BRAID_ERROR_ARGUMENT,
+            "bn_add_act: expected act=relu, whose gradient can be read off y, got another activation; use bn_apply, "
+            "add and act");
     return p->pass == BRAID_PASS_BWD_DATA ? bn_check_train(p) : BRAID_OK;
 }
 

@@ -9,23 +9,35 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "backend/cpu/cpu.h"
 #include "core/memory.h"
 #include "core/sizes.h"
+#include "core/threads.h"
 #include "kernels/kernel.h"
 
-/* The cheapest by the cost model of those whose bits depend on nothing; NULL: no kernel can do it. */
-static const kernel *cheapest(const braid_problem *p, const device *d) {
+/* 1 where a step may be done by a kernel: its bits depend on nothing, and the context has not left it out. */
+static int may_serve(const kernel *k, const device *d) {
     const unsigned wanted = KERNEL_DETERMINISTIC | KERNEL_THREAD_INVARIANT;
+    const chooser *c = d->chooser;
+    return (k->flags & wanted) == wanted && !(c && c->excludes && c->excludes(c->context, k));
+}
+
+/* The cheapest by the cost model; NULL: no kernel can do it. Costs are those of one thread, so that the choice, and
+ * with it the bits of the chain, do not depend on the number of threads. */
+static const kernel *cheapest(const braid_problem *p, const device *d) {
+    const int threads = threads_get();
     const kernel *best = NULL;
     double best_cost = INFINITY;
+    threads_set(1);
     for (int j = 0; j < kernel_count(); j++) {
         const kernel *k = kernel_at(j);
-        if (k->op != p->op || (k->flags & wanted) != wanted || kernel_refuses(k, p, d)) continue;
+        if (k->op != p->op || !may_serve(k, d) || kernel_refuses(k, p, d)) continue;
         double cost = k->functions->cost(p);
         if (best && cost >= best_cost) continue;
         best = k;
         best_cost = cost;
     }
+    threads_set(threads);
     return best;
 }
 
@@ -57,7 +69,7 @@ static const char *supports(const braid_problem *p, const device *d) {
     return reason;
 }
 
-/* Predicted on the machine's own kernels; what a device lacks is not asked here. */
+/* The sum over the steps of the lowest cost of our kernels that this CPU can run. (A device is not known here.) */
 static double cost(const braid_problem *p) {
     op_chain c;
     double sum = 0;
@@ -67,7 +79,8 @@ static double cost(const braid_problem *p) {
         for (int k = 0; k < kernel_count(); k++) {
             const kernel *one = kernel_at(k);
             int does = one->op == c.steps[j].problem.op && one->pass == c.steps[j].problem.pass &&
-                       (one->dtypes & (1u << p->dtype));
+                       (one->dtypes & (1u << p->dtype)) && !one->vendor && one->backend != KERNEL_CUDA &&
+                       !(one->features & ~cpu_features());
             if (does) best = fmin(best, one->functions->cost(&c.steps[j].problem));
         }
         sum += best;

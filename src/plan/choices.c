@@ -21,8 +21,9 @@ static uint64_t key_of(const braid_problem *p) {
 }
 
 void choices_remember(braid_context *context, const braid_problem *p, const kernel *k) {
-    choice *to = &context->choices[context->next_choice++ % CONTEXT_CHOICES];
     uint64_t key = key_of(p);
+    if (!key) return;
+    choice *to = &context->choices[context->next_choice++ % CONTEXT_CHOICES];
     for (int j = 0; j < CONTEXT_CHOICES; j++) {
         if (context->choices[j].key == key) to = &context->choices[j];
     }
@@ -45,8 +46,11 @@ static const kernel *from_wisdom(const braid_context *context, const braid_probl
 const kernel *choices_find(void *context, const braid_problem *p) {
     const braid_context *c = context;
     uint64_t key = key_of(p);
+    if (c->repro == BRAID_REPRO_THREADS) return NULL;
     for (int j = 0; key && j < CONTEXT_CHOICES; j++) {
         if (c->choices[j].key == key) return c->choices[j].kernel;
     }
     return from_wisdom(c, p);
 }
+
+const char *choices_exclude(const void *context, const kernel *k) { return context_excludes(context, k); }

@@ -90,7 +90,7 @@ braid_status braid_context_create(const braid_context_options *options, braid_co
     threads_set(c->threads);
     braid_status status = backend_open(device_name && *device_name ? device_name : "auto", &c->device);
     if (status == BRAID_OK) {
-        c->chooser = (chooser){choices_find, c};
+        c->chooser = (chooser){choices_find, c, choices_exclude};
         c->device->chooser = &c->chooser;
     }
     if (status == BRAID_OK) status = memory_copy_text(disable ? disable : "", &c->disable);

@@ -112,24 +112,31 @@ static braid_status take_named(braid_op *op, const char *name) {
                 "expected a kernel of this op, pass and device, got \"%.64s\"; braid explain lists them", name);
 }
 
-/* Chooses the kernels of the chain's steps, which then race as one candidate. */
+#define STEP_SECONDS 1.0 /* of the race of one step where nothing else is said */
+
+/* Chooses the kernels of the chain's steps, which then race as one candidate. A step that no kernel can do leaves the
+ * chain out of the race, not the op. */
 static braid_status plan_steps(braid_op *op, const braid_plan_options *o) {
     op_chain c = {0};
+    braid_plan_options each = *o;
     if (!op_of(&op->problem)->chain || op_of(&op->problem)->chain(&op->problem, &c)) return BRAID_OK;
+    if (op->context->repro == BRAID_REPRO_THREADS) return BRAID_OK; /* nothing measured is asked for there */
+    each.seconds = o->seconds > 0 ? o->seconds / (c.count + 1) : STEP_SECONDS;
     for (int j = 0; j < c.count; j++) {
         braid_op *step = NULL;
         TRY(braid_op_create(op->context, &c.steps[j].problem, &step));
-        braid_status status = braid_op_plan(step, o);
+        braid_status status = braid_op_plan(step, &each);
         if (status == BRAID_OK) choices_remember(op->context, &step->problem, step->kernel);
         braid_op_destroy(step);
+        if (status == BRAID_ERROR_ARGUMENT) return BRAID_OK;
         TRY(status);
     }
     return BRAID_OK;
 }
 
 static braid_status measure(braid_op *op, const braid_plan_options *o) {
-    TRY(plan_steps(op, o));
     if (!o->again && wisdom_recall(op->context, &op->problem, &op->race)) return BRAID_OK;
+    TRY(plan_steps(op, o));
     if (o->effort != BRAID_EFFORT_EXHAUSTIVE) race_spare_reference(&op->problem, &op->race);
     TRY(race_check(op->context, &op->problem, 1, &op->race));
     TRY(race_time(op->context, &op->problem, o, &op->race));

@@ -5,6 +5,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/threads.h"
+#include "backend/cpu/cpu.h"
 #include "tests/support/unit.h"
 
 #include "plan/choices.h"
@@ -72,7 +74,7 @@ static const kernel *choose_counted(void *context, const braid_problem *p) {
 }
 
 static void steps_run_the_kernels_that_were_chosen(void **state) {
-    static const chooser chosen = {choose_counted, NULL};
+    static const chooser chosen = {choose_counted, NULL, NULL};
     const braid_problem p = given_problem("linear_act_fwd:" LAYER);
     device *d = open_cpu();
     rig r = {0};
@@ -93,6 +95,7 @@ static void steps_run_the_kernels_that_were_chosen(void **state) {
 /* By the cost model, of those that give the same bits at any number of threads. */
 static const kernel *cheapest(const braid_problem *p, const device *d) {
     const kernel *best = NULL;
+    threads_set(1); /* as a chain asks for costs */
     for (int j = 0; j < kernel_count(); j++) {
         const kernel *k = kernel_at(j);
         if (kernel_refuses(k, p, d) || !(k->flags & KERNEL_THREAD_INVARIANT)) continue;
@@ -143,7 +146,8 @@ static double lowest_cost(const char *text) {
     double best = INFINITY;
     for (int j = 0; j < kernel_count(); j++) {
         const kernel *k = kernel_at(j);
-        if (k->op == p.op && k->pass == p.pass && (k->dtypes & (1u << p.dtype)))
+        int ours = !k->vendor && k->backend != KERNEL_CUDA && !(k->features & ~cpu_features());
+        if (ours && k->op == p.op && k->pass == p.pass && (k->dtypes & (1u << p.dtype)))
             best = fmin(best, k->functions->cost(&p));
     }
     return best;
@@ -214,6 +218,53 @@ static void choices_come_from_wisdom(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* All kernels of act, for --disable. */
+static const char *no_act(void) {
+    static char list[2048];
+    list[0] = 0;
+    for (int j = 0; j < kernel_count(); j++) {
+        if (kernel_at(j)->op != BRAID_OP_ACT) continue;
+        strncat(list, kernel_at(j)->name, sizeof list - strlen(list) - 2);
+        strcat(list, ",");
+    }
+    return list;
+}
+
+/* A step without a kernel takes the chain out of the race; the fused kernels do not mind. */
+static void a_chain_without_a_step_takes_no_part(void **state) {
+    braid_context *context = given_context("", no_act());
+    braid_op *op = given_op(context, "linear_act_fwd:b4:c8:k8");
+    const braid_effort efforts[] = {BRAID_EFFORT_MEASURE, BRAID_EFFORT_ESTIMATE};
+    (void)state;
+    for (int e = 0; e < 2; e++) {
+        assert_int_equal(braid_op_plan(op, &(braid_plan_options){.effort = efforts[e], .seconds = 0.05}), BRAID_OK);
+        const braid_race *seen = braid_op_explain(op);
+        for (int j = 0; j < seen->count; j++) {
+            if (seen->candidates[j].kind != BRAID_KIND_CHAIN) continue;
+            assert_non_null(seen->candidates[j].reason);
+            assert_non_null(strstr(seen->candidates[j].reason, "act"));
+        }
+        assert_int_not_equal(seen->candidates[seen->winner].kind, BRAID_KIND_CHAIN);
+    }
+    braid_op_destroy(op);
+    braid_context_destroy(context);
+}
+
+/* At the level of the same bits at any number of threads nothing measured decides. */
+static void measured_choices_do_not_count_for_the_same_bits(void **state) {
+    braid_context *context = NULL;
+    (void)state;
+    assert_int_equal(
+        braid_context_create(
+            &(braid_context_options){.device = "cpu", .threads = 1, .repro = BRAID_REPRO_THREADS, .cache_dir = ""},
+            &context),
+        BRAID_OK);
+    const braid_problem p = given_problem("linear_fwd:b4:c8:k8");
+    choices_remember(context, &p, find(BRAID_OP_LINEAR, BRAID_PASS_FWD, KERNEL_REF));
+    assert_null(choices_find(context, &p));
+    braid_context_destroy(context);
+}
+
 static void a_plan_chooses_for_the_steps(void **state) {
     braid_context *context = given_context("", NULL);
     braid_op *op = given_op(context, "linear_act_fwd:b3:c5:k7:bias1");
@@ -232,6 +283,8 @@ int main(void) {
         cmocka_unit_test(steps_run_the_kernels_that_were_chosen),
         cmocka_unit_test(unknown_steps_get_the_cheapest_kernel),
         cmocka_unit_test(a_chain_costs_what_its_steps_cost),
+        cmocka_unit_test(a_chain_without_a_step_takes_no_part),
+        cmocka_unit_test(measured_choices_do_not_count_for_the_same_bits),
         cmocka_unit_test(what_was_chosen_last_is_remembered),
         cmocka_unit_test(the_oldest_choice_is_forgotten),
         cmocka_unit_test(choices_come_from_wisdom),
