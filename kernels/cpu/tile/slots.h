@@ -22,8 +22,9 @@ static inline int slots_take(slots *s) {
     for (;;) {
         uint64_t taken = atomic_load_explicit(&s->taken, memory_order_relaxed);
         int slot = ~taken ? __builtin_ctzll(~taken) : SLOTS_MOST;
-        if (slot < s->count && atomic_compare_exchange_weak_explicit(&s->taken, &taken, taken | UINT64_C(1) << slot,
-                                                                     memory_order_acquire, memory_order_relaxed))
+        if (slot < SLOTS_MOST && slot < s->count &&
+            atomic_compare_exchange_weak_explicit(&s->taken, &taken, taken | UINT64_C(1) << slot, memory_order_acquire,
+                                                  memory_order_relaxed))
             return slot;
     }
 }
