@@ -409,6 +409,91 @@ typedef void (*braid_row_function)(void *user, const char *section, const char *
 BRAID_API BRAID_MUST_CHECK braid_status braid_context_describe(braid_context *context, braid_row_function row,
                                                                void *user);
 
+/* ---- Networks ------------------------------------------------------------------------------ */
+
+/*
+ * A network: a graph of ops with named parameters, without memory and without a device. Either one of braid's own,
+ * by name, or your own, built value by value (examples/03_two_streams.c):
+ *
+ *     braid_net_create(NULL, NULL, &net);
+ *     braid_value x = braid_net_input(net, "rgb", 3), z = braid_net_input(net, "depth", 1);
+ *     braid_value y = braid_net_layer(net, "conv1", braid_net_join(net, x, z),
+ *                         &(braid_problem){.op = BRAID_OP_CONV2D, .out_channels = {16, 16}, .filter = {3, 3}});
+ *     ...
+ *     braid_net_output(net, y);
+ */
+typedef struct braid_net braid_net;
+
+/* What the networks of braid can be asked for. Zero means the network's default. */
+typedef struct braid_net_options {
+    int streams;                         /* linet: 1 to 8 input streams, default 3 */
+    int64_t channels[BRAID_MAX_STREAMS]; /* of every input stream; default 3, 1, 1, ... */
+    int64_t classes;                     /* default 15; lenet86: 10; mlp: the last of its layers */
+    double width;                        /* linet, mcresnet: factor on all channels; default 1 */
+    double dropout;                      /* linet, mcresnet: rate before the classifier */
+    int zero_init_residual;              /* linet, mcresnet: 1: every block begins as its shortcut */
+    int dilate[3];                       /* linet: 1: dilation takes the place of the stride of layer2, 3, 4 */
+    const char *init;                    /* linet: "head" (default) or "seed", as its versions began */
+    braid_fusion fusion;                 /* mcresnet */
+    int64_t layers[16];                  /* mlp: the widths, from the input to the output, ended by 0 */
+} braid_net_options;
+
+/* The names of braid's own networks, and a line on each; NULL beyond the last. */
+BRAID_API const char *braid_net_name(int index);
+BRAID_API const char *braid_net_summary(int index);
+
+/* Returns a network: one of braid's own, or, with kind NULL, an empty one to build. options may be NULL. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_net_create(const char *kind, const braid_net_options *options,
+                                                         braid_net **net);
+BRAID_API void braid_net_destroy(braid_net *net);
+
+/* A network's description as JSON ({"kind":"linet18","streams":3,...}), kept in model files, and a network from one.
+ * The text is borrowed from the network. A network that was built has no description, and gives NULL. */
+BRAID_API const char *braid_net_describe(const braid_net *net);
+BRAID_API BRAID_MUST_CHECK braid_status braid_net_from_description(const char *text, size_t bytes, braid_net **net);
+
+/* A value of a network that is being built: one plane for each stream. The calls below return it; after a mistake the
+ * network keeps the first message, and braid_net_check and everything later report it. */
+typedef struct braid_value {
+    int id;
+} braid_value;
+
+BRAID_API braid_value braid_net_input(braid_net *net, const char *stream, int64_t channels); /* [B][H][W][C] */
+BRAID_API braid_value braid_net_select(braid_net *net, braid_value x, int first, int count); /* some streams of x */
+BRAID_API braid_value braid_net_join(braid_net *net, braid_value x, braid_value z);          /* streams side by side */
+/* The pixels of x as rows [B][channels] or [B * m][channels], m rows for a sample; nothing moves. */
+BRAID_API braid_value braid_net_reshape(braid_net *net, braid_value x, int64_t channels);
+/* A layer on every stream of x: conv2d, linear, batchnorm, act, maxpool, avgpool, layernorm, dropout or fuse, with the
+ * fields of its op except those of shape. Its parameters are called name.weight, name.bias, ..., with .0, .1, ... behind
+ * where x has several streams. */
+BRAID_API braid_value braid_net_layer(braid_net *net, const char *name, braid_value x, const braid_problem *layer);
+BRAID_API braid_value braid_net_add(braid_net *net, braid_value x, braid_value z);
+/* LINet's learned mix of the streams r and of the mix so far, z (or no value, {0}), as one stream. */
+BRAID_API braid_value braid_net_integrate(braid_net *net, const char *name, braid_value r, braid_value z,
+                                          const braid_problem *layer); /* integrated_out, stride */
+BRAID_API void braid_net_output(braid_net *net, braid_value y); /* one stream, [B][classes] or [B][1][1][classes] */
+
+/* BRAID_OK where the network is whole; else the first mistake. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_net_check(const braid_net *net);
+
+/* One tensor of a network's state as files have it: K,C,R,S for filters. */
+typedef struct braid_tensor_info {
+    const char *name;
+    braid_dtype dtype; /* f32, or i64 for counters */
+    int rank;
+    int64_t dims[4];
+    int is_parameter; /* 0: a running statistic or a counter */
+    int stream;       /* to which it belongs; -1: to none, or to the integrated pathway */
+} braid_tensor_info;
+
+BRAID_API int braid_net_tensor_count(const braid_net *net);
+BRAID_API BRAID_MUST_CHECK braid_status braid_net_tensor(const braid_net *net, int index, braid_tensor_info *info);
+BRAID_API int64_t braid_net_parameter_count(const braid_net *net); /* numbers that are learned */
+
+/* The input streams, in order. */
+BRAID_API int braid_net_stream_count(const braid_net *net);
+BRAID_API const char *braid_net_stream(const braid_net *net, int index, int64_t *channels); /* channels may be NULL */
+
 #ifdef __cplusplus
 }
 #endif
