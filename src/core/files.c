@@ -30,7 +30,7 @@ static int system_open(const char *path, int flags, unsigned mode) { return open
 
 static int system_mkdir(const char *path, unsigned mode) { return mkdir(path, (mode_t)mode); }
 
-static const files_table system_table = {system_open, pread, write, fsync, close, rename, unlink, system_mkdir};
+static const files_table system_table = {system_open, pread, pwrite, fsync, close, rename, unlink, system_mkdir};
 static const files_table *table = &system_table;
 static atomic_uint temporary_count;
 
@@ -52,11 +52,11 @@ static int open_file(const char *path, int flags, unsigned mode) {
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
-/* Fills data from the file's start until `room` bytes or the end of the file. False with errno. */
-static bool read_bytes(int fd, char *data, size_t room, size_t *used) {
+/* Fills data from `offset` of the file until `room` bytes or the end of the file. False with errno. */
+static bool read_bytes(int fd, size_t offset, char *data, size_t room, size_t *used) {
     int interrupts = 0;
     while (*used < room) {
-        ssize_t got = table->pread(fd, data + *used, room - *used, (off_t)*used);
+        ssize_t got = table->pread(fd, data + *used, room - *used, (off_t)(offset + *used));
         if (got == 0) return true;
         if (got > 0) {
             *used += (size_t)got;
@@ -89,35 +89,62 @@ static braid_status read_all(int fd, const char *path, size_t expected, size_t l
         if (!size_add(room, 1, &buffer_bytes))
             return fail(BRAID_ERROR_MEMORY, "%s: the file does not fit in memory", path);
         TRY(grow_buffer(data, *used, buffer_bytes));
-        if (!read_bytes(fd, *data, room, used)) return fail_file(code, path, "read", errno);
+        if (!read_bytes(fd, 0, *data, room, used)) return fail_file(code, path, "read", errno);
         if (*used > limit) return fail(code, "%s: expected a file of at most %zu bytes, got a larger one", path, limit);
         if (*used < room || room == most) return BRAID_OK;
         if (!size_mul(room, 2, &room)) room = most;
     }
 }
 
-static braid_status read_open_file(int fd, const char *path, size_t limit, braid_status code, char **data,
-                                   size_t *used) {
+static braid_status look_at_input(files_input *in) {
     struct stat info;
-    if (fstat(fd, &info) != 0) return fail_file(code, path, "read", errno);
-    if (!S_ISREG(info.st_mode)) return fail(code, "%s: expected a file, got a folder or a device", path);
-    size_t expected = info.st_size < FIRST_READ ? FIRST_READ : (size_t)info.st_size + 1;
-    braid_status status = read_all(fd, path, expected, limit, code, data, used);
-    if (status == BRAID_OK) return BRAID_OK;
-    memory_free(*data);
-    *data = NULL;
+    if (fstat(in->fd, &info) != 0) return fail_file(in->code, in->path, "read", errno);
+    if (!S_ISREG(info.st_mode)) return fail(in->code, "%s: expected a file, got a folder or a device", in->path);
+    in->bytes = (size_t)info.st_size;
+    return BRAID_OK;
+}
+
+braid_status files_input_open(files_input *in, const char *path, braid_status code) {
+    *in = (files_input){.path = path, .code = code};
+    int fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* a pipe must not hold us up */
+    if (fd < 0) return fail_file(code, path, "open", errno);
+    in->fd = fd;
+    braid_status status = look_at_input(in);
+    if (status != BRAID_OK) files_input_close(in);
     return status;
 }
 
+braid_status files_input_read(const files_input *in, size_t offset, void *data, size_t bytes) {
+    size_t used = 0, end;
+    if (!size_add(offset, bytes, &end) || end > in->bytes)
+        return fail(in->code, "%s: expected %zu bytes behind byte %zu, got a file of %zu bytes", in->path, bytes,
+                    offset, in->bytes);
+    if (!read_bytes(in->fd, offset, data, bytes, &used)) return fail_file(in->code, in->path, "read", errno);
+    if (used < bytes)
+        return fail(in->code, "%s: expected %zu bytes behind byte %zu, got %zu; the file was cut while it was read",
+                    in->path, bytes, offset, used);
+    return BRAID_OK;
+}
+
+void files_input_close(files_input *in) {
+    if (in->path) table->close(in->fd); /* nothing was written: nothing to lose */
+    in->path = NULL;
+}
+
 braid_status files_read(const char *path, size_t limit, braid_status code, char **data, size_t *bytes) {
+    files_input in;
     size_t used = 0;
     *data = NULL;
     *bytes = 0;
-    int fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* a pipe must not hold us up */
-    if (fd < 0) return fail_file(code, path, "open", errno);
-    braid_status status = read_open_file(fd, path, limit, code, data, &used);
-    table->close(fd); /* nothing was written: nothing to lose */
-    TRY(status);
+    TRY(files_input_open(&in, path, code));
+    size_t expected = in.bytes < FIRST_READ ? FIRST_READ : in.bytes + 1;
+    braid_status status = read_all(in.fd, path, expected, limit, code, data, &used);
+    files_input_close(&in);
+    if (status != BRAID_OK) {
+        memory_free(*data);
+        *data = NULL;
+        return status;
+    }
     (*data)[used] = 0;
     *bytes = used;
     return BRAID_OK;
@@ -125,12 +152,13 @@ braid_status files_read(const char *path, size_t limit, braid_status code, char 
 
 /* ---- Replacing ---------------------------------------------------------------------------- */
 
-static bool write_bytes(int fd, const char *data, size_t bytes) {
+static bool write_bytes(int fd, size_t offset, const char *data, size_t bytes) {
     int interrupts = 0;
     while (bytes > 0) {
-        ssize_t put = table->write(fd, data, bytes);
+        ssize_t put = table->pwrite(fd, data, bytes, (off_t)offset);
         if (put > 0) {
             data += put;
+            offset += (size_t)put;
             bytes -= (size_t)put;
             interrupts = 0;
         } else if (put == 0) {
@@ -171,36 +199,6 @@ static braid_status open_temporary(const char *folder, const char *path, char **
                 MAX_NAMES, folder);
 }
 
-/* Writes, syncs and closes the temporary, and gives it its name. The caller removes it on failure. */
-static braid_status fill_and_rename(int fd, const char *name, const char *path, const void *data, size_t bytes) {
-    const char *failed = NULL;
-    if (!write_bytes(fd, data, bytes))
-        failed = "write";
-    else if (!sync_file(fd))
-        failed = "sync";
-    int error = errno;
-    if (!close_file(fd) && !failed) {
-        failed = "close";
-        error = errno;
-    }
-    if (!failed && table->rename(name, path) != 0) {
-        failed = "rename the temporary file to";
-        error = errno;
-    }
-    return failed ? fail_file(BRAID_ERROR_DISK, path, failed, error) : BRAID_OK;
-}
-
-static braid_status replace_in_folder(const char *folder, const char *path, const void *data, size_t bytes) {
-    char *name;
-    int fd = -1;
-    TRY(open_temporary(folder, path, &name, &fd));
-    braid_status status = fill_and_rename(fd, name, path, data, bytes);
-    for (int tries = 0; status != BRAID_OK && tries < MAX_INTERRUPTS; tries++)
-        if (table->unlink(name) == 0 || errno != EINTR) break;
-    memory_free(name);
-    return status;
-}
-
 /* The folder part of a path, "." where it has none. Returns memory for memory_free. */
 static braid_status folder_of(const char *path, char **folder) {
     const char *slash = strrchr(path, '/');
@@ -211,24 +209,57 @@ static braid_status folder_of(const char *path, char **folder) {
 }
 
 /* The folder is opened first, so that only its sync can fail once the new file is in place. */
-static braid_status replace_and_sync(const char *folder, const char *path, const void *data, size_t bytes) {
-    int folder_fd = open_file(folder, O_RDONLY | O_DIRECTORY, 0);
-    if (folder_fd < 0) return fail_file(BRAID_ERROR_DISK, folder, "open the folder", errno);
-    braid_status status = replace_in_folder(folder, path, data, bytes);
-    if (status == BRAID_OK && !sync_file(folder_fd) && errno != EINVAL) /* EINVAL: this file system syncs no folders */
-        status = fail_file(BRAID_ERROR_DISK, path,
+static braid_status open_output(files_output *out) {
+    TRY(folder_of(out->path, &out->folder));
+    out->folder_fd = open_file(out->folder, O_RDONLY | O_DIRECTORY, 0);
+    if (out->folder_fd < 0) return fail_file(BRAID_ERROR_DISK, out->folder, "open the folder", errno);
+    return open_temporary(out->folder, out->path, &out->temporary, &out->fd);
+}
+
+static void release_output(files_output *out) {
+    if (out->folder_fd >= 0) table->close(out->folder_fd);
+    memory_free(out->temporary);
+    memory_free(out->folder);
+    *out = (files_output){.fd = -1, .folder_fd = -1};
+}
+
+braid_status files_output_begin(files_output *out, const char *path) {
+    *out = (files_output){.path = path, .fd = -1, .folder_fd = -1};
+    if (!path || !*path) return fail(BRAID_ERROR_ARGUMENT, "path: expected the name of a file, got none");
+    braid_status status = open_output(out);
+    if (status != BRAID_OK) release_output(out);
+    return status;
+}
+
+braid_status files_output_write(files_output *out, size_t offset, const void *data, size_t bytes) {
+    if (write_bytes(out->fd, offset, data, bytes)) return BRAID_OK;
+    return fail_file(BRAID_ERROR_DISK, out->path, "write", errno);
+}
+
+/* Syncs and closes the temporary (in any case), and gives it its name. */
+static braid_status close_and_rename(files_output *out, braid_status status) {
+    if (status == BRAID_OK && !sync_file(out->fd)) status = fail_file(BRAID_ERROR_DISK, out->path, "sync", errno);
+    if (!close_file(out->fd) && status == BRAID_OK) status = fail_file(BRAID_ERROR_DISK, out->path, "close", errno);
+    if (status == BRAID_OK && table->rename(out->temporary, out->path) != 0)
+        status = fail_file(BRAID_ERROR_DISK, out->path, "rename the temporary file to", errno);
+    return status;
+}
+
+braid_status files_output_end(files_output *out, braid_status status) {
+    status = close_and_rename(out, status);
+    for (int tries = 0; status != BRAID_OK && tries < MAX_INTERRUPTS; tries++)
+        if (table->unlink(out->temporary) == 0 || errno != EINTR) break;
+    if (status == BRAID_OK && !sync_file(out->folder_fd) && errno != EINVAL) /* EINVAL: no folders are synced here */
+        status = fail_file(BRAID_ERROR_DISK, out->path,
                            "sync its folder (the new file is in place, but a power cut may undo it)", errno);
-    table->close(folder_fd);
+    release_output(out);
     return status;
 }
 
 braid_status files_replace(const char *path, const void *data, size_t bytes) {
-    char *folder;
-    if (!path || !*path) return fail(BRAID_ERROR_ARGUMENT, "path: expected the name of a file, got none");
-    TRY(folder_of(path, &folder));
-    braid_status status = replace_and_sync(folder, path, data, bytes);
-    memory_free(folder);
-    return status;
+    files_output out;
+    TRY(files_output_begin(&out, path));
+    return files_output_end(&out, files_output_write(&out, 0, data, bytes));
 }
 
 /* ---- Folders ------------------------------------------------------------------------------ */

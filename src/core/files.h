@@ -15,7 +15,7 @@
 typedef struct files_table {
     int (*open)(const char *path, int flags, unsigned mode);
     ssize_t (*pread)(int fd, void *data, size_t bytes, off_t offset);
-    ssize_t (*write)(int fd, const void *data, size_t bytes);
+    ssize_t (*pwrite)(int fd, const void *data, size_t bytes, off_t offset);
     int (*fsync)(int fd);
     int (*close)(int fd);
     int (*rename)(const char *from, const char *to);
@@ -34,6 +34,34 @@ braid_status files_read(const char *path, size_t limit, braid_status code, char 
  * file stays and no temporary is left. One failure comes later: when the folder cannot be synced, the new file is in
  * place, and the message says so. */
 braid_status files_replace(const char *path, const void *data, size_t bytes);
+
+/* A file that is read in pieces. Borrows the path until it is closed. */
+typedef struct files_input {
+    const char *path;
+    int fd;
+    size_t bytes;      /* of the whole file when it was opened */
+    braid_status code; /* of a failure */
+} files_input;
+
+braid_status files_input_open(files_input *in, const char *path, braid_status code);
+
+/* Exactly `bytes` bytes from `offset` on; a file that ends before them is a failure. */
+braid_status files_input_read(const files_input *in, size_t offset, void *data, size_t bytes);
+void files_input_close(files_input *in); /* one that was never opened but zeroed is fine */
+
+/* A file that is replaced piece by piece, as files_replace does it. Borrows the path until the end. */
+typedef struct files_output {
+    const char *path;
+    char *folder, *temporary;
+    int fd, folder_fd;
+} files_output;
+
+/* Opens the temporary; then files_output_end must be called once, whatever happens between. */
+braid_status files_output_begin(files_output *out, const char *path);
+braid_status files_output_write(files_output *out, size_t offset, const void *data, size_t bytes);
+
+/* Gives the temporary its name if `status` is BRAID_OK, else removes it. Returns `status` or the first failure. */
+braid_status files_output_end(files_output *out, braid_status status);
 
 /* Makes a private folder (0700) and its parents if missing. Refuses one that others may write to, or not ours. */
 braid_status files_make_private_folder(const char *path);

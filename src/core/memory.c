@@ -86,6 +86,21 @@ void memory_free(void *memory) {
     atomic_fetch_sub(&live_count, 1);
 }
 
+braid_status memory_grow(void **array, size_t used, size_t *room, size_t element_bytes, const char *what) {
+    void *larger;
+    size_t wanted = 16;
+    if (used < *room) return BRAID_OK;
+    if (*room >= wanted && !size_mul(*room, 2, &wanted))
+        return fail(BRAID_ERROR_MEMORY, "%s: expected a size that fits in 64 bits, got twice %zu elements", what,
+                    *room);
+    TRY(memory_alloc(wanted, element_bytes, what, &larger));
+    if (used > 0) memcpy(larger, *array, used * element_bytes); /* fits: it was allocated */
+    memory_free(*array);
+    *array = larger;
+    *room = wanted;
+    return BRAID_OK;
+}
+
 braid_status memory_copy_text(const char *text, char **out) {
     void *copy;
     size_t bytes = strlen(text) + 1;

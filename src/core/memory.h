@@ -24,6 +24,10 @@ braid_status memory_alloc_device(size_t bytes, const char *what, void **out);
 /* NULL is fine. */
 void memory_free(void *memory);
 
+/* Makes room for one more element behind the first `used` of an array, by doubling it; *room is how many fit. Starts
+ * from NULL and 0. On failure the array stays as it was. */
+braid_status memory_grow(void **array, size_t used, size_t *room, size_t element_bytes, const char *what);
+
 /* A copy of a string. */
 braid_status memory_copy_text(const char *text, char **out);
 

@@ -105,8 +105,8 @@ static ssize_t faulty_pread(int fd, void *data, size_t bytes, off_t offset) {
     return file_call_fails(FAIL_PREAD) ? -1 : pread(fd, data, bytes_let_through(FAIL_PREAD, bytes), offset);
 }
 
-static ssize_t faulty_write(int fd, const void *data, size_t bytes) {
-    return file_call_fails(FAIL_WRITE) ? -1 : write(fd, data, bytes_let_through(FAIL_WRITE, bytes));
+static ssize_t faulty_pwrite(int fd, const void *data, size_t bytes, off_t offset) {
+    return file_call_fails(FAIL_WRITE) ? -1 : pwrite(fd, data, bytes_let_through(FAIL_WRITE, bytes), offset);
 }
 
 static int faulty_fsync(int fd) { return file_call_fails(FAIL_FSYNC) ? -1 : fsync(fd); }
@@ -127,7 +127,7 @@ static int faulty_mkdir(const char *path, unsigned mode) {
 }
 
 void fail_files_install(void) {
-    static const files_table faulty = {faulty_open,  faulty_pread,  faulty_write,  faulty_fsync,
+    static const files_table faulty = {faulty_open,  faulty_pread,  faulty_pwrite, faulty_fsync,
                                        faulty_close, faulty_rename, faulty_unlink, faulty_mkdir};
     fail_files_arm(0, 0, FAIL_ONCE, EIO);
     files_set_table(&faulty);

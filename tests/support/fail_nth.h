@@ -59,7 +59,7 @@ int64_t fail_alloc_calls(void);
 #define FAIL_MKDIR 0x80u
 #define FAIL_ANY_FILE_CALL 0xffu
 
-/* In place of an errno: write and pread move half of what was asked (at least a byte), and only they count. */
+/* In place of an errno: pwrite and pread move half of what was asked (at least a byte), and only they count. */
 #define FAIL_SHORT (-1)
 
 /* Sets the table of core/files; the calls go on to the system. */
