@@ -106,7 +106,7 @@ static void make_columns(const dots_part *a, gemm_dots *g, int64_t first) {
     if (bias && gemm_is_bf16(tile))
         tile->bf16->widen(start, (const uint16_t *)bias + first, g->n);
     else if (bias)
-        copy_floats(start, (const float *)bias + first, g->n);
+        for (int j = 0; j < g->n; j++) start[j] = ((const float *)bias)[first + j];
     for (int j = 0; j < g->n; j++) g->column[j] = w + (first + j) * g->depth * a->l->bytes;
     tile->run_dots(g);
     for (int i = 0; i < g->m; i++) {
@@ -115,7 +115,7 @@ static void make_columns(const dots_part *a, gemm_dots *g, int64_t first) {
         if (gemm_is_bf16(tile))
             tile->bf16->narrow((uint16_t *)y + at, sum, g->n);
         else
-            copy_floats((float *)y + at, sum, g->n);
+            for (int j = 0; j < g->n; j++) ((float *)y)[at + j] = sum[j];
     }
 }
 

@@ -13,9 +13,14 @@
 #define PAIRS_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #define PAIRS_LINE 16 /* units of a register */
 
+/* The first `count` places of a register, or all of them. */
+static inline __mmask16 pairs_first(int64_t count) {
+    return (__mmask16)(count < PAIRS_LINE ? (1u << count) - 1 : 0xffffu);
+}
+
 /* Up to PAIRS_LINE units: a[j] in the low half and b[j] in the high one, 0 where a or b is NULL and behind count. */
 PAIRS_TARGET static inline __m512i pairs_of(const uint16_t *a, const uint16_t *b, int64_t count) {
-    const __mmask16 some = count < PAIRS_LINE ? (__mmask16)((1u << count) - 1) : (__mmask16)0xffff;
+    const __mmask16 some = pairs_first(count);
     const __m512i zero = _mm512_setzero_si512();
     const __m512i low = a ? _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(some, a)) : zero;
     const __m512i high = b ? _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(some, b)) : zero;
@@ -26,7 +31,7 @@ PAIRS_TARGET static inline __m512i pairs_of(const uint16_t *a, const uint16_t *b
 PAIRS_TARGET static inline void pairs_join(uint32_t *to, const uint16_t *a, const uint16_t *b, int64_t count) {
     for (int64_t j = 0; j < count; j += PAIRS_LINE) {
         const int64_t left = count - j;
-        const __mmask16 some = left < PAIRS_LINE ? (__mmask16)((1u << left) - 1) : (__mmask16)0xffff;
+        const __mmask16 some = pairs_first(left);
         _mm512_mask_storeu_epi32(to + j, some, pairs_of(a + j, b ? b + j : b, left));
     }
 }
