@@ -13,6 +13,8 @@
 
 /* A family is a line here and a file beside this one. */
 static const net_kind *const families[] = {
+    linet_kinds,
+    mcresnet_kinds,
     NULL,
 };
 
