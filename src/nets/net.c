@@ -15,6 +15,9 @@
 static const net_kind *const families[] = {
     linet_kinds,
     mcresnet_kinds,
+    lenet_kinds,
+    ssae_kinds,
+    mlp_kinds,
     NULL,
 };
 

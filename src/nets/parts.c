@@ -8,9 +8,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-/* ---- Tensors and layers -------------------------------------------------------------------- */
 
 graph_value part_tensor(graph *g, const graph_plane *what, const char *format, ...) {
     graph_plane plane = *what;
@@ -43,45 +40,4 @@ graph_value part_gate(graph *g, const char *name, graph_value x) {
     graph_value h = graph_act(g, part_linear(g, layer, all, hidden > 0 ? hidden : 1), BRAID_ACTIVATION_RELU);
     snprintf(layer, sizeof layer, "%s.gate_network.2", name);
     return graph_cast(g, part_linear(g, layer, h, x.count));
-}
-
-/* ---- Options ------------------------------------------------------------------------------- */
-
-static braid_status refuse(const net_kind *kind, const char *option) {
-    return fail(BRAID_ERROR_ARGUMENT, "%s has no option %s: expected it to be left out, got a value", kind->name,
-                option);
-}
-
-braid_status part_refuse_others(const net_kind *kind, const braid_net_options *o, unsigned has) {
-    if (!(has & OPTION_WIDTH) && o->width != 0) return refuse(kind, "width");
-    if (!(has & OPTION_DROPOUT) && o->dropout != 0) return refuse(kind, "dropout");
-    if (!(has & OPTION_ZERO_INIT_RESIDUAL) && o->zero_init_residual) return refuse(kind, "zero_init_residual");
-    if (!(has & OPTION_DILATE) && (o->dilate[0] || o->dilate[1] || o->dilate[2])) return refuse(kind, "dilate");
-    if (!(has & OPTION_INIT) && o->init) return refuse(kind, "init");
-    if (!(has & OPTION_FUSION) && o->fusion != BRAID_FUSION_CONCAT) return refuse(kind, "fusion");
-    for (int j = 0; j < 16 && !(has & OPTION_LAYERS); j++) {
-        if (o->layers[j]) return refuse(kind, "layers");
-    }
-    return BRAID_OK;
-}
-
-/* Zero becomes `value`; anything else must be it. */
-static braid_status settle(const net_kind *kind, const char *option, int64_t *at, int64_t value) {
-    if (*at == 0) *at = value;
-    if (*at == value) return BRAID_OK;
-    return fail(BRAID_ERROR_ARGUMENT, "%s: expected %s %lld or left out, got %lld", kind->name, option,
-                (long long)value, (long long)*at);
-}
-
-braid_status part_one_stream(const net_kind *kind, braid_net_options *options, int64_t channels, int64_t classes) {
-    int64_t streams = options->streams;
-    TRY(settle(kind, "streams", &streams, 1));
-    TRY(settle(kind, "channels", &options->channels[0], channels));
-    for (int i = 1; i < BRAID_MAX_STREAMS; i++) {
-        if (options->channels[i])
-            return fail(BRAID_ERROR_ARGUMENT, "%s: expected channels of 1 stream, got %lld for stream %d", kind->name,
-                        (long long)options->channels[i], i);
-    }
-    options->streams = 1;
-    return settle(kind, "classes", &options->classes, classes);
 }

@@ -1,6 +1,6 @@
 /*
  * What several networks are made of: tensors with their names, a fully connected layer, the gate of a gated
- * fusion, and the refusal of options that a network does not have.
+ * fusion.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,22 +23,5 @@ graph_value part_linear(graph *g, const char *name, graph_value x, int64_t out);
  * W2 relu(W1 [x_0, x_1, ...] + b1) + b2, the hidden layer as wide as the mean of the streams. The parameters are
  * name.gate_network.0.weight, .0.bias, .2.weight and .2.bias. */
 graph_value part_gate(graph *g, const char *name, graph_value x);
-
-/* Options that a network may have besides streams, channels and classes, as bits. */
-enum {
-    OPTION_WIDTH = 1,
-    OPTION_DROPOUT = 2,
-    OPTION_ZERO_INIT_RESIDUAL = 4,
-    OPTION_DILATE = 8,
-    OPTION_INIT = 16,
-    OPTION_FUSION = 32,
-    OPTION_LAYERS = 64,
-};
-
-/* Refuses the options that are set but are not in `has`. */
-braid_status part_refuse_others(const net_kind *kind, const braid_net_options *options, unsigned has);
-
-/* Fills in one stream of `channels`, and `classes`; refuses other values. Classes of 0: the network has none. */
-braid_status part_one_stream(const net_kind *kind, braid_net_options *options, int64_t channels, int64_t classes);
 
 #endif
