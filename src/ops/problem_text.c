@@ -5,13 +5,13 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
-#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/dtype.h"
+#include "core/reals.h"
 #include "ops/problem.h"
 
 /* ---- Names -------------------------------------------------------------------------------- */
@@ -27,39 +27,6 @@ const char *braid_pass_name(braid_op_id id, braid_pass pass) {
     const op_info *o = op_find(id);
     if (!o || (unsigned)pass >= BRAID_PASS_COUNT || !(o->passes & (1u << pass))) return NULL;
     return o->single_pass ? "" : pass_names[pass];
-}
-
-/* ---- Reals, in the C locale whatever the program has set ------------------------------------ */
-
-/* Gives this thread the C locale's numbers. Returns the locale to hand to leave_c; 0: there was no memory for it. */
-static locale_t enter_c(locale_t *before) {
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (c != (locale_t)0) *before = uselocale(c);
-    return c;
-}
-
-static void leave_c(locale_t c, locale_t before) {
-    if (c == (locale_t)0) return;
-    uselocale(before);
-    freelocale(c);
-}
-
-/* *end == text where nothing could be read. */
-static double real_read(const char *text, char **end) {
-    locale_t before = (locale_t)0, c = enter_c(&before);
-    double value = strtod(text, end);
-    leave_c(c, before);
-    return value;
-}
-
-/* The shortest digits that read back as the same value. */
-static void real_print(char *text, size_t size, double value) {
-    locale_t before = (locale_t)0, c = enter_c(&before);
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, size, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    leave_c(c, before);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------ */
@@ -335,7 +302,7 @@ static void put_field(text_out *out, const braid_problem *p, field_id id) {
     const field *f = &fields[id];
     const void *at = (const char *)p + f->offset;
     const int64_t *integers = at;
-    char real[40];
+    char real[REAL_TEXT_BYTES];
     put(out, ":%s", f->name);
     switch (f->kind) {
         case FIELD_KIND_INT: put(out, "%d", *(const int *)at); break;
