@@ -54,6 +54,9 @@ int safetensors_has_checksums(const safetensors *file);
 /* All data of one of the file's tensors: end - begin bytes. */
 braid_status safetensors_read(const safetensors *file, const safetensors_entry *entry, void *to);
 
+/* Reads one tensor's data in small pieces and keeps nothing: is all of it there, and does its checksum match? */
+braid_status safetensors_verify(const safetensors *file, const safetensors_entry *entry);
+
 /* ---- Writing ------------------------------------------------------------------------------ */
 
 typedef struct safetensors_writer safetensors_writer;

@@ -18,6 +18,7 @@
 #include "core/sizes.h"
 
 #define LENGTH_BYTES 8
+#define PIECE_BYTES ((size_t)1 << 18) /* of safetensors_verify */
 #define MEMORY_NAME "safetensors in memory"
 
 struct safetensors {
@@ -175,10 +176,35 @@ const char *safetensors_metadata(const safetensors *file, const char *key) {
 
 int safetensors_has_checksums(const safetensors *file) { return file->checksums != NULL; }
 
-braid_status safetensors_read(const safetensors *file, const safetensors_entry *entry, void *to) {
-    size_t bytes = entry->end - entry->begin, index = (size_t)(entry - file->header.entries);
-    if (bytes > 0) TRY(read_bytes(file, file->data_begin + entry->begin, to, bytes));
+static braid_status compare_tensor(const safetensors *file, const safetensors_entry *entry, uint64_t hash) {
+    size_t index = (size_t)(entry - file->header.entries);
     if (!file->checksums) return BRAID_OK;
-    return compare_checksum(file, file->checksums + SAFETENSORS_DIGITS * (index + 1), XXH3_64bits(to, bytes), "tensor ",
-                            entry->name);
+    return compare_checksum(file, file->checksums + SAFETENSORS_DIGITS * (index + 1), hash, "tensor ", entry->name);
+}
+
+braid_status safetensors_read(const safetensors *file, const safetensors_entry *entry, void *to) {
+    size_t bytes = entry->end - entry->begin;
+    if (bytes > 0) TRY(read_bytes(file, file->data_begin + entry->begin, to, bytes));
+    return compare_tensor(file, entry, XXH3_64bits(to, bytes));
+}
+
+static braid_status hash_pieces(const safetensors *file, const safetensors_entry *entry, void *piece, uint64_t *hash) {
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    for (size_t at = entry->begin, part; at < entry->end; at += part) {
+        part = entry->end - at < PIECE_BYTES ? entry->end - at : PIECE_BYTES;
+        TRY(read_bytes(file, file->data_begin + at, piece, part));
+        XXH3_64bits_update(&state, piece, part);
+    }
+    *hash = XXH3_64bits_digest(&state);
+    return BRAID_OK;
+}
+
+braid_status safetensors_verify(const safetensors *file, const safetensors_entry *entry) {
+    void *piece;
+    uint64_t hash = 0;
+    TRY(memory_alloc(PIECE_BYTES, 1, "a piece of a model file", &piece));
+    braid_status status = hash_pieces(file, entry, piece, &hash);
+    memory_free(piece);
+    return status == BRAID_OK ? compare_tensor(file, entry, hash) : status;
 }
