@@ -198,7 +198,7 @@ static braid_status read_dtype(cursor *c, const char *tensor, braid_dtype *dtype
         if (strcmp(name, dtype_names[i]) == 0) return BRAID_OK;
     }
     return fail(BRAID_ERROR_MODEL,
-                "%s: tensor \"%s\": expected the dtype F64, F32, F16, BF16, I64, I32 or U8, got \"%.16s\"; "
+                "%s: tensor \"%.128s\": expected the dtype F64, F32, F16, BF16, I64, I32 or U8, got \"%.16s\"; "
                 "convert the tensor to one of them",
                 c->what, tensor, name);
 }
@@ -209,7 +209,7 @@ static braid_status read_shape(cursor *c, safetensors_entry *entry) {
     if (take(c, ']')) return BRAID_OK;
     do {
         if (entry->rank == SAFETENSORS_MAX_RANK)
-            return fail(BRAID_ERROR_MODEL, "%s: tensor \"%s\": expected at most %d dimensions, got more", c->what,
+            return fail(BRAID_ERROR_MODEL, "%s: tensor \"%.128s\": expected at most %d dimensions, got more", c->what,
                         entry->name, SAFETENSORS_MAX_RANK);
         TRY(read_whole(c, &entry->dims[entry->rank++]));
     } while (take(c, ','));
@@ -235,9 +235,10 @@ static braid_status read_field(cursor *c, safetensors_entry *entry, unsigned *se
     TRY(read_text(c, "the field of a tensor", &name));
     while (field < 3 && strcmp(name, fields[field]) != 0) field++;
     if (field == 3 || *seen & 1u << field)
-        return fail(BRAID_ERROR_MODEL,
-                    "%s: tensor \"%s\": expected the fields dtype, shape and data_offsets once each, got \"%.32s\"%s",
-                    c->what, entry->name, name, field == 3 ? "" : " twice");
+        return fail(
+            BRAID_ERROR_MODEL,
+            "%s: tensor \"%.128s\": expected the fields dtype, shape and data_offsets once each, got \"%.32s\"%s",
+            c->what, entry->name, name, field == 3 ? "" : " twice");
     *seen |= 1u << field;
     TRY(expect(c, ':'));
     return field == 0   ? read_dtype(c, entry->name, &entry->dtype)
@@ -249,17 +250,18 @@ static braid_status check_entry(const cursor *c, const safetensors_entry *entry,
     size_t bytes;
     if (!safetensors_bytes(entry, &bytes))
         return fail(BRAID_ERROR_MODEL,
-                    "%s: tensor \"%s\": expected a shape whose bytes fit in 63 bits, got a larger one", c->what,
+                    "%s: tensor \"%.128s\": expected a shape whose bytes fit in 63 bits, got a larger one", c->what,
                     entry->name);
     if (entry->begin > entry->end || entry->end > data_bytes)
         return fail(
             BRAID_ERROR_MODEL,
-            "%s: tensor \"%s\": expected offsets in order and within the %zu bytes of data, got %zu to %zu; the "
+            "%s: tensor \"%.128s\": expected offsets in order and within the %zu bytes of data, got %zu to %zu; the "
             "file is cut or damaged, copy it again",
             c->what, entry->name, data_bytes, entry->begin, entry->end);
     if (entry->end - entry->begin != bytes)
-        return fail(BRAID_ERROR_MODEL, "%s: tensor \"%s\": expected %zu bytes of data (its shape and dtype), got %zu",
-                    c->what, entry->name, bytes, entry->end - entry->begin);
+        return fail(BRAID_ERROR_MODEL,
+                    "%s: tensor \"%.128s\": expected %zu bytes of data (its shape and dtype), got %zu", c->what,
+                    entry->name, bytes, entry->end - entry->begin);
     return BRAID_OK;
 }
 
@@ -271,8 +273,8 @@ static braid_status read_tensor(cursor *c, size_t data_bytes, safetensors_entry 
     while (take(c, ','));
     TRY(expect(c, '}'));
     if (seen != 7)
-        return fail(BRAID_ERROR_MODEL, "%s: tensor \"%s\": expected dtype, shape and data_offsets, got fewer", c->what,
-                    entry->name);
+        return fail(BRAID_ERROR_MODEL, "%s: tensor \"%.128s\": expected dtype, shape and data_offsets, got fewer",
+                    c->what, entry->name);
     return check_entry(c, entry, data_bytes);
 }
 
@@ -342,8 +344,9 @@ static braid_status check_cover(const safetensors_header *header, size_t data_by
     for (size_t i = 0; i < header->count; i++) {
         const safetensors_entry *entry = &header->entries[i];
         if (entry->begin != covered)
-            return fail(BRAID_ERROR_MODEL, "%s: tensor \"%s\": expected its data at byte %zu, without %s, got byte %zu",
-                        what, entry->name, covered, entry->begin < covered ? "overlap" : "a hole", entry->begin);
+            return fail(BRAID_ERROR_MODEL,
+                        "%s: tensor \"%.128s\": expected its data at byte %zu, without %s, got byte %zu", what,
+                        entry->name, covered, entry->begin < covered ? "overlap" : "a hole", entry->begin);
         covered = entry->end;
     }
     if (covered == data_bytes) return BRAID_OK;
@@ -356,13 +359,13 @@ static braid_status sort_names(safetensors_header *header, const char *what) {
     qsort(header->by_name, header->count, sizeof *header->by_name, compare_names);
     for (size_t i = 1; i < header->count; i++)
         if (compare_names(&header->by_name[i - 1], &header->by_name[i]) == 0)
-            return fail(BRAID_ERROR_MODEL, "%s: expected every tensor once, got \"%s\" twice", what,
+            return fail(BRAID_ERROR_MODEL, "%s: expected every tensor once, got \"%.128s\" twice", what,
                         header->by_name[i]->name);
     if (header->pair_count > 0)
         qsort(header->pairs, header->pair_count, sizeof *header->pairs, safetensors_compare_pairs);
     for (size_t i = 1; i < header->pair_count; i++)
         if (safetensors_compare_pairs(&header->pairs[i - 1], &header->pairs[i]) == 0)
-            return fail(BRAID_ERROR_MODEL, "%s: expected every key of the metadata once, got \"%s\" twice", what,
+            return fail(BRAID_ERROR_MODEL, "%s: expected every key of the metadata once, got \"%.128s\" twice", what,
                         header->pairs[i].key);
     return BRAID_OK;
 }

@@ -78,7 +78,7 @@ static braid_status compare_checksum(const safetensors *file, const char *stored
     if (memcmp(digits, stored, SAFETENSORS_DIGITS) == 0) return BRAID_OK;
     return fail(
         BRAID_ERROR_MODEL,
-        "%s: %s%s: expected the checksum %.16s, got %s; the file is damaged or was changed since braid wrote it: "
+        "%s: %s%.128s: expected the checksum %.16s, got %s; the file is damaged or was changed since braid wrote it: "
         "copy it again, or remove " SAFETENSORS_CHECKSUM " from its metadata if the change was meant",
         name_of(file), part, name, stored, digits);
 }

@@ -73,20 +73,21 @@ static braid_status check_tensor(const safetensors_tensor *t, size_t *bytes) {
     if (strcmp(t->name, SAFETENSORS_METADATA) == 0)
         return fail(BRAID_ERROR_ARGUMENT, "name of a tensor: expected another than " SAFETENSORS_METADATA);
     if (!safetensors_dtype_name(t->dtype))
-        return fail(BRAID_ERROR_ARGUMENT, "tensor \"%s\": expected a dtype, got the value %d", t->name, (int)t->dtype);
+        return fail(BRAID_ERROR_ARGUMENT, "tensor \"%.128s\": expected a dtype, got the value %d", t->name,
+                    (int)t->dtype);
     if (t->rank < 0 || t->rank > SAFETENSORS_MAX_RANK)
-        return fail(BRAID_ERROR_ARGUMENT, "tensor \"%s\": expected a rank of 0 to %d, got %d", t->name,
+        return fail(BRAID_ERROR_ARGUMENT, "tensor \"%.128s\": expected a rank of 0 to %d, got %d", t->name,
                     SAFETENSORS_MAX_RANK, t->rank);
     for (int axis = 0; axis < t->rank; axis++) {
         if (t->dims[axis] < 0)
-            return fail(BRAID_ERROR_ARGUMENT, "tensor \"%s\": expected dimensions of 0 or more, got %" PRId64, t->name,
-                        t->dims[axis]);
+            return fail(BRAID_ERROR_ARGUMENT, "tensor \"%.128s\": expected dimensions of 0 or more, got %" PRId64,
+                        t->name, t->dims[axis]);
         entry.dims[axis] = t->dims[axis];
     }
     if (!safetensors_bytes(&entry, bytes))
-        return fail(BRAID_ERROR_ARGUMENT, "tensor \"%s\": expected a shape whose bytes fit in 63 bits", t->name);
+        return fail(BRAID_ERROR_ARGUMENT, "tensor \"%.128s\": expected a shape whose bytes fit in 63 bits", t->name);
     if (*bytes > 0 && !t->data && !t->source)
-        return fail(BRAID_ERROR_ARGUMENT, "tensor \"%s\": expected data or a source for its %zu bytes, got none",
+        return fail(BRAID_ERROR_ARGUMENT, "tensor \"%.128s\": expected data or a source for its %zu bytes, got none",
                     t->name, *bytes);
     return BRAID_OK;
 }
@@ -238,12 +239,13 @@ static braid_status check_names(const safetensors_writer *writer) {
     qsort(names, writer->count, sizeof *names, compare_names);
     for (size_t i = 1; i < writer->count && status == BRAID_OK; i++)
         if (strcmp(names[i - 1], names[i]) == 0)
-            status = fail(BRAID_ERROR_ARGUMENT, "safetensors: expected every tensor once, got \"%s\" twice", names[i]);
+            status =
+                fail(BRAID_ERROR_ARGUMENT, "safetensors: expected every tensor once, got \"%.128s\" twice", names[i]);
     memory_free(names);
     for (size_t i = 1; i < writer->pair_count && status == BRAID_OK; i++)
         if (strcmp(writer->pairs[i - 1].key, writer->pairs[i].key) == 0)
             status =
-                fail(BRAID_ERROR_ARGUMENT, "safetensors: expected every key of the metadata once, got \"%s\" twice",
+                fail(BRAID_ERROR_ARGUMENT, "safetensors: expected every key of the metadata once, got \"%.128s\" twice",
                      writer->pairs[i].key);
     return status;
 }
