@@ -98,8 +98,8 @@ class Parts:
     def __init__(self, n):
         self.n = n
 
-    def first_conv(self, stream_channels, out):
-        return LIConv2d(stream_channels, 0, out, 7, 2, 3, 1)
+    def first_conv(self, channels, out):
+        return LIConv2d(channels, 0, out, 7, 2, 3, 1)
 
     def conv(self, c_in, c_out, size, stride, padding, dilation):
         return LIConv2d([c_in] * self.n, c_in, c_out, size, stride, padding, dilation)
@@ -109,9 +109,9 @@ class Parts:
 
 
 class LINet(Trunk):
-    def __init__(self, depth=18, streams=(3, 1), classes=15, width=1.0, dropout=0.0, zero_init_residual=False,
-                 replace_stride_with_dilation=(False, False, False), init="head"):
-        super().__init__(Parts(len(streams)), depth, list(streams), width, replace_stride_with_dilation)
+    def __init__(self, depth, channels=(3, 1, 1), classes=15, width=1.0, dropout=0.0, zero_init_residual=False,
+                 dilate=(False, False, False), init="head"):
+        super().__init__(Parts(len(channels)), depth, list(channels), width, dilate)
         self.dropout, self.init, self.zero_init_residual = dropout, init, zero_init_residual
         self.fc = nn.Linear(self.features, classes)
 

@@ -80,8 +80,8 @@ class Gated(nn.Module):
 
 
 class Parts:
-    def first_conv(self, stream_channels, out):
-        return MCConv2d(stream_channels, out, 7, 2, 3, 1)
+    def first_conv(self, channels, out):
+        return MCConv2d(channels, out, 7, 2, 3, 1)
 
     def conv(self, c_in, c_out, size, stride, padding, dilation):
         return MCConv2d([c_in, c_in], c_out, size, stride, padding, dilation)
@@ -91,9 +91,9 @@ class Parts:
 
 
 class MCResNet(Trunk):
-    def __init__(self, depth=18, streams=(3, 1), classes=15, width=1.0, dropout=0.0, zero_init_residual=False,
+    def __init__(self, depth, channels=(3, 1), classes=15, width=1.0, dropout=0.0, zero_init_residual=False,
                  fusion="concat"):
-        super().__init__(Parts(), depth, list(streams), width)
+        super().__init__(Parts(), depth, list(channels), width)
         self.dropout, self.zero_init_residual = dropout, zero_init_residual
         makers = {"concat": Concat, "weighted": Weighted, "gated": lambda: Gated(self.features)}
         self.fusion = makers[fusion]()

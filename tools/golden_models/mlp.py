@@ -11,7 +11,7 @@ NAMED = {"mlp-784-256x2-10": (64, 256), "mlp-512-512x3-128": (128,), "mlp-784-51
          "mlp-1024-4096x6-1000": (512,)}  # name: batches
 
 
-def sizes_of(name):
+def layers_of(name):
     """[784, 256, 256, 10] of mlp-784-256x2-10."""
     _, first, hidden, last = name.split("-")
     width, count = hidden.split("x")
@@ -25,9 +25,9 @@ class Layer(nn.Module):
 
 
 class MLP(nn.Module):
-    def __init__(self, sizes):
+    def __init__(self, layers):
         super().__init__()
-        self.layers = nn.ModuleList([Layer(a, b) for a, b in zip(sizes, sizes[1:])])
+        self.layers = nn.ModuleList([Layer(a, b) for a, b in zip(layers, layers[1:])])
 
     def initialize(self):
         for layer in self.layers:

@@ -52,19 +52,20 @@ class Block(nn.Module):
 
 
 class Trunk(nn.Module):
-    """conv1 7x7 s2, bn1, ReLU, max pool 3x3 s2, layer1..4. `width` multiplies the base widths 64, 128, 256, 512."""
+    """conv1 7x7 s2, bn1, ReLU, max pool 3x3 s2, layer1..4. `width` multiplies the base widths 64, 128, 256, 512;
+    `dilate`: dilation takes the place of the stride of layer2, 3, 4."""
 
-    def __init__(self, parts, depth, stream_channels, width=1.0, replace_stride_with_dilation=(False, False, False)):
+    def __init__(self, parts, depth, channels, width=1.0, dilate=(False, False, False)):
         super().__init__()
         expansion, blocks = DEPTHS[depth]
         widths = [int(c * width) for c in (64, 128, 256, 512)]
         self.features = widths[3] * expansion
-        self.conv1 = parts.first_conv(stream_channels, widths[0])
+        self.conv1 = parts.first_conv(channels, widths[0])
         self.bn1 = parts.norm(widths[0])
         inputs, dilation = widths[0], 1
         for k in range(4):
             stride, first_dilation = (1, 2, 2, 2)[k], dilation
-            if k > 0 and replace_stride_with_dilation[k - 1]:
+            if k > 0 and dilate[k - 1]:
                 dilation, stride = dilation * stride, 1
             layer = [Block(parts, inputs, widths[k], expansion, stride, first_dilation)]
             inputs = widths[k] * expansion

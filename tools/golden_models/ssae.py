@@ -6,14 +6,15 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-SIZES = {"original": (64, 5, 32, 64), "medium": (128, 10, 128, 256), "large": (256, 10, 256, 512),
-         "xlarge": (512, 10, 512, 1024), "xxlarge": (1024, 10, 1024, 2048)}  # mels, frames, latent, slice latent
+# kind: mels, frames, latent, slice latent
+SIZES = {"ssae": (64, 5, 32, 64), "ssae-medium": (128, 10, 128, 256), "ssae-large": (256, 10, 256, 512),
+         "ssae-xlarge": (512, 10, 512, 1024), "ssae-xxlarge": (1024, 10, 1024, 2048)}
 
 
 class SSAE(nn.Module):
-    def __init__(self, size="original"):
+    def __init__(self, kind="ssae"):
         super().__init__()
-        self.mels, self.frames, latent, slice_latent = SIZES[size]
+        self.mels, self.frames, latent, slice_latent = SIZES[kind]
         combined = self.frames * slice_latent
         self.slice_encoder = nn.Sequential(nn.LayerNorm(self.mels), nn.Linear(self.mels, slice_latent), nn.GELU())
         self.global_basis = nn.Parameter(torch.empty(latent, combined))
