@@ -201,11 +201,12 @@ static graph_value add_product(const site *s, const braid_problem *layer) {
 
 static graph_value add_batchnorm(const site *s, const braid_problem *layer) {
     graph_plane count = {.kind = PLANE_STATE, .stream = -1, .is_counter = 1};
-    graph_norm norm = {.gamma = add_vectors(s, "weight", PLANE_PARAMETER, 1),
-                       .beta = add_vectors(s, "bias", PLANE_PARAMETER, 0),
-                       .mean = add_vectors(s, "running_mean", PLANE_STATE, 0),
-                       .var = add_vectors(s, "running_var", PLANE_STATE, 1),
-                       .batches = part_tensor(s->g, &count, "%s.num_batches_tracked", s->name)};
+    graph_norm norm;
+    norm.gamma = add_vectors(s, "weight", PLANE_PARAMETER, 1);
+    norm.beta = add_vectors(s, "bias", PLANE_PARAMETER, 0);
+    norm.mean = add_vectors(s, "running_mean", PLANE_STATE, 0);
+    norm.var = add_vectors(s, "running_var", PLANE_STATE, 1);
+    norm.batches = part_tensor(s->g, &count, "%s.num_batches_tracked", s->name);
     return graph_batchnorm(s->g, s->x, &norm, layer);
 }
 
