@@ -1,5 +1,6 @@
 /*
- * Parts of networks. Names are put together in one place, where one that is too long is refused, not cut.
+ * Parts of networks. Names are put together in one place, where one that is too long is refused, not cut;
+ * so is a tensor that does not fit in 64 bits.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,8 +10,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/sizes.h"
+
 graph_value part_tensor(graph *g, const graph_plane *what, const char *format, ...) {
     graph_plane plane = *what;
+    int64_t elements;
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(plane.name, sizeof plane.name, format, arguments);
@@ -18,6 +22,8 @@ graph_value part_tensor(graph *g, const graph_plane *what, const char *format, .
     if (length < 0 || length >= GRAPH_NAME)
         return graph_refuse(g, BRAID_ERROR_ARGUMENT, "graph: expected a name of at most %d characters, got %d: %s...",
                             GRAPH_NAME - 1, length, plane.name);
+    braid_status status = size_elements(plane.dims, plane.rank, plane.name, &elements);
+    if (status != BRAID_OK) return graph_refuse(g, status, "%s", braid_message());
     return graph_tensor(g, &plane);
 }
 
