@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 
 #include "core/memory.h"
 #include "core/sizes.h"
+#include "core/temporaries.h"
 
 #define MAX_INTERRUPTS 100 /* in a row, before a call counts as failed */
 #define MAX_NAMES 100      /* temporaries of crashed processes to step over */
@@ -30,9 +30,8 @@ static int system_open(const char *path, int flags, unsigned mode) { return open
 
 static int system_mkdir(const char *path, unsigned mode) { return mkdir(path, (mode_t)mode); }
 
-static const files_table system_table = {system_open, pread, pwrite, fsync, close, rename, unlink, system_mkdir};
+static const files_table system_table = {system_open, pread, pwrite, fsync, close, rename, unlink, system_mkdir, link};
 static const files_table *table = &system_table;
-static atomic_uint temporary_count;
 
 void files_set_table(const files_table *replacement) { table = replacement ? replacement : &system_table; }
 
@@ -182,11 +181,21 @@ static bool sync_file(int fd) {
 /* After a successful sync an interrupted close has lost nothing. */
 static bool close_file(int fd) { return table->close(fd) == 0 || errno == EINTR; }
 
+static bool sync_folder(int fd) { return sync_file(fd) || errno == EINVAL; } /* EINVAL: no folders are synced here */
+
+static bool unlink_file(const char *path) {
+    for (int tries = 0; tries < MAX_INTERRUPTS; tries++) {
+        if (table->unlink(path) == 0 || errno == ENOENT) return true;
+        if (errno != EINTR) return false;
+    }
+    return false;
+}
+
 /* Opens a new file in the folder. *name is for memory_free, on success only. */
 static braid_status open_temporary(const char *folder, const char *path, char **name, int *fd) {
     for (int tries = 0; tries < MAX_NAMES; tries++) {
-        char base[64];
-        snprintf(base, sizeof base, ".braid.%ld.%u.tmp", (long)getpid(), atomic_fetch_add(&temporary_count, 1));
+        char base[TEMPORARY_NAME_BYTES];
+        temporary_name(base);
         TRY(files_join(folder, base, name));
         *fd = open_file(*name, O_WRONLY | O_CREAT | O_EXCL, FILE_MODE);
         if (*fd >= 0) return BRAID_OK;
@@ -247,9 +256,8 @@ static braid_status close_and_rename(files_output *out, braid_status status) {
 
 braid_status files_output_end(files_output *out, braid_status status) {
     status = close_and_rename(out, status);
-    for (int tries = 0; status != BRAID_OK && tries < MAX_INTERRUPTS; tries++)
-        if (table->unlink(out->temporary) == 0 || errno != EINTR) break;
-    if (status == BRAID_OK && !sync_file(out->folder_fd) && errno != EINVAL) /* EINVAL: no folders are synced here */
+    if (status != BRAID_OK) unlink_file(out->temporary);
+    if (status == BRAID_OK && !sync_folder(out->folder_fd))
         status = fail_file(BRAID_ERROR_DISK, out->path,
                            "sync its folder (the new file is in place, but a power cut may undo it)", errno);
     release_output(out);
@@ -260,6 +268,51 @@ braid_status files_replace(const char *path, const void *data, size_t bytes) {
     files_output out;
     TRY(files_output_begin(&out, path));
     return files_output_end(&out, files_output_write(&out, 0, data, bytes));
+}
+
+/* ---- Names -------------------------------------------------------------------------------- */
+
+braid_status files_remove(const char *path) {
+    return unlink_file(path) ? BRAID_OK : fail_file(BRAID_ERROR_DISK, path, "remove", errno);
+}
+
+static braid_status sync_folder_of(const char *path) {
+    char *folder;
+    TRY(folder_of(path, &folder));
+    int fd = open_file(folder, O_RDONLY | O_DIRECTORY, 0);
+    bool synced = fd >= 0 && sync_folder(fd);
+    int error = errno;
+    if (fd >= 0) table->close(fd);
+    memory_free(folder);
+    return synced ? BRAID_OK : fail_file(BRAID_ERROR_DISK, path, "sync its folder", error);
+}
+
+braid_status files_rename(const char *from, const char *to) {
+    if (table->rename(from, to) != 0) return fail_file(BRAID_ERROR_DISK, from, "rename", errno);
+    return sync_folder_of(to);
+}
+
+braid_status files_link_aside(const char *path, char **aside, bool *refused) {
+    char *folder, base[TEMPORARY_NAME_BYTES];
+    int error = EEXIST;
+    *aside = NULL;
+    *refused = false;
+    TRY(folder_of(path, &folder));
+    for (int tries = 0; tries < MAX_NAMES && (error == EEXIST || error == EINTR); tries++) {
+        temporary_name(base);
+        memory_free(*aside);
+        braid_status status = files_join(folder, base, aside);
+        error = status != BRAID_OK ? ENOMEM : table->link(path, *aside) == 0 ? 0 : errno;
+    }
+    memory_free(folder);
+    if (error == 0) return BRAID_OK;
+    bool no_memory = !*aside;
+    memory_free(*aside);
+    *aside = NULL;
+    if (no_memory) return BRAID_ERROR_MEMORY;
+    *refused = error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EMLINK;
+    if (*refused || error == ENOENT) return BRAID_OK;
+    return fail_file(BRAID_ERROR_DISK, path, "give it a second name", error);
 }
 
 /* ---- Folders ------------------------------------------------------------------------------ */

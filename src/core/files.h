@@ -8,6 +8,7 @@
 #ifndef BRAID_CORE_FILES_H
 #define BRAID_CORE_FILES_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "core/status.h"
@@ -21,6 +22,7 @@ typedef struct files_table {
     int (*rename)(const char *from, const char *to);
     int (*unlink)(const char *path);
     int (*mkdir)(const char *path, unsigned mode);
+    int (*link)(const char *from, const char *to);
 } files_table;
 
 /* The table of the whole process; NULL restores the system's. For tests. */
@@ -62,6 +64,17 @@ braid_status files_output_write(files_output *out, size_t offset, const void *da
 
 /* Gives the temporary its name if `status` is BRAID_OK, else removes it. Returns `status` or the first failure. */
 braid_status files_output_end(files_output *out, braid_status status);
+
+/* Removes a file; one that is not there is fine. */
+braid_status files_remove(const char *path);
+
+/* Gives a file another name within its folder, in place of what has that name. On failure of the sync that ends it, the
+ * file has its new name. */
+braid_status files_rename(const char *from, const char *to);
+
+/* Gives a file a second name, a temporary one in its folder. *aside is for memory_free; NULL: there is no such file,
+ * or, where *refused says so, the file system has no second names. */
+braid_status files_link_aside(const char *path, char **aside, bool *refused);
 
 /* Makes a private folder (0700) and its parents if missing. Refuses one that others may write to, or not ours. */
 braid_status files_make_private_folder(const char *path);

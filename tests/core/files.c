@@ -6,7 +6,6 @@
  */
 #include "tests/support/unit.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,37 +15,12 @@
 
 #include "core/files.h"
 #include "core/memory.h"
+#include "core/temporaries.h"
 #include "tests/support/fail_nth.h"
+#include "tests/support/folder.h"
 
 #define OLD "the old contents"
 #define NEW "new contents, which are longer"
-
-static char start_folder[4096];
-
-static int enter_folder(void **state) {
-    static char folder[] = "/tmp/braid_files_XXXXXX";
-    strcpy(folder + sizeof folder - 7, "XXXXXX");
-    *state = folder;
-    umask(022);
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave_folder(void **state) {
-    char command[256];
-    fail_files_remove();
-    snprintf(command, sizeof command, "rm -rf '%s'", (const char *)*state);
-    return chdir(start_folder) != 0 || system(command) != 0;
-}
-
-/* Entries of a folder, without . and .. */
-static int entries(const char *folder) {
-    int count = -2;
-    DIR *open_folder = opendir(folder);
-    assert_non_null(open_folder);
-    while (readdir(open_folder)) count++;
-    closedir(open_folder);
-    return count;
-}
 
 static void assert_contents(const char *path, const char *expected) {
     char *data;
@@ -75,27 +49,31 @@ static void replace_and_read(void **state) {
     umask(027);
     assert_int_equal(files_replace("file", OLD, strlen(OLD)), BRAID_OK);
     assert_int_equal(mode_of("file"), 0640);
-    assert_int_equal(entries("."), 1);
+    assert_int_equal(folder_entries("."), 1);
     assert_int_equal(files_replace("", OLD, 1), BRAID_ERROR_ARGUMENT);
     assert_int_equal(files_replace("missing/file", OLD, 1), BRAID_ERROR_DISK);
     assert_int_equal(mkdir("folder", 0700), 0);
     assert_int_equal(files_replace("folder", OLD, 1), BRAID_ERROR_DISK);
-    assert_int_equal(entries("."), 2);
+    assert_int_equal(folder_entries("."), 2);
     assert_int_equal(memory_live(), 0);
 }
 
 static void steps_over_old_temporaries(void **state) {
-    char name[64];
+    char name[TEMPORARY_NAME_BYTES], left_name[TEMPORARY_NAME_BYTES + 16];
+    int head;
+    unsigned count;
     (void)state;
-    for (int i = 0; i < 50; i++) { /* far beyond the counter of this process */
-        snprintf(name, sizeof name, ".braid.%ld.%d.tmp", (long)getpid(), i);
-        FILE *left = fopen(name, "w");
+    temporary_name(name);
+    assert_int_equal(sscanf(name, ".braid.%*d.%*u.%*x.%n%u.tmp", &head, &count), 1);
+    for (unsigned i = 1; i <= 50; i++) { /* the names that come next */
+        snprintf(left_name, sizeof left_name, "%.*s%u.tmp", head, name, count + i);
+        FILE *left = fopen(left_name, "w");
         assert_non_null(left);
         fclose(left);
     }
     assert_int_equal(files_replace("file", OLD, strlen(OLD)), BRAID_OK);
     assert_contents("file", OLD);
-    assert_int_equal(entries("."), 51);
+    assert_int_equal(folder_entries("."), 51);
 }
 
 /* One replacement under one fault. Whether it says yes or no, the file is whole and nothing is left over. */
@@ -127,16 +105,16 @@ static void every_call_fails_once(void **state) {
     (void)state;
     fail_files_install();
     for (int e = 0; e < 5; e++) {
-        for (unsigned call = 1; call <= FAIL_MKDIR; call <<= 1) {
+        for (unsigned call = 1; call <= FAIL_LINK; call <<= 1) {
             int64_t nth = 1;
             while (replace_under_fault(call, nth, FAIL_ONCE, errors[e]) > 0) {
-                assert_int_equal(entries("."), 1);
+                assert_int_equal(folder_entries("."), 1);
                 nth++;
             }
         }
         int64_t nth = 1;
         while (replace_under_fault(FAIL_ANY_FILE_CALL, nth, FAIL_ONCE, errors[e]) > 0) {
-            assert_int_equal(entries("."), 1);
+            assert_int_equal(folder_entries("."), 1);
             nth++;
         }
         assert_true(nth > (errors[e] == FAIL_SHORT ? 1 : 8));
@@ -152,9 +130,9 @@ static void every_call_fails_for_good(void **state) {
     for (int e = 0; e < 4; e++) {
         for (int s = 0; s < 5; s++)
             for (int64_t nth = 1; replace_under_fault(steps[s], nth, FAIL_PERSISTENT, errors[e]) > 0; nth++)
-                assert_int_equal(entries("."), 1);
+                assert_int_equal(folder_entries("."), 1);
         for (int64_t nth = 1; replace_under_fault(FAIL_ANY_FILE_CALL, nth, FAIL_PERSISTENT, errors[e]) > 0; nth++) {
-            assert_in_range(entries("."), 1, 2);
+            assert_in_range(folder_entries("."), 1, 2);
             assert_int_equal(system("rm -f .braid.*.tmp"), 0);
         }
     }
@@ -170,7 +148,7 @@ static void every_allocation_fails(void **state) {
         braid_status status = files_replace("file", NEW, strlen(NEW));
         failures = fail_alloc_disarm();
         assert_int_equal(status, failures ? BRAID_ERROR_MEMORY : BRAID_OK);
-        assert_int_equal(entries("."), 1);
+        assert_int_equal(folder_entries("."), 1);
         assert_int_equal(memory_live(), 0);
         assert_contents("file", failures ? OLD : NEW);
     } while (failures > 0);
@@ -321,8 +299,6 @@ static void paths(void **state) {
     expect_cache(NULL, NULL, NULL, NULL);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(replace_and_read),
@@ -337,6 +313,5 @@ int main(void) {
         IN_FOLDER(private_folder_under_faults),
         cmocka_unit_test(paths),
     };
-    if (!getcwd(start_folder, sizeof start_folder)) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,9 +126,11 @@ static int faulty_mkdir(const char *path, unsigned mode) {
     return file_call_fails(FAIL_MKDIR) ? -1 : mkdir(path, (mode_t)mode);
 }
 
+static int faulty_link(const char *from, const char *to) { return file_call_fails(FAIL_LINK) ? -1 : link(from, to); }
+
 void fail_files_install(void) {
-    static const files_table faulty = {faulty_open,  faulty_pread,  faulty_pwrite, faulty_fsync,
-                                       faulty_close, faulty_rename, faulty_unlink, faulty_mkdir};
+    static const files_table faulty = {faulty_open,   faulty_pread,  faulty_pwrite, faulty_fsync, faulty_close,
+                                       faulty_rename, faulty_unlink, faulty_mkdir,  faulty_link};
     fail_files_arm(0, 0, FAIL_ONCE, EIO);
     files_set_table(&faulty);
 }

@@ -1,0 +1,144 @@
+/*
+ * Tests of core/temporaries: names differ, and a sweep takes what dead processes left and nothing else.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/files.h"
+#include "core/memory.h"
+#include "core/temporaries.h"
+#include "tests/support/fail_nth.h"
+#include "tests/support/folder.h"
+
+static void make(const char *name) {
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fclose(file);
+}
+
+static int exists(const char *name) { return access(name, F_OK) == 0; }
+
+static void sweep(int expected) {
+    int removed;
+    assert_int_equal(temporaries_sweep(".", &removed), BRAID_OK);
+    assert_int_equal(removed, expected);
+    assert_int_equal(memory_live(), 0);
+}
+
+/* The name that a child process makes a file under; the child is gone when this returns. */
+static void name_of_the_dead(char name[TEMPORARY_NAME_BYTES]) {
+    int ends[2], how;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        temporary_name(name);
+        _exit(write(ends[1], name, TEMPORARY_NAME_BYTES) == TEMPORARY_NAME_BYTES ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(read(ends[0], name, TEMPORARY_NAME_BYTES), TEMPORARY_NAME_BYTES);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void names_differ(void **state) {
+    char a[TEMPORARY_NAME_BYTES], b[TEMPORARY_NAME_BYTES], c[TEMPORARY_NAME_BYTES], start[64];
+    (void)state;
+    temporary_name(a);
+    temporary_name(b);
+    name_of_the_dead(c);
+    assert_string_not_equal(a, b);
+    assert_string_not_equal(b, c);
+    snprintf(start, sizeof start, ".braid.%ld.", (long)getpid());
+    assert_int_equal(strncmp(a, start, strlen(start)), 0);
+}
+
+static void only_the_dead_are_swept(void **state) {
+    char ours[TEMPORARY_NAME_BYTES], dead[TEMPORARY_NAME_BYTES], other[TEMPORARY_NAME_BYTES + 1];
+    (void)state;
+    temporary_name(ours);
+    name_of_the_dead(dead);
+    snprintf(other, sizeof other, "%s~", dead);
+    make(ours);
+    make(dead);
+    make(other);
+    make("last.safetensors");
+    make(".braid.tmp");
+    sweep(1);
+    assert_true(exists(ours) && !exists(dead));
+    assert_int_equal(folder_entries("."), 4);
+}
+
+/* The number of a living process, with another start: the process that made it is gone. */
+static void numbers_come_again(void **state) {
+    char ours[TEMPORARY_NAME_BYTES], name[TEMPORARY_NAME_BYTES + 32];
+    unsigned long long start;
+    unsigned host, count;
+    long pid;
+    (void)state;
+    temporary_name(ours);
+    assert_int_equal(sscanf(ours, ".braid.%ld.%llu.%x.%u.tmp", &pid, &start, &host, &count), 4);
+    assert_true(start > 0 && host > 0);
+    snprintf(name, sizeof name, ".braid.%ld.%llu.%08x.%u.tmp", pid, start - 1, host, count);
+    make(name);
+    sweep(1);
+    assert_false(exists(name));
+}
+
+/* Of another machine or an earlier boot, or in a form that we do not know: young ones stay. (An old one cannot be made
+ * here: the change time of a file is always now.) */
+static void strangers_stay_while_young(void **state) {
+    char ours[TEMPORARY_NAME_BYTES], name[TEMPORARY_NAME_BYTES + 32];
+    unsigned long long start;
+    unsigned host;
+    long pid;
+    (void)state;
+    temporary_name(ours);
+    assert_int_equal(sscanf(ours, ".braid.%ld.%llu.%x.", &pid, &start, &host), 3);
+    snprintf(name, sizeof name, ".braid.%ld.%llu.%08x.7.tmp", pid, start - 1, host ^ 1);
+    make(name);
+    make(".braid.123.4.tmp");
+    make(".braid.x.tmp");
+    sweep(0);
+    assert_int_equal(folder_entries("."), 3);
+}
+
+static void no_folder_and_faults(void **state) {
+    char dead[TEMPORARY_NAME_BYTES];
+    int removed = 5;
+    (void)state;
+    assert_int_equal(temporaries_sweep("missing", &removed), BRAID_OK);
+    assert_int_equal(removed, 0);
+    name_of_the_dead(dead);
+    make(dead);
+    fail_files_install();
+    fail_files_arm(FAIL_UNLINK, 1, FAIL_ONCE, EIO);
+    assert_int_equal(temporaries_sweep(".", &removed), BRAID_ERROR_DISK);
+    assert_int_equal(removed, 0);
+    fail_files_disarm();
+    fail_alloc_install();
+    fail_alloc_arm(1, FAIL_ONCE);
+    assert_int_equal(temporaries_sweep(".", &removed), BRAID_ERROR_MEMORY);
+    fail_alloc_disarm();
+    fail_alloc_remove();
+    assert_true(exists(dead));
+    sweep(1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(names_differ),         IN_FOLDER(only_the_dead_are_swept),
+        IN_FOLDER(numbers_come_again),   IN_FOLDER(strangers_stay_while_young),
+        IN_FOLDER(no_folder_and_faults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
