@@ -464,8 +464,8 @@ BRAID_API braid_value braid_net_join(braid_net *net, braid_value x, braid_value 
 /* The pixels of x as rows [B][channels] or [B * m][channels], m rows for a sample; nothing moves. */
 BRAID_API braid_value braid_net_reshape(braid_net *net, braid_value x, int64_t channels);
 /* A layer on every stream of x: conv2d, linear, batchnorm, act, maxpool, avgpool, layernorm, dropout or fuse, with the
- * fields of its op except those of shape. Its parameters are called name.weight, name.bias, ..., with .0, .1, ... behind
- * where x has several streams. */
+ * fields of its op except those of shape. Its parameters are called name.weight, name.bias, ..., with .0, .1, ...
+ * behind where x has several streams. */
 BRAID_API braid_value braid_net_layer(braid_net *net, const char *name, braid_value x, const braid_problem *layer);
 BRAID_API braid_value braid_net_add(braid_net *net, braid_value x, braid_value z);
 /* LINet's learned mix of the streams r and of the mix so far, z (or no value, {0}), as one stream. */
