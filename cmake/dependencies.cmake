@@ -14,6 +14,17 @@ pkg_check_modules(jansson IMPORTED_TARGET jansson)
 if(NOT jansson_FOUND)
     message(FATAL_ERROR "jansson (the JSON library) is missing. Install libjansson-dev: tools/setup build")
 endif()
+# braid_find_module(PREFIX module "what it is" package): a library that the lab needs, by pkg-config.
+macro(braid_find_module prefix module what package)
+    pkg_check_modules(${prefix} IMPORTED_TARGET ${module})
+    if(NOT ${prefix}_FOUND)
+        message(FATAL_ERROR "${module} (${what}) is missing. Install ${package}: tools/setup build")
+    endif()
+endmacro()
+braid_find_module(png libpng "which reads PNG" libpng-dev)
+braid_find_module(jpeg libjpeg "which reads JPEG" libjpeg-dev)
+braid_find_module(sndfile sndfile "which reads sound" libsndfile1-dev)
+braid_find_module(kissfft kissfft-float "the Fourier transform" libkissfft-dev)
 find_path(XXHASH_INCLUDE_DIR xxhash.h)
 if(NOT XXHASH_INCLUDE_DIR)
     message(FATAL_ERROR "xxhash.h is missing. Install libxxhash-dev: tools/setup build")
@@ -28,3 +39,6 @@ endif()
 
 # All that libbraid.so may need; tests/exports holds the list against the finished file.
 set(BRAID_SYSTEM_LIBRARIES PkgConfig::jansson OpenMP::OpenMP_C ${CMAKE_DL_LIBS} m)
+# What libbraid_lab needs on top of libbraid.
+set(BRAID_LAB_LIBRARIES PkgConfig::jansson PkgConfig::png PkgConfig::jpeg PkgConfig::sndfile PkgConfig::kissfft
+                        Threads::Threads m)

@@ -49,7 +49,8 @@ foreach(folder core data ops nets plan backend train report bench kernels api cl
                               RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/${folder}")
         target_include_directories(${target} PRIVATE include src . ${BRAID_GENERATED_DIR})
         target_compile_definitions(${target} PRIVATE ${BRAID_DNNL_DEFINITION})
-        target_link_libraries(${target} PRIVATE braid_insides PkgConfig::cmocka ${BRAID_SYSTEM_LIBRARIES} Threads::Threads)
+        target_link_libraries(${target} PRIVATE braid_insides PkgConfig::cmocka ${BRAID_SYSTEM_LIBRARIES}
+                              ${BRAID_LAB_LIBRARIES})
         braid_add_test("${folder}/${stem}" ${target})
         list(APPEND test_programs ${target})
     endforeach()

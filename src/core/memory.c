@@ -27,7 +27,7 @@ static const braid_allocator system_allocator = {system_alloc, system_free, NULL
 static braid_allocator allocator_table = {system_alloc, system_free, NULL};
 static atomic_int_fast64_t live_count;
 
-braid_status braid_set_allocator(const braid_allocator *allocator) {
+braid_status memory_set_allocator(const braid_allocator *allocator) {
     int64_t live = memory_live();
     if (live != 0)
         return fail(BRAID_ERROR_ARGUMENT,

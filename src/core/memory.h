@@ -31,6 +31,9 @@ braid_status memory_grow(void **array, size_t used, size_t *room, size_t element
 /* A copy of a string. */
 braid_status memory_copy_text(const char *text, char **out);
 
+/* What braid_set_allocator does. */
+braid_status memory_set_allocator(const braid_allocator *allocator);
+
 /* Live allocations, for tests and for braid_set_allocator. */
 int64_t memory_live(void);
 

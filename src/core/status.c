@@ -30,7 +30,7 @@ braid_status fail(braid_status code, const char *format, ...) {
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (length < 0) snprintf(text, sizeof text, "%s", braid_status_name(code));
+    if (length < 0) snprintf(text, sizeof text, "failed with status %d", (int)code);
     if (length >= MESSAGE_BYTES) memcpy(text + MESSAGE_BYTES - 4, "...", 4);
     replace_control_characters(text);
     memcpy(thread_message, text, sizeof text);
@@ -38,24 +38,4 @@ braid_status fail(braid_status code, const char *format, ...) {
     return code;
 }
 
-const char *braid_message(void) { return thread_message; }
-
-const char *braid_status_name(braid_status status) {
-    switch (status) {
-        case BRAID_OK: return "ok";
-        case BRAID_ERROR_CHECK: return "check";
-        case BRAID_ERROR_ARGUMENT: return "argument";
-        case BRAID_ERROR_DATA: return "data";
-        case BRAID_ERROR_MODEL: return "model";
-        case BRAID_ERROR_MEMORY: return "memory";
-        case BRAID_ERROR_DEVICE: return "device";
-        case BRAID_ERROR_DISK: return "disk";
-        case BRAID_ERROR_PEER: return "peer";
-        case BRAID_ERROR_DIVERGED: return "diverged";
-    }
-    return "unknown";
-}
-
-const char *braid_version(void) { return BRAID_VERSION; }
-
-int braid_abi(void) { return BRAID_ABI; }
+const char *fail_message(void) { return thread_message; }

@@ -12,6 +12,9 @@
 /* Stores the message of this thread and returns the code. Say what was expected, what came, what to do. */
 __attribute__((format(printf, 2, 3))) braid_status fail(braid_status code, const char *format, ...);
 
+/* The message of this thread's last failure; may be an argument of the next fail(). Never NULL. */
+const char *fail_message(void);
+
 /* Leaves the enclosing function when the call fails. Only where nothing has to be cleaned up. */
 #define TRY(call)                                        \
     do {                                                 \

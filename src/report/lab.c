@@ -10,20 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local char message[1024] = "no failure so far";
+#include "core/status.h"
 
-const char *braid_lab_message(void) { return message; }
+const char *braid_lab_message(void) { return fail_message(); }
 
 void braid_text_destroy(char *text) { free(text); }
 
 braid_status lab_fail(braid_status code, const char *format, ...) {
-    char text[sizeof message]; /* an argument may be the old message */
+    char text[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    memcpy(message, text, sizeof message);
-    return code;
+    return fail(code, "%s", text);
 }
 
 braid_status lab_from_braid(braid_status status) {

@@ -1,6 +1,6 @@
 /*
- * What the files of libbraid_lab share: messages, memory and text. The lab is built on braid.h
- * alone, so it has its own few lines for these instead of the core's.
+ * What the bench and the reports of libbraid_lab share: messages, memory and text. They are built on braid.h
+ * alone, so they have a few lines of their own for these; a message is kept by the lab's copy of the core.
  *
  * SPDX-License-Identifier: MIT
  */
