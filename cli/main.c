@@ -8,7 +8,7 @@
 
 #include "cli.h"
 
-const verb *const verbs[] = {&verb_doctor, &verb_demo, &verb_bench,   &verb_explain,
+const verb *const verbs[] = {&verb_doctor, &verb_demo, &verb_data,    &verb_bench, &verb_explain,
                              &verb_check,  &verb_help, &verb_version, NULL};
 
 static const char *complaining_verb;

@@ -1,7 +1,7 @@
 /*
- * libbraid_lab: what is built around libbraid and needs nothing of it but braid.h. Suites are lists
- * of problems, a bench races the candidates of each of them, and tables and reports turn what was
- * measured into text: aligned for a terminal, csv, json or markdown.
+ * libbraid_lab: what is built around libbraid and needs nothing of it but braid.h. Data sets become
+ * batches. Suites are lists of problems, a bench races the candidates of each of them, and tables and
+ * reports turn what was measured into text: aligned for a terminal, csv, json or markdown.
  *
  *     braid_bench *bench = NULL;
  *     braid_table *table = NULL;
@@ -234,6 +234,141 @@ typedef struct braid_bench_summary {
     int gated, gate_failures;
 } braid_bench_summary;
 BRAID_API void braid_bench_summarize(const braid_bench *bench, braid_bench_summary *summary);
+
+/* ---- Data --------------------------------------------------------------------------------- */
+
+/* The sets that can be read and made; docs/data.md has their folders and formats. */
+typedef enum braid_data_kind {
+    BRAID_DATA_SUNRGBD,  /* images of several streams and one label */
+    BRAID_DATA_FMNIST86, /* grey images of 86x86 */
+    BRAID_DATA_KIND_COUNT
+} braid_data_kind;
+
+typedef enum braid_split { BRAID_SPLIT_TRAIN, BRAID_SPLIT_VAL, BRAID_SPLIT_TEST, BRAID_SPLIT_COUNT } braid_split;
+
+/* "sunrgbd", "train"; NULL where the value is out of range. */
+BRAID_API const char *braid_data_kind_name(braid_data_kind kind);
+BRAID_API const char *braid_split_name(braid_split split);
+
+#define BRAID_DATA_CHANNELS 4 /* of one stream, at most, where it has statistics */
+
+typedef struct braid_data_options {
+    const char *streams; /* "rgb,depth": these, in this order; NULL: all that are there */
+    int64_t size[2];     /* resize images to this height and width; 0: all have one size, and another is an error */
+} braid_data_options;
+
+/* An opened set. Several loaders, in several threads, may read it at once. */
+typedef struct braid_data braid_data;
+
+typedef struct braid_data_info {
+    braid_data_kind kind;
+    const char *folder;
+    int streams;
+    const char *stream_names[BRAID_MAX_STREAMS];
+    braid_dtype dtype; /* u8, or f32 for sounds */
+    int64_t size[2];   /* height and width of a sample; 1x1 for a vector */
+    int64_t channels[BRAID_MAX_STREAMS];
+    double mean[BRAID_MAX_STREAMS][BRAID_DATA_CHANNELS]; /* of x / 255, for the op normalize */
+    double std[BRAID_MAX_STREAMS][BRAID_DATA_CHANNELS];
+    int has_statistics; /* 0: the set has none of its own, mean and std are usual ones */
+    int classes;
+    const char *const *class_names;
+    int64_t samples[BRAID_SPLIT_COUNT]; /* 0: there is no such split */
+    int64_t files[BRAID_SPLIT_COUNT];   /* a sound has many samples; else equal to samples */
+} braid_data_info;
+
+/* Opens a folder and recognises its kind; reads its lists, not its samples. options may be NULL. Returns a set. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_data_open(const char *folder, const braid_data_options *options,
+                                                        braid_data **data);
+BRAID_API void braid_data_destroy(braid_data *data);
+
+/* Borrowed from the set. */
+BRAID_API const braid_data_info *braid_data_describe(const braid_data *data);
+BRAID_API const int32_t *braid_data_labels(const braid_data *data, braid_split split); /* of all samples */
+
+/* Samples of each class, and the weights total / (classes * count), 0 for a class without samples. */
+BRAID_API void braid_data_class_counts(const braid_data *data, braid_split split, int64_t *counts);
+BRAID_API void braid_data_class_weights(const braid_data *data, braid_split split, double *weights);
+
+/* The file of a sample's stream (for a message or a table). Returns text for braid_text_destroy. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_data_path(const braid_data *data, braid_split split, int64_t sample,
+                                                        int stream, char **path);
+
+/* Reads one sample, each stream to its place: [height][width][channels] of the set's dtype. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_data_read(const braid_data *data, braid_split split, int64_t sample,
+                                                        void *const *streams);
+
+typedef struct braid_loader_options {
+    braid_split split;
+    int64_t batch;    /* samples; default 32 */
+    uint64_t seed;    /* the order of an epoch is a function of seed and epoch alone */
+    int in_order;     /* 1: in the order of the files, as for evaluation */
+    int stratified;   /* 1: with replacement, every class equally often (weights 1 / count) */
+    int drop_partial; /* 1: leave out a last batch that is not full */
+    int threads;      /* that read; default 1 */
+    int prefetch;     /* batches kept ready; default 4 */
+} braid_loader_options;
+
+/* One batch, borrowed from the loader until its next call. */
+typedef struct braid_batch {
+    int64_t count;                          /* samples; 0: the epoch is over */
+    int64_t index;                          /* of the batch in its epoch */
+    const void *streams[BRAID_MAX_STREAMS]; /* [count][height][width][channels], 256-byte aligned */
+    const int32_t *labels;                  /* [count] */
+    const int64_t *ids;                     /* [count] the samples, for braid_data_path */
+    const int64_t *files;                   /* [count] of the split, for scores by file */
+} braid_batch;
+
+typedef struct braid_loader_times {
+    double waited_s;  /* the caller, for a batch that was not ready */
+    double loading_s; /* all threads, reading and decoding */
+    int64_t batches, samples;
+} braid_loader_times;
+
+typedef struct braid_loader braid_loader;
+
+/* Borrows the set. Its threads wait until braid_loader_start. Returns a loader. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_loader_create(const braid_data *data, const braid_loader_options *options,
+                                                            braid_loader **loader);
+BRAID_API void braid_loader_destroy(braid_loader *loader);
+
+/* Begins an epoch at one of its batches (0: the first); what was read ahead before is dropped. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_loader_start(braid_loader *loader, int64_t epoch, int64_t first_batch);
+
+/* The next batch, in order at any number of threads. A sample that cannot be read fails the batch that it is in; the
+ * message names the file and the reason. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_loader_next(braid_loader *loader, braid_batch *batch);
+
+/* Batches of one epoch; times since the loader was created. */
+BRAID_API int64_t braid_loader_batches(const braid_loader *loader);
+BRAID_API braid_loader_times braid_loader_measure(braid_loader *loader);
+
+/* Called now and then; anything but 0 asks to stop. */
+typedef int braid_data_progress(void *user, int64_t done, int64_t total, const char *what);
+
+typedef struct braid_data_make_options {
+    int64_t size[2]; /* of an image, default 48x64; seconds of a sound in the first, default 4 */
+    int64_t count;   /* training samples (sounds); a fifth as many for each other split. Default by the kind */
+    uint64_t seed;
+    braid_data_progress *progress;
+    void *user;
+} braid_data_make_options;
+
+/* Writes a synthetic set in the format of the kind into a folder that is empty or not there. options may be NULL. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_data_make(braid_data_kind kind, const char *folder,
+                                                        const braid_data_make_options *options);
+
+typedef struct braid_data_check_result {
+    braid_data_kind kind;
+    braid_table *problems; /* columns file, problem: every one */
+    braid_table *counts;   /* columns split, class, name, samples, files */
+    int64_t files;         /* looked at */
+} braid_data_check_result;
+
+/* Reads every file of a set. A bad file is a row of `problems`, not a failure of the call. progress may be NULL. The
+ * caller destroys both tables. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_data_check(const char *folder, braid_data_progress *progress, void *user,
+                                                         braid_data_check_result *result);
 
 #ifdef __cplusplus
 }

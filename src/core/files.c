@@ -24,7 +24,8 @@
 #define MAX_NAMES 100      /* temporaries of crashed processes to step over */
 #define FIRST_READ 4096    /* files of /proc and /sys do not tell their size */
 #define FILE_MODE 0644
-#define FOLDER_MODE 0700
+#define FOLDER_MODE 0777
+#define PRIVATE_FOLDER_MODE 0700
 
 static int system_open(const char *path, int flags, unsigned mode) { return open(path, flags, (mode_t)mode); }
 
@@ -315,24 +316,36 @@ braid_status files_link_aside(const char *path, char **aside, bool *refused) {
     return fail_file(BRAID_ERROR_DISK, path, "give it a second name", error);
 }
 
+braid_status files_write(const char *path, const void *data, size_t bytes) {
+    int fd = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, FILE_MODE);
+    if (fd < 0) return fail_file(BRAID_ERROR_DISK, path, "create", errno);
+    bool written = write_bytes(fd, 0, data, bytes);
+    int error = errno;
+    if (!close_file(fd) && written) {
+        written = false;
+        error = errno;
+    }
+    return written ? BRAID_OK : fail_file(BRAID_ERROR_DISK, path, "write", error);
+}
+
 /* ---- Folders ------------------------------------------------------------------------------ */
 
-static braid_status make_folder(const char *path) {
+static braid_status make_folder(const char *path, unsigned mode) {
     struct stat info;
-    if (table->mkdir(path, FOLDER_MODE) == 0 || errno == EEXIST) return BRAID_OK;
+    if (table->mkdir(path, mode) == 0 || errno == EEXIST) return BRAID_OK;
     int error = errno;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return BRAID_OK; /* read-only, but there */
     return fail_file(BRAID_ERROR_DISK, path, "make the folder", error);
 }
 
 /* Makes every folder on the way; cuts `path` at each slash and mends it. */
-static braid_status make_folders(char *path) {
+static braid_status make_folders(char *path, unsigned mode) {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        TRY(make_folder(path));
+        TRY(make_folder(path, mode));
         *slash = '/';
     }
-    return make_folder(path);
+    return make_folder(path, mode);
 }
 
 static braid_status check_private(const char *path) {
@@ -353,16 +366,21 @@ static braid_status check_private(const char *path) {
     return BRAID_OK;
 }
 
-braid_status files_make_private_folder(const char *path) {
+/* Makes the folder and its parents; where asked, refuses one that is not private. */
+static braid_status make_and_check(const char *path, unsigned mode, bool is_private) {
     char *copy;
     if (!path || !*path) return fail(BRAID_ERROR_ARGUMENT, "folder: expected a path, got none");
     TRY(memory_copy_text(path, &copy));
     for (size_t length = strlen(copy); length > 1 && copy[length - 1] == '/'; length--) copy[length - 1] = 0;
-    braid_status status = make_folders(copy);
-    if (status == BRAID_OK) status = check_private(copy);
+    braid_status status = make_folders(copy, mode);
+    if (status == BRAID_OK && is_private) status = check_private(copy);
     memory_free(copy);
     return status;
 }
+
+braid_status files_make_private_folder(const char *path) { return make_and_check(path, PRIVATE_FOLDER_MODE, true); }
+
+braid_status files_make_folder(const char *path) { return make_and_check(path, FOLDER_MODE, false); }
 
 braid_status files_join(const char *folder, const char *name, char **path) {
     size_t room;

@@ -76,6 +76,13 @@ braid_status files_rename(const char *from, const char *to);
  * or, where *refused says so, the file system has no second names. */
 braid_status files_link_aside(const char *path, char **aside, bool *refused);
 
+/* Writes a file in place and does not sync: for one of thousands that can all be made again. On failure the file may be
+ * cut short. */
+braid_status files_write(const char *path, const void *data, size_t bytes);
+
+/* Makes a folder and its parents if missing, as far as the umask allows. */
+braid_status files_make_folder(const char *path);
+
 /* Makes a private folder (0700) and its parents if missing. Refuses one that others may write to, or not ours. */
 braid_status files_make_private_folder(const char *path);
 

@@ -1,0 +1,141 @@
+/*
+ * braid data make and braid data check: synthetic sets in the real formats, and every bad file before training.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef struct data_options {
+    common_options common;
+    const char *out, *size;
+    int count;
+    uint64_t seed;
+} data_options;
+
+#define OWN(member) offsetof(data_options, member)
+
+static const option data_option_list[] = {
+    {"out", 0, OPTION_TEXT, "DIR", "make: the folder to write, empty or not there yet", OWN(out)},
+    {"size", 0, OPTION_TEXT, "HxW|S", "make: sunrgbd images (default 48x64), mimii seconds of a sound (default 4)",
+     OWN(size)},
+    {"count", 0, OPTION_WHOLE, "N",
+     "make: training samples (1500, 2000, or 60 sounds); a fifth as many in each other split", OWN(count)},
+    {"seed", 0, OPTION_SEED, "S", "make: where the random numbers start (default 1)", OWN(seed)},
+    {0}};
+
+static int on_progress(void *user, int64_t done, int64_t total, const char *what) {
+    progress *p = user;
+    if (done == 0) progress_begin(p, total > 1000000000 ? 1000000000 : (int)total, p->quiet);
+    progress_step(p, done > 1000000000 ? 1000000000 : (int)done, what);
+    return interrupted();
+}
+
+/* "48x64", or one number for both. */
+static int parse_size(const char *text, int64_t size[2]) {
+    char *end;
+    if (!text) return 0;
+    size[0] = size[1] = strtoll(text, &end, 10);
+    if (end != text && *end == 'x') size[1] = strtoll(end + 1, &end, 10);
+    if (end == text || *end || size[0] < 1 || size[1] < 1)
+        return complain(BRAID_ERROR_ARGUMENT, "--size: expected HEIGHTxWIDTH or a whole number, got \"%s\"", text);
+    return 0;
+}
+
+static int find_kind(const char *word, braid_data_kind *kind) {
+    for (int k = 0; k < BRAID_DATA_KIND_COUNT; k++)
+        if (!strcmp(word, braid_data_kind_name((braid_data_kind)k))) {
+            *kind = (braid_data_kind)k;
+            return 0;
+        }
+    const char *nearest = nearest_word(word, "sunrgbd fmnist86 mimii", " ");
+    return complain(BRAID_ERROR_ARGUMENT, "make: expected sunrgbd, fmnist86 or mimii, got \"%s\"%s%s%s", word,
+                    nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+}
+
+static int stopped(braid_status status) { return interrupted() ? EXIT_INTERRUPTED : complain_lab(status); }
+
+static int make(const data_options *options, const char *word) {
+    progress p = {.quiet = options->common.quiet};
+    braid_data_make_options wanted = {
+        .count = options->count, .seed = options->seed, .progress = on_progress, .user = &p};
+    braid_data_kind kind = BRAID_DATA_SUNRGBD;
+    int code = find_kind(word, &kind);
+    if (!code) code = parse_size(options->size, wanted.size);
+    if (code) return code;
+    if (!options->out) return complain(BRAID_ERROR_ARGUMENT, "make: expected --out DIR, the folder to write");
+    braid_status status = braid_data_make(kind, options->out, &wanted);
+    progress_clear(&p);
+    if (status) return stopped(status);
+    if (!options->common.quiet)
+        fprintf(stderr, "%s is a set like %s; look at it with: braid data check %s\n", options->out, word,
+                options->out);
+    return 0;
+}
+
+static int print_check(const data_options *options, const char *folder, braid_data_check_result *result) {
+    int bad = braid_table_rows(result->problems);
+    int csv = options->common.format == BRAID_FORMAT_CSV;
+    braid_report *report = NULL;
+    braid_status status = braid_report_create(&report);
+    if (!status) status = braid_report_add_text(report, "kind", "kind", braid_data_kind_name(result->kind));
+    if (!status) status = braid_report_add_number(report, "files", "files", (double)result->files);
+    if (!status) status = braid_report_add_number(report, "problem_count", "problems", bad);
+    braid_table *first = csv ? result->problems : result->counts, *second = csv ? result->counts : result->problems;
+    *result = (braid_data_check_result){0};
+    if (!status)
+        status = braid_report_add_table(report, csv ? "problems" : "counts", "", first);
+    else
+        braid_table_destroy(first);
+    if (!status && (bad || options->common.format == BRAID_FORMAT_JSON))
+        status = braid_report_add_table(report, csv ? "counts" : "problems", "", second);
+    else
+        braid_table_destroy(second);
+    if (status) {
+        braid_report_destroy(report);
+        return complain_lab(status);
+    }
+    int code = output_report(report, (braid_format)options->common.format);
+    if (!code && bad) code = complain(BRAID_ERROR_DATA, "%s: %d problem%s", folder, bad, bad == 1 ? "" : "s");
+    return code;
+}
+
+static int check(const data_options *options, const char *folder) {
+    progress p = {.quiet = options->common.quiet};
+    braid_data_check_result result;
+    braid_status status = braid_data_check(folder, on_progress, &p, &result);
+    progress_clear(&p);
+    return status ? stopped(status) : print_check(options, folder, &result);
+}
+
+static int run(const verb *self, int argc, char **argv) {
+    data_options options = {.seed = 1};
+    arguments words;
+    int code = options_parse(self, argc, argv, &options, &words);
+    if (code) return code;
+    if (options.common.help) return help_print(self);
+    interrupt_begin();
+    if (!strcmp(words.word[0], "make")) return make(&options, words.word[1]);
+    if (!strcmp(words.word[0], "check")) return check(&options, words.word[1]);
+    return complain(BRAID_ERROR_ARGUMENT, "expected make KIND or check DIR, got \"%s\"", words.word[0]);
+}
+
+const verb verb_data = {
+    .name = "data",
+    .arguments = "make KIND --out DIR | check DIR",
+    .summary = "make a synthetic data set, or find every bad file of a set",
+    .about = "make writes a set of the kind sunrgbd (RGB, depth and orth images whose label depends on all\n"
+             "three), fmnist86 (grey images in IDX files) or mimii (sounds of machines), in exactly the files of\n"
+             "the real sets, the same for the same seed. check recognises the kind of a folder, reads every file,\n"
+             "prints how many samples each split and class has, and lists every file that is missing, truncated,\n"
+             "of another size or unreadable. Exit 3 where there is one.",
+    .options = data_option_list,
+    .examples = "braid data make sunrgbd --out rooms\nbraid data make sunrgbd --out rooms --size 416x544 --count 100\n"
+                "braid data check rooms\nbraid data check rooms -o json\n",
+    .common = COMMON_FORMAT | COMMON_TALK,
+    .least = 2,
+    .most = 2,
+    .run = run,
+};

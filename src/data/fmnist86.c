@@ -1,0 +1,157 @@
+/*
+ * Fashion-MNIST at 86x86 in IDX files: train-86-* and t10k-86-*. A file is read whole. Pixels are used as they are, 0
+ * to 255, as the network that comes with the set expects: a mean of 0 and a deviation of 1/255 undo the division by 255.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/files.h"
+#include "core/memory.h"
+#include "data/data.h"
+#include "data/idx.h"
+#include "data/lists.h"
+
+#define SIDE 86
+#define CLASSES 10
+#define MAX_BYTES ((size_t)1 << 30)
+
+static const char *const class_names[CLASSES] = {"t_shirt", "trouser", "pullover", "dress", "coat",
+                                                 "sandal",  "shirt",   "sneaker",  "bag",   "ankle_boot"};
+static const char *const prefixes[BRAID_SPLIT_COUNT] = {[BRAID_SPLIT_TRAIN] = "train", [BRAID_SPLIT_TEST] = "t10k"};
+
+typedef struct set_state {
+    char *images[BRAID_SPLIT_COUNT]; /* the files */
+    idx index[BRAID_SPLIT_COUNT];
+} set_state;
+
+static void file_name(char name[64], braid_split split, int is_labels) {
+    snprintf(name, 64, "%s-86-%s-idx%d-ubyte", prefixes[split], is_labels ? "labels" : "images", is_labels ? 1 : 3);
+}
+
+static int exists(const char *folder, braid_split split, int is_labels) {
+    char name[64], *path;
+    struct stat info;
+    if (!prefixes[split]) return 0;
+    file_name(name, split, is_labels);
+    if (files_join(folder, name, &path) != BRAID_OK) return 0;
+    int there = stat(path, &info) == 0;
+    memory_free(path);
+    return there;
+}
+
+static int has_split(const char *folder, braid_split split) {
+    return exists(folder, split, 0) || exists(folder, split, 1);
+}
+
+static int matches(const char *folder) {
+    return has_split(folder, BRAID_SPLIT_TRAIN) || has_split(folder, BRAID_SPLIT_TEST);
+}
+
+static void forget(braid_data *d) {
+    set_state *state = d->state;
+    for (int s = 0; state && s < BRAID_SPLIT_COUNT; s++) memory_free(state->images[s]);
+    memory_free(state);
+}
+
+static braid_status check_rank(const idx *index, int rank) {
+    if (index->rank == rank && (rank == 1 || (index->dims[1] == SIDE && index->dims[2] == SIDE))) return BRAID_OK;
+    return fail(BRAID_ERROR_DATA, rank == 1 ? "expected a list of labels" : "expected images of 86x86");
+}
+
+/* Reads one of the two files of a split; a damaged one is a problem and leaves *text NULL. */
+static braid_status read_idx(braid_data *d, braid_split split, int is_labels, problems *found, char **text, idx *out) {
+    char name[64], *path;
+    size_t bytes;
+    file_name(name, split, is_labels);
+    braid_status status = data_read_file(d->folder, name, MAX_BYTES, &path, text, &bytes);
+    if (!status) status = idx_read(*text, bytes, out);
+    if (!status) status = check_rank(out, is_labels ? 1 : 3);
+    if (status) {
+        memory_free(*text);
+        *text = NULL;
+    }
+    status = path ? problems_catch(found, path, status) : status;
+    memory_free(path);
+    return status;
+}
+
+static braid_status take_labels(braid_data *d, braid_split split, const idx *labels, problems *found) {
+    void *memory;
+    char name[64];
+    file_name(name, split, 1);
+    TRY(memory_alloc((size_t)labels->dims[0], sizeof(int32_t), "labels", &memory));
+    d->split[split].labels = memory;
+    d->info.samples[split] = labels->dims[0];
+    for (int64_t i = 0; i < labels->dims[0]; i++) {
+        d->split[split].labels[i] = labels->data[i];
+        if (labels->data[i] >= CLASSES)
+            TRY(problems_add(found, name, "label %lld: expected 0 to %d, got %d", (long long)i, CLASSES - 1,
+                             labels->data[i]));
+    }
+    return BRAID_OK;
+}
+
+static braid_status scan_split(braid_data *d, braid_split split, problems *found) {
+    set_state *state = d->state;
+    char *text = NULL, name[64];
+    idx labels;
+    if (!has_split(d->folder, split)) return BRAID_OK;
+    file_name(name, split, 0);
+    TRY(read_idx(d, split, 0, found, &state->images[split], &state->index[split]));
+    braid_status status = read_idx(d, split, 1, found, &text, &labels);
+    if (!status && text && state->images[split]) {
+        if (labels.dims[0] != state->index[split].dims[0])
+            status = problems_add(found, name, "expected %lld images as there are labels, got %lld",
+                                  (long long)labels.dims[0], (long long)state->index[split].dims[0]);
+        else
+            status = take_labels(d, split, &labels, found);
+    }
+    memory_free(text);
+    d->info.files[split] = d->info.samples[split];
+    return status;
+}
+
+static braid_status scan(braid_data *d, const braid_data_options *options, problems *found) {
+    TRY(memory_calloc(1, sizeof(set_state), "a data set", &d->state));
+    if ((options->size[0] && options->size[0] != SIDE) || (options->size[1] && options->size[1] != SIDE))
+        return fail(BRAID_ERROR_ARGUMENT, "size: expected 86x86, the size of fmnist86");
+    d->info.dtype = BRAID_DTYPE_U8;
+    d->info.streams = 1;
+    d->info.size[0] = d->info.size[1] = SIDE;
+    d->info.channels[0] = 1;
+    d->info.std[0][0] = 1.0 / 255;
+    d->info.has_statistics = 1;
+    snprintf(d->stream_names[0], sizeof d->stream_names[0], "grey");
+    d->info.classes = CLASSES;
+    TRY(class_names_copy(class_names, CLASSES, &d->class_names));
+    for (int s = 0; s < BRAID_SPLIT_COUNT; s++) TRY(scan_split(d, (braid_split)s, found));
+    return BRAID_OK;
+}
+
+static braid_status read(const braid_data *d, braid_split split, int64_t sample, void *const *streams) {
+    const set_state *state = d->state;
+    memcpy(streams[0], state->index[split].data + sample * SIDE * SIDE, SIDE * SIDE);
+    return BRAID_OK;
+}
+
+static braid_status path(const braid_data *d, braid_split split, int64_t sample, int stream, char **out) {
+    char name[96], file[64];
+    (void)stream;
+    file_name(file, split, 0);
+    snprintf(name, sizeof name, "%s image %lld", file, (long long)sample);
+    return files_join(d->folder, name, out);
+}
+
+/* The scan has read every byte there is. */
+static braid_status check(const braid_data *d, problems *found, check_progress *progress) {
+    (void)found;
+    for (int s = 0; s < BRAID_SPLIT_COUNT; s++)
+        for (int is_labels = 0; is_labels < 2; is_labels++)
+            progress->done += exists(d->folder, (braid_split)s, is_labels);
+    return BRAID_OK;
+}
+
+const data_kind data_fmnist86 = {"fmnist86", matches, scan, read, path, check, forget};

@@ -1,0 +1,48 @@
+/*
+ * Images as they come out of a file. A decoder takes (pointer, length), trusts nothing, and either gives the whole
+ * image or a status with a message that has no file name in it: the caller, who knows the file, puts it in front.
+ * Warnings of a decoder are errors here: pixels that may be wrong are never used.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_DATA_IMAGE_H
+#define BRAID_DATA_IMAGE_H
+
+#include "core/status.h"
+
+#define IMAGE_MAX_PIXELS ((int64_t)64 << 20)
+#define IMAGE_MAX_SIDE 65535
+#define IMAGE_MAX_BYTES ((size_t)512 << 20) /* of a file */
+
+typedef struct image {
+    int64_t height, width;
+    int channels; /* 1 or 3 */
+    int bits;     /* 8, or 16 in the order of the machine */
+    void *pixels; /* [height][width][channels], for memory_free */
+} image;
+
+/* What is refused before anything is allocated; fills in height and width. */
+braid_status image_check_size(const char *format, int64_t height, int64_t width);
+
+/* Palettes are resolved, alpha is dropped, fewer than 8 bits become 8. */
+braid_status png_decode(const void *data, size_t bytes, image *out);
+
+/* Returns a file in memory for memory_free. */
+braid_status png_encode(const image *from, void **data, size_t *bytes);
+
+/* Grey and colour, baseline and progressive. */
+braid_status jpeg_decode(const void *data, size_t bytes, image *out);
+
+/* PNG, JPEG or npy (u8 or u16, [height][width] or [height][width][channels]), by its first bytes. */
+braid_status image_decode(const void *data, size_t bytes, image *out);
+
+/* 16 bits to 8: the upper half of v * 255 / 65535, cut off. */
+uint8_t image_byte_of_u16(uint16_t value);
+
+/* An image of 8 bits as [height][width][channels] bytes at `out`, resized where the size differs: a triangle as wide as
+ * the step between samples, rows first, as PIL's bilinear resize. Refuses another number of channels. */
+braid_status image_to_bytes(const image *from, int64_t height, int64_t width, int channels, uint8_t *out);
+
+void image_free(image *i);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * npy by a small reader that moves over the header's text and demands each part in the order NumPy writes it:
+ * {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "data/npy.h"
+
+#include <string.h>
+
+#include "core/sizes.h"
+
+#define MAX_HEADER 65536
+
+typedef struct cursor {
+    const char *at, *end;
+} cursor;
+
+static const struct {
+    const char *descr;
+    size_t bytes;
+} types[NPY_TYPE_COUNT] = {
+    [NPY_U8] = {"|u1", 1},  [NPY_U16] = {"<u2", 2}, [NPY_I32] = {"<i4", 4}, [NPY_I64] = {"<i8", 8},
+    [NPY_F16] = {"<f2", 2}, [NPY_F32] = {"<f4", 4}, [NPY_F64] = {"<f8", 8},
+};
+
+static braid_status refuse(const char *expected) { return fail(BRAID_ERROR_DATA, "npy: expected %s", expected); }
+
+/* Moves over the word and the blanks behind it, or stays. */
+static int take(cursor *c, const char *word) {
+    size_t length = strlen(word);
+    if ((size_t)(c->end - c->at) < length || memcmp(c->at, word, length) != 0) return 0;
+    c->at += length;
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\n')) c->at++;
+    return 1;
+}
+
+static int take_number(cursor *c, int64_t *out) {
+    const char *begin = c->at;
+    int64_t value = 0;
+    while (c->at < c->end && *c->at >= '0' && *c->at <= '9') {
+        if (value > INT64_MAX / 16) return 0;
+        value = value * 10 + (*c->at++ - '0');
+    }
+    *out = value;
+    if (c->at == begin) return 0;
+    take(c, "");
+    return 1;
+}
+
+static braid_status read_type(cursor *c, npy *out) {
+    char quoted[8];
+    for (int t = 0; t < NPY_TYPE_COUNT; t++) {
+        memcpy(quoted, (char[]){'\'', types[t].descr[0], types[t].descr[1], types[t].descr[2], '\'', 0}, 6);
+        if (!take(c, quoted)) continue;
+        out->type = (npy_type)t;
+        return BRAID_OK;
+    }
+    return refuse("one of the types |u1 <u2 <i4 <i8 <f2 <f4 <f8");
+}
+
+static braid_status read_shape(cursor *c, npy *out) {
+    if (!take(c, "(")) return refuse("'shape' to be a tuple");
+    for (out->rank = 0; !take(c, ")"); out->rank++) {
+        if (out->rank == NPY_MAX_RANK) return refuse("at most 8 dimensions");
+        if (!take_number(c, &out->dims[out->rank])) return refuse("whole numbers in 'shape'");
+        if (!take(c, ",") && !(c->at < c->end && *c->at == ')')) return refuse("a comma in 'shape'");
+    }
+    return BRAID_OK;
+}
+
+static braid_status read_dictionary(cursor *c, npy *out) {
+    if (!take(c, "{") || !take(c, "'descr':")) return refuse("the header to begin with {'descr':");
+    TRY(read_type(c, out));
+    if (!take(c, ",") || !take(c, "'fortran_order':")) return refuse("'fortran_order' behind 'descr'");
+    if (take(c, "True")) return refuse("C order, got Fortran order; save numpy.ascontiguousarray(x)");
+    if (!take(c, "False") || !take(c, ",") || !take(c, "'shape':")) return refuse("'shape' behind 'fortran_order'");
+    TRY(read_shape(c, out));
+    take(c, ",");
+    if (!take(c, "}") || c->at != c->end) return refuse("the header to end behind 'shape'");
+    return BRAID_OK;
+}
+
+braid_status npy_read(const void *data, size_t bytes, npy *out) {
+    const unsigned char *file = data;
+    *out = (npy){0};
+    if (bytes < 12 || memcmp(file, "\x93NUMPY", 6) != 0) return refuse("a file that begins with \\x93NUMPY");
+    if (file[6] < 1 || file[6] > 3) return refuse("format version 1, 2 or 3");
+    size_t begin = file[6] == 1 ? 10 : 12, length = file[8] | (size_t)file[9] << 8;
+    if (file[6] > 1) length |= (size_t)file[10] << 16 | (size_t)file[11] << 24;
+    if (length > MAX_HEADER || length > bytes - begin) return refuse("a header of at most 64 KiB that is whole");
+    cursor c = {(const char *)file + begin, (const char *)file + begin + length};
+    TRY(read_dictionary(&c, out));
+    int64_t elements;
+    if (size_elements(out->dims, out->rank, "npy", &elements)) return refuse("a shape that fits in memory");
+    TRY(size_array((size_t)elements, types[out->type].bytes, "npy", &out->bytes));
+    out->data = file + begin + length;
+    if (out->bytes != bytes - begin - length)
+        return fail(BRAID_ERROR_DATA, "npy: expected %zu bytes behind the header, got %zu", out->bytes,
+                    bytes - begin - length);
+    return BRAID_OK;
+}

@@ -1,0 +1,297 @@
+/*
+ * Opening a set and what is common to all kinds: the description, labels, class counts, and the list of problems.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/dtype.h"
+#include "core/files.h"
+#include "core/memory.h"
+#include "data/data.h"
+#include "data/lists.h"
+
+static const data_kind *const kinds[BRAID_DATA_KIND_COUNT] = {
+    [BRAID_DATA_SUNRGBD] = &data_sunrgbd, [BRAID_DATA_FMNIST86] = &data_fmnist86};
+
+const char *braid_data_kind_name(braid_data_kind kind) {
+    return (unsigned)kind < BRAID_DATA_KIND_COUNT ? kinds[kind]->name : NULL;
+}
+
+const char *braid_split_name(braid_split split) {
+    static const char *const names[] = {"train", "val", "test"};
+    return (unsigned)split < BRAID_SPLIT_COUNT ? names[split] : NULL;
+}
+
+/* ---- Problems ----------------------------------------------------------------------------- */
+
+braid_status problems_add(problems *p, const char *path, const char *format, ...) {
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (p->count++ == 0) snprintf(p->first, sizeof p->first, "%s: %s", path, text);
+    if (!p->table) return BRAID_OK;
+    TRY(braid_table_add_text(p->table, path));
+    return braid_table_add_text(p->table, text);
+}
+
+braid_status problems_catch(problems *p, const char *path, braid_status status) {
+    char text[400];
+    if (status != BRAID_ERROR_DATA) return status;
+    const char *message = fail_message();
+    size_t length = strlen(path);
+    if (!strncmp(message, path, length) && !strncmp(message + length, ": ", 2)) message += length + 2;
+    snprintf(text, sizeof text, "%s", message);
+    return problems_add(p, path, "%s", text);
+}
+
+braid_status check_step(check_progress *p, const char *what) {
+    if (p->call && p->call(p->user, p->done, p->total, what))
+        return fail(BRAID_ERROR_CHECK, "stopped before the file %s", what);
+    p->done++;
+    return BRAID_OK;
+}
+
+/* ---- Folders ------------------------------------------------------------------------------ */
+
+int folder_exists(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+void folder_free(folder_list *list) {
+    for (int64_t i = 0; i < list->count; i++) memory_free(list->names[i]);
+    memory_free(list->names);
+    *list = (folder_list){0};
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static braid_status add_name(folder_list *list, int64_t *room, const char *name) {
+    if (list->count == *room) {
+        void *larger;
+        int64_t wanted = *room ? 2 * *room : 64;
+        TRY(memory_alloc((size_t)wanted, sizeof *list->names, "the names in a folder", &larger));
+        if (list->count) memcpy(larger, list->names, (size_t)list->count * sizeof *list->names);
+        memory_free(list->names);
+        list->names = larger;
+        *room = wanted;
+    }
+    TRY(memory_copy_text(name, &list->names[list->count]));
+    list->count++;
+    return BRAID_OK;
+}
+
+braid_status folder_read(const char *folder, folder_list *out) {
+    int64_t room = 0;
+    *out = (folder_list){0};
+    DIR *stream = opendir(folder);
+    if (!stream && errno == ENOENT) return BRAID_OK;
+    if (!stream) return fail(BRAID_ERROR_DATA, "%s: could not read the folder", folder);
+    braid_status status = BRAID_OK;
+    for (struct dirent *entry; !status && (entry = readdir(stream));)
+        if (entry->d_name[0] != '.') status = add_name(out, &room, entry->d_name);
+    closedir(stream);
+    if (status)
+        folder_free(out);
+    else if (out->count)
+        qsort(out->names, (size_t)out->count, sizeof *out->names, by_name);
+    return status;
+}
+
+braid_status data_read_file(const char *folder, const char *name, size_t most, char **path, char **text,
+                            size_t *bytes) {
+    *path = *text = NULL;
+    TRY(files_join(folder, name, path));
+    return files_read(*path, most, BRAID_ERROR_DATA, text, bytes);
+}
+
+/* ---- Sets --------------------------------------------------------------------------------- */
+
+int64_t data_file_of(const braid_data *d, braid_split split, int64_t sample) {
+    const int64_t *first = d->split[split].first_samples;
+    if (!first) return sample;
+    int64_t low = 0, high = d->info.files[split];
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (first[middle] <= sample)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t data_sample_bytes(const braid_data *d, int stream) {
+    return (size_t)(d->info.size[0] * d->info.size[1] * d->info.channels[stream]) * dtype_bytes(d->info.dtype);
+}
+
+void braid_data_destroy(braid_data *data) {
+    if (!data) return;
+    if (data->kind) data->kind->forget(data);
+    for (int s = 0; s < BRAID_SPLIT_COUNT; s++) {
+        memory_free(data->split[s].labels);
+        memory_free(data->split[s].first_samples);
+    }
+    class_names_free(data->class_names, data->info.classes);
+    memory_free(data->folder);
+    memory_free(data);
+}
+
+static braid_status find_kind(braid_data *d) {
+    for (int k = 0; k < BRAID_DATA_KIND_COUNT; k++)
+        if (kinds[k]->matches(d->folder)) {
+            d->kind = kinds[k];
+            d->info.kind = (braid_data_kind)k;
+            return BRAID_OK;
+        }
+    return fail(BRAID_ERROR_DATA,
+                "%s: expected a data set: train/ with labels.txt (sunrgbd), *-86-images-idx3-ubyte (fmnist86), or "
+                "folders with normal/*.wav (mimii); braid data make KIND --out DIR writes one",
+                d->folder);
+}
+
+static braid_status scan(braid_data *d, const braid_data_options *options, problems *found) {
+    TRY(find_kind(d));
+    TRY(d->kind->scan(d, options, found));
+    for (int i = 0; i < d->info.streams; i++) d->info.stream_names[i] = d->stream_names[i];
+    d->info.class_names = (const char *const *)d->class_names;
+    return BRAID_OK;
+}
+
+static braid_status create(const char *folder, braid_data **data) {
+    void *memory;
+    *data = NULL;
+    if (!folder || !*folder) return fail(BRAID_ERROR_ARGUMENT, "folder: expected a path, got none");
+    if (!folder_exists(folder)) return fail(BRAID_ERROR_DATA, "%s: there is no such folder", folder);
+    TRY(memory_calloc(1, sizeof **data, "a data set", &memory));
+    *data = memory;
+    TRY(memory_copy_text(folder, &(*data)->folder));
+    (*data)->info.folder = (*data)->folder;
+    return BRAID_OK;
+}
+
+braid_status braid_data_open(const char *folder, const braid_data_options *options, braid_data **data) {
+    const braid_data_options none = {0};
+    problems found = {0};
+    braid_status status = create(folder, data);
+    if (!status) status = scan(*data, options ? options : &none, &found);
+    if (!status && found.count)
+        status = fail(BRAID_ERROR_DATA, "%s%s: braid data check %s lists %s", found.first,
+                      found.count > 1 ? ", and more" : "", folder, found.count > 1 ? "them all" : "it");
+    if (!status) return BRAID_OK;
+    braid_data_destroy(*data);
+    *data = NULL;
+    return status;
+}
+
+const braid_data_info *braid_data_describe(const braid_data *data) { return &data->info; }
+
+const int32_t *braid_data_labels(const braid_data *data, braid_split split) { return data->split[split].labels; }
+
+void braid_data_class_counts(const braid_data *data, braid_split split, int64_t *counts) {
+    memset(counts, 0, (size_t)data->info.classes * sizeof *counts);
+    for (int64_t i = 0; i < data->info.samples[split]; i++) {
+        int32_t label = data->split[split].labels[i];
+        if (label >= 0 && label < data->info.classes) counts[label]++;
+    }
+}
+
+void braid_data_class_weights(const braid_data *data, braid_split split, double *weights) {
+    memset(weights, 0, (size_t)data->info.classes * sizeof *weights);
+    for (int64_t i = 0; i < data->info.samples[split]; i++) weights[data->split[split].labels[i]]++;
+    for (int c = 0; c < data->info.classes; c++)
+        if (weights[c] > 0) weights[c] = (double)data->info.samples[split] / (data->info.classes * weights[c]);
+}
+
+static braid_status check_sample(const braid_data *data, braid_split split, int64_t sample) {
+    if ((unsigned)split >= BRAID_SPLIT_COUNT || sample < 0 || sample >= data->info.samples[split])
+        return fail(BRAID_ERROR_ARGUMENT, "sample: expected one of the split's, got split %d, sample %lld", (int)split,
+                    (long long)sample);
+    return BRAID_OK;
+}
+
+braid_status braid_data_path(const braid_data *data, braid_split split, int64_t sample, int stream, char **path) {
+    char *own;
+    *path = NULL;
+    TRY(check_sample(data, split, sample));
+    if (stream < 0 || stream >= data->info.streams)
+        return fail(BRAID_ERROR_ARGUMENT, "stream: expected 0 to %d, got %d", data->info.streams - 1, stream);
+    TRY(data->kind->path(data, split, sample, stream, &own));
+    *path = strdup(own);
+    memory_free(own);
+    return *path ? BRAID_OK : fail(BRAID_ERROR_MEMORY, "no memory for a path");
+}
+
+braid_status braid_data_read(const braid_data *data, braid_split split, int64_t sample, void *const *streams) {
+    TRY(check_sample(data, split, sample));
+    return data->kind->read(data, split, sample, streams);
+}
+
+/* ---- Checking ----------------------------------------------------------------------------- */
+
+static const braid_column problem_columns[] = {{.key = "file", .title = "file", .cell = BRAID_CELL_TEXT},
+                                               {.key = "problem", .title = "problem", .cell = BRAID_CELL_TEXT}};
+static const braid_column count_columns[] = {{.key = "split", .title = "split", .cell = BRAID_CELL_TEXT},
+                                             {.key = "class", .title = "class", .cell = BRAID_CELL_COUNT},
+                                             {.key = "name", .title = "name", .cell = BRAID_CELL_TEXT},
+                                             {.key = "samples", .title = "samples", .cell = BRAID_CELL_COUNT},
+                                             {.key = "files", .title = "files", .cell = BRAID_CELL_COUNT}};
+
+static braid_status add_count(const braid_data *d, braid_split split, int label, braid_table *table) {
+    int64_t samples = 0, files = 0, last_file = -1;
+    for (int64_t i = 0; i < d->info.samples[split]; i++) {
+        if (d->split[split].labels[i] != label) continue;
+        int64_t file = data_file_of(d, split, i);
+        samples++;
+        files += file != last_file;
+        last_file = file;
+    }
+    TRY(braid_table_add_text(table, braid_split_name(split)));
+    TRY(braid_table_add_number(table, label));
+    TRY(braid_table_add_text(table, d->class_names[label]));
+    TRY(braid_table_add_number(table, (double)samples));
+    return braid_table_add_number(table, (double)files);
+}
+
+static braid_status fill_counts(const braid_data *d, braid_table *table) {
+    for (int s = 0; s < BRAID_SPLIT_COUNT; s++)
+        for (int c = 0; c < d->info.classes && d->info.samples[s]; c++) TRY(add_count(d, (braid_split)s, c, table));
+    return BRAID_OK;
+}
+
+static braid_status check_set(const char *folder, braid_data **data, problems *found, check_progress *progress) {
+    const braid_data_options none = {0};
+    TRY(create(folder, data));
+    TRY(scan(*data, &none, found));
+    return (*data)->kind->check(*data, found, progress);
+}
+
+braid_status braid_data_check(const char *folder, braid_data_progress *progress, void *user,
+                              braid_data_check_result *result) {
+    braid_data *data = NULL;
+    problems found = {0};
+    check_progress counter = {.call = progress, .user = user};
+    *result = (braid_data_check_result){0};
+    braid_status status = braid_table_create(problem_columns, 2, &found.table);
+    if (!status) status = braid_table_create(count_columns, 5, &result->counts);
+    if (!status) status = check_set(folder, &data, &found, &counter);
+    if (!status) status = fill_counts(data, result->counts);
+    if (data) result->kind = data->info.kind;
+    result->files = counter.done;
+    result->problems = found.table;
+    braid_data_destroy(data);
+    if (!status) return BRAID_OK;
+    braid_table_destroy(result->problems);
+    braid_table_destroy(result->counts);
+    *result = (braid_data_check_result){0};
+    return status;
+}

@@ -1,0 +1,357 @@
+/*
+ * SUN RGB-D as its preprocessing leaves it: class_names.txt, norm_stats.json, and for each split a labels.txt and a
+ * folder of images for each stream, row k of the labels belonging to file k. Images of 16 bits (depth, orth) become
+ * 8 bits as the original loaders do it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/files.h"
+#include "core/memory.h"
+#include "data/data.h"
+#include "data/image.h"
+#include "data/lists.h"
+
+#define MISSING 255 /* in place of an ending */
+
+static const char *const endings[] = {"png", "jpg", "jpeg", "npy"};
+enum { ENDINGS = sizeof endings / sizeof endings[0] };
+static const char *const first_streams[] = {"rgb", "depth", "orth"};
+
+typedef struct set_state {
+    uint8_t *ending[BRAID_SPLIT_COUNT][BRAID_MAX_STREAMS]; /* of every file */
+    int bits[BRAID_MAX_STREAMS];                           /* of every file of a stream */
+    int resizes;
+} set_state;
+
+static int matches(const char *folder) {
+    for (int s = 0; s < BRAID_SPLIT_COUNT; s++) {
+        char *split = NULL;
+        int found = files_join(folder, braid_split_name((braid_split)s), &split) == BRAID_OK && folder_exists(split);
+        memory_free(split);
+        if (found) return 1;
+    }
+    return 0;
+}
+
+static void forget(braid_data *d) {
+    set_state *state = d->state;
+    for (int s = 0; state && s < BRAID_SPLIT_COUNT; s++)
+        for (int i = 0; i < BRAID_MAX_STREAMS; i++) memory_free(state->ending[s][i]);
+    memory_free(state);
+}
+
+static braid_status image_path(const braid_data *d, braid_split split, int stream, int64_t file, int ending,
+                               char **path) {
+    char name[96];
+    snprintf(name, sizeof name, "%s/%s/%05lld.%s", braid_split_name(split), d->stream_names[stream], (long long)file,
+             endings[ending < ENDINGS ? ending : 0]);
+    return files_join(d->folder, name, path);
+}
+
+static braid_status path(const braid_data *d, braid_split split, int64_t sample, int stream, char **out) {
+    const set_state *state = d->state;
+    return image_path(d, split, stream, sample, state->ending[split][stream][sample], out);
+}
+
+/* ---- Streams ------------------------------------------------------------------------------ */
+
+static braid_status add_stream(braid_data *d, const char *name, size_t length) {
+    if (d->info.streams == BRAID_MAX_STREAMS)
+        return fail(BRAID_ERROR_DATA, "%s: expected at most %d streams", d->folder, BRAID_MAX_STREAMS);
+    if (length == 0 || length >= sizeof d->stream_names[0])
+        return fail(BRAID_ERROR_DATA, "%s: expected the name of a stream to have 1 to 31 letters, got \"%.*s\"",
+                    d->folder, (int)(length < 40 ? length : 40), name);
+    memcpy(d->stream_names[d->info.streams++], name, length);
+    return BRAID_OK;
+}
+
+static braid_status chosen_streams(braid_data *d, const char *list) {
+    for (size_t length; *list; list += length + (list[length] == ',')) {
+        length = strcspn(list, ",");
+        TRY(add_stream(d, list, length));
+    }
+    return d->info.streams ? BRAID_OK : fail(BRAID_ERROR_ARGUMENT, "streams: expected names, got none");
+}
+
+static int is_first(const char *name) {
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(name, first_streams[i])) return 1;
+    return 0;
+}
+
+static braid_status add_if_folder(braid_data *d, const char *split, const char *name) {
+    char *folder;
+    TRY(files_join(split, name, &folder));
+    int there = folder_exists(folder);
+    memory_free(folder);
+    return there ? add_stream(d, name, strlen(name)) : BRAID_OK;
+}
+
+/* rgb, depth and orth in this order, then every other folder by name. */
+static braid_status streams_in(braid_data *d, const char *split) {
+    folder_list list;
+    braid_status status = BRAID_OK;
+    TRY(folder_read(split, &list));
+    for (int i = 0; i < 3 && !status; i++) status = add_if_folder(d, split, first_streams[i]);
+    for (int64_t i = 0; i < list.count && !status; i++)
+        if (!is_first(list.names[i])) status = add_if_folder(d, split, list.names[i]);
+    folder_free(&list);
+    return status;
+}
+
+static braid_status find_streams(braid_data *d, const char *chosen) {
+    if (chosen) return chosen_streams(d, chosen);
+    for (int s = 0; s < BRAID_SPLIT_COUNT && !d->info.streams; s++) {
+        char *split;
+        TRY(files_join(d->folder, braid_split_name((braid_split)s), &split));
+        braid_status status = streams_in(d, split);
+        memory_free(split);
+        TRY(status);
+    }
+    if (d->info.streams) return BRAID_OK;
+    return fail(BRAID_ERROR_DATA, "%s: expected folders of images such as train/rgb and train/depth, got none",
+                d->folder);
+}
+
+/* ---- Files -------------------------------------------------------------------------------- */
+
+/* The number and the ending of "00012.png"; 0 for another name. */
+static int parse_name(const char *name, int64_t *file, int *ending) {
+    size_t digits = strspn(name, "0123456789");
+    char again[32];
+    if (digits < 5 || digits > 9 || name[digits] != '.') return 0;
+    *file = strtoll(name, NULL, 10);
+    snprintf(again, sizeof again, "%05lld", (long long)*file);
+    if (strlen(again) != digits) return 0;
+    for (*ending = 0; *ending < ENDINGS; ++*ending)
+        if (!strcmp(name + digits + 1, endings[*ending])) return 1;
+    return 0;
+}
+
+static braid_status note_files(braid_data *d, braid_split split, int stream, const folder_list *list, problems *found) {
+    set_state *state = d->state;
+    for (int64_t i = 0; i < list->count; i++) {
+        int64_t file;
+        int ending;
+        char *path_text;
+        if (!parse_name(list->names[i], &file, &ending)) continue;
+        if (file < d->info.samples[split]) {
+            state->ending[split][stream][file] = (uint8_t)ending;
+            continue;
+        }
+        TRY(image_path(d, split, stream, file, ending, &path_text));
+        braid_status status = problems_add(found, path_text, "has no line in labels.txt, which has %lld",
+                                           (long long)d->info.samples[split]);
+        memory_free(path_text);
+        TRY(status);
+    }
+    return BRAID_OK;
+}
+
+static braid_status note_missing(braid_data *d, braid_split split, int stream, problems *found) {
+    const set_state *state = d->state;
+    for (int64_t k = 0; k < d->info.samples[split]; k++) {
+        char *path_text;
+        if (state->ending[split][stream][k] != MISSING) continue;
+        TRY(image_path(d, split, stream, k, 0, &path_text));
+        braid_status status = problems_add(found, path_text, "missing");
+        memory_free(path_text);
+        TRY(status);
+    }
+    return BRAID_OK;
+}
+
+static braid_status list_stream(braid_data *d, braid_split split, int stream, problems *found) {
+    set_state *state = d->state;
+    char name[64], *folder;
+    folder_list list;
+    void *memory;
+    TRY(memory_alloc((size_t)d->info.samples[split], 1, "the list of images", &memory));
+    memset(memory, MISSING, (size_t)d->info.samples[split]);
+    state->ending[split][stream] = memory;
+    snprintf(name, sizeof name, "%s/%s", braid_split_name(split), d->stream_names[stream]);
+    TRY(files_join(d->folder, name, &folder));
+    braid_status status = folder_read(folder, &list);
+    memory_free(folder);
+    TRY(status);
+    status = note_files(d, split, stream, &list, found);
+    folder_free(&list);
+    TRY(status);
+    return note_missing(d, split, stream, found);
+}
+
+static braid_status scan_split(braid_data *d, braid_split split, problems *found) {
+    char *folder, *file = NULL, *text = NULL;
+    size_t bytes;
+    TRY(files_join(d->folder, braid_split_name(split), &folder));
+    braid_status status = BRAID_OK;
+    if (folder_exists(folder)) {
+        status = data_read_file(folder, "labels.txt", LISTS_MAX_BYTES, &file, &text, &bytes);
+        if (!status)
+            status = labels_read(text, bytes, d->info.classes, file, found, &d->split[split].labels,
+                                 &d->info.samples[split]);
+        if (!status && d->info.samples[split] == 0) status = problems_add(found, file, "expected labels, got none");
+        status = file ? problems_catch(found, file, status) : status;
+    }
+    memory_free(folder);
+    memory_free(file);
+    memory_free(text);
+    d->info.files[split] = d->info.samples[split];
+    for (int i = 0; i < d->info.streams && d->info.samples[split] && !status; i++)
+        status = list_stream(d, split, i, found);
+    return status;
+}
+
+/* ---- Classes and statistics --------------------------------------------------------------- */
+
+static braid_status scan_classes(braid_data *d, problems *found) {
+    char *file, *text;
+    size_t bytes;
+    braid_status status = data_read_file(d->folder, "class_names.txt", LISTS_MAX_BYTES, &file, &text, &bytes);
+    if (!status) status = class_names_read(text, bytes, &d->class_names, &d->info.classes);
+    status = file ? problems_catch(found, file, status) : status;
+    memory_free(file);
+    memory_free(text);
+    return status;
+}
+
+static braid_status scan_statistics(braid_data *d, problems *found) {
+    char *file, *text;
+    size_t bytes;
+    for (int i = 0; i < d->info.streams; i++) d->info.stream_names[i] = d->stream_names[i];
+    norm_stats_usual(&d->info);
+    braid_status status = data_read_file(d->folder, "norm_stats.json", LISTS_MAX_BYTES, &file, &text, &bytes);
+    if (status == BRAID_ERROR_DATA) { /* the older of the two original scripts does not write it */
+        status = BRAID_OK;
+    } else if (status == BRAID_OK) {
+        status = norm_stats_read(text, bytes, &d->info);
+        d->info.has_statistics = status == BRAID_OK;
+        status = problems_catch(found, file, status);
+    }
+    memory_free(file);
+    memory_free(text);
+    return status;
+}
+
+/* ---- Images ------------------------------------------------------------------------------- */
+
+static braid_status read_image(const char *file, image *out) {
+    char *bytes;
+    size_t count;
+    *out = (image){0};
+    TRY(files_read(file, IMAGE_MAX_BYTES, BRAID_ERROR_DATA, &bytes, &count));
+    braid_status status = image_decode(bytes, count, out);
+    memory_free(bytes);
+    return status == BRAID_OK ? BRAID_OK : fail(status, "%s: %s", file, fail_message());
+}
+
+/* Size, channels and bits must be those of the stream's first image. */
+static braid_status check_image(const braid_data *d, int stream, const char *file, const image *i) {
+    const set_state *state = d->state;
+    const int64_t *size = d->info.size;
+    if (i->channels != d->info.channels[stream] || i->bits != state->bits[stream] ||
+        (!state->resizes && (i->height != size[0] || i->width != size[1])))
+        return fail(
+            BRAID_ERROR_DATA,
+            "%s: expected %lldx%lld pixels with %lld channel(s) of %d bits as in the first image, got %lldx%lld "
+            "with %d of %d",
+            file, (long long)size[0], (long long)size[1], (long long)d->info.channels[stream], state->bits[stream],
+            (long long)i->height, (long long)i->width, i->channels, i->bits);
+    return BRAID_OK;
+}
+
+static braid_status read_stream(const braid_data *d, const char *file, int stream, uint8_t *out) {
+    image i;
+    TRY(read_image(file, &i));
+    braid_status status = check_image(d, stream, file, &i);
+    if (!status && out)
+        status = image_to_bytes(&i, d->info.size[0], d->info.size[1], (int)d->info.channels[stream], out);
+    image_free(&i);
+    return status;
+}
+
+static braid_status read(const braid_data *d, braid_split split, int64_t sample, void *const *streams) {
+    braid_status status = BRAID_OK;
+    for (int s = 0; s < d->info.streams && !status; s++) {
+        char *file;
+        TRY(path(d, split, sample, s, &file));
+        status = read_stream(d, file, s, streams[s]);
+        memory_free(file);
+    }
+    return status;
+}
+
+/* The first image of a stream that can be read says what all of them must be. */
+static braid_status learn_from(braid_data *d, braid_split split, int stream, int *known) {
+    set_state *state = d->state;
+    for (int64_t k = 0; k < d->info.samples[split] && !*known; k++) {
+        char *file;
+        image i;
+        if (state->ending[split][stream][k] == MISSING) continue;
+        TRY(path(d, split, k, stream, &file));
+        braid_status status = read_image(file, &i);
+        memory_free(file);
+        if (status == BRAID_ERROR_DATA) continue; /* noted by the check, and by whoever reads it */
+        TRY(status);
+        d->info.channels[stream] = i.channels;
+        state->bits[stream] = i.bits;
+        if (!d->info.size[0]) {
+            d->info.size[0] = i.height;
+            d->info.size[1] = i.width;
+        }
+        image_free(&i);
+        *known = 1;
+    }
+    return BRAID_OK;
+}
+
+static braid_status learn_streams(braid_data *d) {
+    for (int i = 0; i < d->info.streams; i++) {
+        int known = 0;
+        d->info.channels[i] = 1;
+        for (int s = 0; s < BRAID_SPLIT_COUNT && !known; s++) TRY(learn_from(d, (braid_split)s, i, &known));
+    }
+    return BRAID_OK;
+}
+
+/* ---- The set ------------------------------------------------------------------------------ */
+
+static braid_status scan(braid_data *d, const braid_data_options *options, problems *found) {
+    TRY(memory_calloc(1, sizeof(set_state), "a data set", &d->state));
+    set_state *state = d->state;
+    d->info.dtype = BRAID_DTYPE_U8;
+    state->resizes = options->size[0] || options->size[1];
+    if (state->resizes) TRY(image_check_size("size", options->size[0], options->size[1]));
+    memcpy(d->info.size, options->size, sizeof d->info.size);
+    TRY(scan_classes(d, found));
+    TRY(find_streams(d, options->streams));
+    for (int s = 0; s < BRAID_SPLIT_COUNT; s++) TRY(scan_split(d, (braid_split)s, found));
+    TRY(learn_streams(d));
+    return scan_statistics(d, found);
+}
+
+static braid_status check_file(const braid_data *d, braid_split split, int stream, int64_t k, problems *found,
+                               check_progress *progress) {
+    const set_state *state = d->state;
+    char *file;
+    if (state->ending[split][stream][k] == MISSING) return BRAID_OK;
+    TRY(path(d, split, k, stream, &file));
+    braid_status status = check_step(progress, file);
+    if (!status) status = problems_catch(found, file, read_stream(d, file, stream, NULL));
+    memory_free(file);
+    return status;
+}
+
+static braid_status check(const braid_data *d, problems *found, check_progress *progress) {
+    for (int s = 0; s < BRAID_SPLIT_COUNT; s++) progress->total += d->info.samples[s] * d->info.streams;
+    for (int s = 0; s < BRAID_SPLIT_COUNT; s++)
+        for (int64_t k = 0; k < d->info.samples[s]; k++)
+            for (int i = 0; i < d->info.streams; i++) TRY(check_file(d, (braid_split)s, i, k, found, progress));
+    return BRAID_OK;
+}
+
+const data_kind data_sunrgbd = {"sunrgbd", matches, scan, read, path, check, forget};
