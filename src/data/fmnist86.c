@@ -1,6 +1,6 @@
 /*
  * Fashion-MNIST at 86x86 in IDX files: train-86-* and t10k-86-*. A file is read whole. Pixels are used as they are, 0
- * to 255, as the network that comes with the set expects: a mean of 0 and a deviation of 1/255 undo the division by 255.
+ * to 255, as the network that comes with the set expects: mean 0 and deviation 1/255 undo the division by 255.
  *
  * SPDX-License-Identifier: MIT
  */
