@@ -494,6 +494,143 @@ BRAID_API int64_t braid_net_parameter_count(const braid_net *net); /* numbers th
 BRAID_API int braid_net_stream_count(const braid_net *net);
 BRAID_API const char *braid_net_stream(const braid_net *net, int index, int64_t *channels); /* channels may be NULL */
 
+/* ---- Models and plans ----------------------------------------------------------------------- */
+
+/* The numbers of a network on a device: parameters in one arena, running statistics, counters. */
+typedef struct braid_model braid_model;
+
+typedef struct braid_model_options {
+    braid_dtype dtype; /* of compute: f32, bf16, f16 with parameters in f32, or f64 throughout */
+    uint64_t seed;     /* of the initial parameters */
+} braid_model_options;
+
+/* Borrows context and net; options may be NULL. Returns a model with initial parameters. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_model_create(braid_context *context, const braid_net *net,
+                                                           const braid_model_options *options, braid_model **model);
+BRAID_API void braid_model_destroy(braid_model *model); /* after its plans */
+
+/* Reads all tensors of the network from a safetensors file; lists what is missing, extra or of another shape, and then
+ * loads nothing. Writes them, with the network's description, replacing the file as a whole. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_model_load(braid_model *model, const char *path);
+BRAID_API BRAID_MUST_CHECK braid_status braid_model_save(braid_model *model, const char *path);
+
+/* The network that a model file describes. Returns a network. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_net_from_file(const char *path, braid_net **net);
+
+/* One tensor of the state by name, in the layout and dtype of files (f64 where the model is f64). `bytes` must be all of
+ * it. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_model_read(braid_model *model, const char *name, void *data,
+                                                         size_t bytes);
+BRAID_API BRAID_MUST_CHECK braid_status braid_model_write(braid_model *model, const char *name, const void *data,
+                                                          size_t bytes);
+
+typedef enum braid_loss {
+    BRAID_LOSS_NONE,
+    BRAID_LOSS_CROSS_ENTROPY,
+    BRAID_LOSS_FOCAL,
+    BRAID_LOSS_MSE,
+    BRAID_LOSS_COUNT
+} braid_loss;
+
+typedef enum braid_optimiser {
+    BRAID_OPTIMISER_NONE,
+    BRAID_OPTIMISER_SGD,
+    BRAID_OPTIMISER_ADAM,
+    BRAID_OPTIMISER_ADAMW,
+    BRAID_OPTIMISER_RMSPROP,
+    BRAID_OPTIMISER_COUNT
+} braid_optimiser;
+
+/* What a plan is for. Zero means the default. */
+typedef struct braid_plan_request {
+    braid_phase phase;         /* train, or eval: running statistics, no dropout, no gradients */
+    int64_t batch;             /* samples; default 1 */
+    int64_t size[2];           /* height and width of the images; networks on rows take none */
+    int mask;                  /* 1: samples of streams may be blanked */
+    braid_loss loss;           /* default: none with eval; with train cross entropy, or mse for an autoencoder */
+    double smoothing;          /* label smoothing */
+    double alpha, gamma;       /* of the focal loss */
+    int class_weights;         /* 1: every class has a weight, tensor "class_weights" */
+    braid_optimiser optimiser; /* what the segment update does; default: nothing */
+    double momentum;           /* sgd, rmsprop */
+    int nesterov;              /* sgd */
+    double clip_norm;          /* largest norm of all gradients together; 0: no limit */
+    int keep_all;              /* 1: keep every activation for the backward pass; 0: make cheap ones again */
+    braid_plan_options choice; /* how kernels are chosen; seconds: of the whole plan, default 20 */
+} braid_plan_request;
+
+/* The parts of a plan, each of which can be run alone; bits. */
+typedef enum braid_segment {
+    BRAID_SEGMENT_FORWARD = 1,
+    BRAID_SEGMENT_BACKWARD = 2,
+    BRAID_SEGMENT_UPDATE = 4,
+} braid_segment;
+
+/* The ordered kernel calls of one pass over a network, with all memory placed. */
+typedef struct braid_plan braid_plan;
+
+/* Borrows the model: plans of one model share its parameters. Returns a plan. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_plan_create(braid_model *model, const braid_plan_request *request,
+                                                          braid_plan **plan);
+BRAID_API void braid_plan_destroy(braid_plan *plan);
+
+/* Runs segments (bits of braid_segment) in their order. Nothing is allocated. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_plan_run(braid_plan *plan, unsigned segments);
+
+/* A tensor of a plan, in device memory: every input stream by its name (NHWC), "output", and where the plan has them
+ * "labels" (i32), "target", "loss", "correct", "loss_scale", "norm", "class_weights". */
+BRAID_API BRAID_MUST_CHECK braid_status braid_plan_tensor(braid_plan *plan, const char *name, braid_operand_info *info,
+                                                          void **memory);
+/* The same tensor, written from or read to host memory as a whole. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_plan_write(braid_plan *plan, const char *name, const void *data,
+                                                         size_t bytes);
+BRAID_API BRAID_MUST_CHECK braid_status braid_plan_read(braid_plan *plan, const char *name, void *data, size_t bytes);
+/* An input stream from f32 (f64 for a model in f64) as PyTorch has it: [B][C][H][W], or [B][C]. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_plan_set_input(braid_plan *plan, const char *stream, const void *data,
+                                                             size_t bytes);
+/* The output as [B][C] in f32 (f64 for a model in f64). */
+BRAID_API BRAID_MUST_CHECK braid_status braid_plan_get_output(braid_plan *plan, void *data, size_t bytes);
+/* Blanks the samples of a stream whose blanked[b] is not 0; NULL: none. For plans with mask. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_plan_set_mask(braid_plan *plan, int stream, const unsigned char *blanked);
+/* The gradient of a parameter after the segment backward, in the layout of files, f32 (f64 for a model in f64). */
+BRAID_API BRAID_MUST_CHECK braid_status braid_plan_gradient(braid_plan *plan, const char *parameter, void *data,
+                                                            size_t bytes);
+
+/* Groups of parameters: one for each input stream, then that of the learned mix, then all others. A group with active 0
+ * does not change. Parameters that get no gradient never change. */
+typedef struct braid_rates {
+    double learning_rate, weight_decay;
+    int active;
+} braid_rates;
+BRAID_API int braid_plan_group_count(const braid_plan *plan);
+BRAID_API BRAID_MUST_CHECK braid_status braid_plan_set_rates(braid_plan *plan, int group, const braid_rates *rates);
+
+/* One call of a plan, for explain and profile. */
+typedef struct braid_step_info {
+    const braid_problem *problem;
+    const braid_race *race; /* of its problem */
+    const char *kernel;
+    braid_segment segment;
+    int natural;    /* how many ops of the network it stands for */
+    int made_again; /* 1: repeats a forward call to save memory */
+    int depends_on; /* how many earlier steps must have ended; the rest may run beside it */
+    double seconds; /* measured for the choice, or predicted; 0: unknown */
+} braid_step_info;
+BRAID_API int braid_plan_step_count(const braid_plan *plan);
+BRAID_API BRAID_MUST_CHECK braid_status braid_plan_step(const braid_plan *plan, int index, braid_step_info *info);
+
+typedef struct braid_plan_memory {
+    size_t arena_bytes;    /* activations, their gradients and workspace, placed by lifetime */
+    size_t sum_bytes;      /* the same if every tensor had its own memory */
+    size_t model_bytes;    /* parameters and states */
+    size_t training_bytes; /* gradients of the parameters and state of the optimiser */
+} braid_plan_memory;
+BRAID_API void braid_plan_memory_use(const braid_plan *plan, braid_plan_memory *use);
+
+/* Seconds of every step, measured by running the segments `rounds` times: medians, one for each step. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_plan_profile(braid_plan *plan, unsigned segments, int rounds,
+                                                           double *seconds);
+
 #ifdef __cplusplus
 }
 #endif

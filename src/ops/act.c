@@ -38,6 +38,7 @@ const op_info op_act = {
     .passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA,
     .fields = FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(hw) | FIELD_BIT(c) | FIELD_BIT(act) | FIELD_BIT(cp),
     .max_streams = BRAID_MAX_PLANES,
+    .is_cheap = 1,
     .operands =
         {
             [ACT_X] = {"x", FILL_SIGNED, {ROLE_IN, ROLE_IN}},

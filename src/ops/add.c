@@ -28,6 +28,7 @@ const op_info op_add = {
     .single_pass = 1,
     .fields = FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(hw) | FIELD_BIT(c) | FIELD_BIT(cp),
     .max_streams = BRAID_MAX_PLANES,
+    .gradient = GRADIENT_SAME,
     .exact_passes = 1u << BRAID_PASS_FWD,
     .operands =
         {

@@ -57,6 +57,7 @@ const op_info op_bn_act = {
     .passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
     .fields = BN_PIXEL_FIELDS | FIELD_BIT(phase) | FIELD_BIT(act),
     .max_streams = BRAID_MAX_PLANES,
+    .is_cheap = 1,
     .exact_passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_WEIGHT,
     .operands =
         {

@@ -30,6 +30,8 @@ const op_info op_bn_apply = {
     .single_pass = 1,
     .fields = BN_PIXEL_FIELDS,
     .max_streams = BRAID_MAX_PLANES,
+    .gradient = GRADIENT_NORM,
+    .is_cheap = 1,
     .exact_passes = 1u << BRAID_PASS_FWD,
     .operands =
         {

@@ -33,6 +33,7 @@ const op_info op_cast = {
     .single_pass = 1,
     .fields = FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(hw) | FIELD_BIT(c) | FIELD_BIT(to) | FIELD_BIT(cp),
     .max_streams = BRAID_MAX_PLANES,
+    .gradient = GRADIENT_CAST,
     .exact_passes = 1u << BRAID_PASS_FWD,
     .operands =
         {

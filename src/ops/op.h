@@ -120,6 +120,14 @@ typedef struct op_chain {
     chain_step steps[CHAIN_MAX_STEPS];
 } op_chain;
 
+/* How the gradient of an op is made. */
+typedef enum op_gradient {
+    GRADIENT_PASSES, /* by its own passes bwd_weight and bwd_data, as far as it has them */
+    GRADIENT_SAME,   /* every input gets the gradient of y as it is */
+    GRADIENT_NORM,   /* by bn_sums and bn_dapply, through the statistics of the batch */
+    GRADIENT_CAST,   /* by a cast back */
+} op_gradient;
+
 typedef struct op_info {
     const char *name;
     const char *summary;            /* one line for help texts */
@@ -128,7 +136,9 @@ typedef struct op_info {
     uint64_t fields;                /* FIELD_BITs that this op uses */
     real_range reals[OP_MAX_REALS]; /* of its real fields; ends at a `high` of 0 */
     int max_streams;
-    unsigned exact_passes;             /* bits of the passes that are exact on small integers */
+    op_gradient gradient;
+    int is_cheap;          /* 1: its forward pass is made again in the backward segment rather than its result kept */
+    unsigned exact_passes; /* bits of the passes that are exact on small integers */
     operand operands[OP_MAX_OPERANDS]; /* ends at a NULL name */
 
     /* Refuses what cannot be meant. Defaults are filled in and field ranges are checked before. */

@@ -1,0 +1,239 @@
+/*
+ * Runs of natural ops become fused ones, where nobody else reads what lies between:
+ *
+ *   bn_apply, act, maxpool          -> bn_act_pool
+ *   bn_apply, act                   -> bn_act
+ *   bn_apply, [bn_apply,] add, relu -> bn_add_act
+ *   linear, act                     -> linear_act
+ *   conv2d, bn_apply, [add,] [act]  -> conv2d_scale_bias_act, in evaluation
+ *
+ * A fused op races its own chain, so that covering costs nothing where the chain is faster. The gradient of a
+ * covered op is the fused op's, but for the normalisation of a residual, which keeps its own.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "core/memory.h"
+#include "plan/program.h"
+
+/* Who makes and who reads every tensor, forward. */
+typedef struct uses {
+    const program *program;
+    int *maker;   /* call; -1: none */
+    int *readers; /* how many calls */
+    int *reader;  /* the last of them */
+} uses;
+
+static void uses_free(uses *u) {
+    memory_free(u->maker);
+    memory_free(u->readers);
+    memory_free(u->reader);
+}
+
+static void count_call(uses *u, const program *p, int j) {
+    const call *c = &p->calls[j];
+    const op_info *o = op_of(&c->problem);
+    if (c->is_view) {
+        u->readers[c->tensor[0][0]] += 2; /* a view keeps its memory in place */
+        u->maker[c->tensor[1][0]] = j;
+        return;
+    }
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        operand_role role = op_role(&c->problem, slot);
+        for (int i = 0; role != ROLE_NONE && i < o->planes(&c->problem, slot); i++) {
+            int index = c->tensor[slot][i];
+            if (op_is_output(role)) u->maker[index] = j;
+            if (!op_is_input(role)) continue;
+            u->readers[index]++;
+            u->reader[index] = j;
+        }
+    }
+}
+
+static braid_status uses_find(const program *p, uses *u) {
+    size_t count = (size_t)p->tensor_count;
+    *u = (uses){.program = p};
+    braid_status status = memory_calloc(count, sizeof(int), "uses", (void **)&u->maker);
+    if (!status) status = memory_calloc(count, sizeof(int), "uses", (void **)&u->readers);
+    if (!status) status = memory_calloc(count, sizeof(int), "uses", (void **)&u->reader);
+    for (int t = 0; t < p->tensor_count && !status; t++) u->maker[t] = -1;
+    for (int j = 0; j < p->call_count && !status; j++) {
+        if (!p->calls[j].is_absorbed) count_call(u, p, j);
+    }
+    if (status) uses_free(u);
+    return status;
+}
+
+/* The call of an op that alone reads all planes of a slot of c, in the same order, in its slot `to`; NULL: there is no
+ * such call. */
+static call *sole_reader(program *p, const uses *u, const call *c, int slot, braid_op_id op, int to) {
+    call *reader = NULL;
+    for (int i = 0; i < c->problem.streams; i++) {
+        int index = c->tensor[slot][i];
+        if (u->readers[index] != 1 || p->tensors[index].is_kept) return NULL;
+        call *found = &p->calls[u->reader[index]];
+        if (found->is_view || found->is_absorbed || found->problem.op != op || found->tensor[to][i] != index)
+            return NULL;
+        if (reader && found != reader) return NULL;
+        reader = found;
+    }
+    return reader && reader->problem.streams == c->problem.streams ? reader : NULL;
+}
+
+/* The call of an op that makes all planes of a slot of c; NULL: there is no such call. */
+static call *sole_maker(program *p, const uses *u, const call *c, int slot, braid_op_id op) {
+    int first = u->maker[c->tensor[slot][0]];
+    if (first < 0) return NULL;
+    call *maker = &p->calls[first];
+    for (int i = 0; i < c->problem.streams; i++) {
+        if (u->maker[c->tensor[slot][i]] != first || u->readers[c->tensor[slot][i]] != 1) return NULL;
+    }
+    return !maker->is_view && !maker->is_absorbed && maker->problem.op == op &&
+                   maker->problem.streams == c->problem.streams
+               ? maker
+               : NULL;
+}
+
+/* ---- Batch normalisation ------------------------------------------------------------------- */
+
+static void absorb(call *c, int with_gradient) {
+    c->is_absorbed = 1;
+    c->gradient_absorbed = with_gradient;
+}
+
+/* What the gradients of a normalisation need. */
+static void bind_statistics(const program *p, const call *apply, call *fused) {
+    for (int i = 0; i < apply->problem.streams; i++) {
+        norm_tensors norm = program_norm(p, apply->tensor[BN_APPLY_SCALE][i]);
+        fused->tensor[BN_FUSED_CENTER][i] = norm.center;
+        fused->tensor[BN_FUSED_RSTD][i] = norm.rstd;
+        fused->tensor[BN_FUSED_GAMMA][i] = fused->tensor[BN_FUSED_DGAMMA][i] = norm.gamma;
+        fused->tensor[BN_FUSED_DBETA][i] = norm.beta;
+    }
+}
+
+/* The fused call in the place of `last`, with the normalisation `apply` as its own. */
+static call fuse_norm(const program *p, braid_op_id op, const call *apply, const call *last) {
+    call c = call_start(p, op, BRAID_PASS_FWD, &last->problem);
+    call from_apply = call_start(p, op, BRAID_PASS_FWD, &apply->problem);
+    braid_problem own = c.problem;
+    c.problem = from_apply.problem; /* sizes, channels and mask are those before a pooling */
+    if (op == BRAID_OP_BN_ACT_POOL) {
+        memcpy(c.problem.filter, own.filter, sizeof own.filter);
+        memcpy(c.problem.stride, own.stride, sizeof own.stride);
+        memcpy(c.problem.padding, own.padding, sizeof own.padding);
+        memcpy(c.problem.dilation, own.dilation, sizeof own.dilation);
+        c.problem.ceil_mode = own.ceil_mode;
+    }
+    c.problem.phase = p->options.phase;
+    call_bind(&c, BN_FUSED_X, apply->tensor[BN_APPLY_X], BRAID_MAX_PLANES);
+    call_bind(&c, BN_FUSED_SCALE, apply->tensor[BN_APPLY_SCALE], BRAID_MAX_PLANES);
+    call_bind(&c, BN_FUSED_SHIFT, apply->tensor[BN_APPLY_SHIFT], BRAID_MAX_PLANES);
+    call_bind(&c, BN_FUSED_MASK, apply->tensor[BN_APPLY_MASK], BRAID_MAX_PLANES);
+    bind_statistics(p, apply, &c);
+    return c;
+}
+
+static braid_status replace(call *place, call *fused, int natural) {
+    fused->natural = natural;
+    TRY(braid_problem_check(&fused->problem));
+    *place = *fused;
+    return BRAID_OK;
+}
+
+static braid_status cover_act(program *p, const uses *u, call *apply, call *act) {
+    call *pool = sole_reader(p, u, act, ACT_Y, BRAID_OP_MAXPOOL, MAXPOOL_X), *last = pool ? pool : act;
+    call fused = fuse_norm(p, pool ? BRAID_OP_BN_ACT_POOL : BRAID_OP_BN_ACT, apply, last);
+    fused.problem.activation = act->problem.activation;
+    call_bind(&fused, BN_FUSED_Y, last->tensor[pool ? MAXPOOL_Y : ACT_Y], BRAID_MAX_PLANES);
+    absorb(apply, 1);
+    if (pool) absorb(act, 1);
+    return replace(last, &fused, pool ? 3 : 2);
+}
+
+static braid_status cover_add(program *p, const uses *u, call *apply, call *add) {
+    call *act = sole_reader(p, u, add, ADD_Y, BRAID_OP_ACT, ACT_X);
+    if (!act || act->problem.activation != BRAID_ACTIVATION_RELU) return BRAID_OK;
+    call *other = sole_maker(p, u, add, ADD_Z, BRAID_OP_BN_APPLY);
+    call fused = fuse_norm(p, BRAID_OP_BN_ADD_ACT, apply, act);
+    fused.problem.residual_norm = other != NULL;
+    fused.problem.activation = BRAID_ACTIVATION_RELU;
+    call_bind(&fused, BN_FUSED_Y, act->tensor[ACT_Y], BRAID_MAX_PLANES);
+    call_bind(&fused, BN_FUSED_Z, other ? other->tensor[BN_APPLY_X] : add->tensor[ADD_Z], BRAID_MAX_PLANES);
+    call_bind(&fused, BN_FUSED_DZ, add->tensor[ADD_Z], BRAID_MAX_PLANES); /* before the normalisation of z */
+    if (other) {
+        call_bind(&fused, BN_FUSED_ZSCALE, other->tensor[BN_APPLY_SCALE], BRAID_MAX_PLANES);
+        call_bind(&fused, BN_FUSED_ZSHIFT, other->tensor[BN_APPLY_SHIFT], BRAID_MAX_PLANES);
+        absorb(other, 0);
+    }
+    absorb(apply, 1);
+    absorb(add, 1);
+    return replace(act, &fused, other ? 4 : 3);
+}
+
+/* ---- Folded inference ---------------------------------------------------------------------- */
+
+/* conv2d, bn_apply and what follows as one call, where nobody else reads the raw output. True where it was done. */
+static braid_status cover_folded(program *p, const uses *u, call *apply, int *done) {
+    call *conv = sole_maker(p, u, apply, BN_APPLY_X, BRAID_OP_CONV2D), *add = NULL, *act = NULL, *last = apply;
+    *done = 0;
+    if (!conv || conv->problem.bias || p->options.phase != BRAID_PHASE_EVAL) return BRAID_OK;
+    add = sole_reader(p, u, apply, BN_APPLY_Y, BRAID_OP_ADD, ADD_X);
+    if (add) last = add;
+    act = sole_reader(p, u, last, add ? ADD_Y : BN_APPLY_Y, BRAID_OP_ACT, ACT_X);
+    if (act) last = act;
+    call fused = call_start(p, BRAID_OP_CONV2D_SCALE_BIAS_ACT, BRAID_PASS_FWD, &conv->problem);
+    fused.problem.add = add != NULL;
+    fused.problem.activation = act ? act->problem.activation : BRAID_ACTIVATION_NONE;
+    call_bind(&fused, CONV2D_SCALE_BIAS_ACT_X, conv->tensor[CONV2D_X], BRAID_MAX_PLANES);
+    call_bind(&fused, CONV2D_SCALE_BIAS_ACT_W, conv->tensor[CONV2D_W], BRAID_MAX_PLANES);
+    call_bind(&fused, CONV2D_SCALE_BIAS_ACT_MASK, conv->tensor[CONV2D_MASK], BRAID_MAX_PLANES);
+    call_bind(&fused, CONV2D_SCALE_BIAS_ACT_SCALE, apply->tensor[BN_APPLY_SCALE], BRAID_MAX_PLANES);
+    call_bind(&fused, CONV2D_SCALE_BIAS_ACT_SHIFT, apply->tensor[BN_APPLY_SHIFT], BRAID_MAX_PLANES);
+    if (add) call_bind(&fused, CONV2D_SCALE_BIAS_ACT_Z, add->tensor[ADD_Z], BRAID_MAX_PLANES);
+    call_bind(&fused, CONV2D_SCALE_BIAS_ACT_Y, last->tensor[act ? ACT_Y : add ? ADD_Y : BN_APPLY_Y], BRAID_MAX_PLANES);
+    absorb(conv, 1);
+    absorb(apply, 1);
+    if (add) absorb(add, 1);
+    *done = 1;
+    return replace(last, &fused, 2 + (add != NULL) + (act != NULL));
+}
+
+static braid_status cover_norm(program *p, const uses *u, call *apply) {
+    int folded;
+    TRY(cover_folded(p, u, apply, &folded));
+    if (folded) return BRAID_OK;
+    call *act = sole_reader(p, u, apply, BN_APPLY_Y, BRAID_OP_ACT, ACT_X);
+    if (act) return cover_act(p, u, apply, act);
+    call *add = sole_reader(p, u, apply, BN_APPLY_Y, BRAID_OP_ADD, ADD_X);
+    return add ? cover_add(p, u, apply, add) : BRAID_OK;
+}
+
+/* ---- Linear -------------------------------------------------------------------------------- */
+
+static braid_status cover_linear(program *p, const uses *u, call *linear) {
+    call *act = sole_reader(p, u, linear, LINEAR_Y, BRAID_OP_ACT, ACT_X);
+    if (!act) return BRAID_OK;
+    call fused = call_start(p, BRAID_OP_LINEAR_ACT, BRAID_PASS_FWD, &linear->problem);
+    fused.problem.phase = p->options.phase;
+    fused.problem.activation = act->problem.activation;
+    for (int slot = LINEAR_X; slot < LINEAR_Y; slot++) call_bind(&fused, slot, linear->tensor[slot], BRAID_MAX_PLANES);
+    call_bind(&fused, LINEAR_ACT_Y, act->tensor[ACT_Y], BRAID_MAX_PLANES);
+    call_bind(&fused, LINEAR_ACT_U, linear->tensor[LINEAR_Y], BRAID_MAX_PLANES); /* where it is kept */
+    absorb(linear, 1);
+    return replace(act, &fused, 2);
+}
+
+braid_status program_cover(program *p) {
+    uses u;
+    braid_status status = uses_find(p, &u);
+    for (int j = 0; j < p->call_count && !status; j++) {
+        call *c = &p->calls[j];
+        if (c->is_view || c->is_absorbed) continue;
+        if (c->problem.op == BRAID_OP_BN_APPLY) status = cover_norm(p, &u, c);
+        if (c->problem.op == BRAID_OP_LINEAR) status = cover_linear(p, &u, c);
+    }
+    uses_free(&u);
+    return status;
+}

@@ -1,0 +1,193 @@
+/*
+ * What the stages of a program share: tensors and calls, and how they are added and checked.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/program.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/sizes.h"
+#include "ops/problem.h"
+
+#define FIRST_ROOM 256
+
+braid_status program_build(const graph *g, const program_options *options, program *p) {
+    *p = (program){.graph = g, .options = *options};
+    p->output = p->labels = p->weights = p->loss = p->correct = p->loss_scale = -1;
+    TRY(graph_status(g));
+    TRY(program_infer(p));
+    TRY(program_cover(p));
+    TRY(program_differentiate(p));
+    return program_remake(p);
+}
+
+void program_free(program *p) {
+    memory_free(p->tensors);
+    memory_free(p->calls);
+    *p = (program){0};
+}
+
+static braid_status grow(void **array, int count, int *room, size_t bytes, const char *what) {
+    void *larger = NULL;
+    int wanted = *room ? 2 * *room : FIRST_ROOM;
+    if (count < *room) return BRAID_OK;
+    TRY(memory_calloc((size_t)wanted, bytes, what, &larger));
+    if (*array) memcpy(larger, *array, (size_t)count * bytes);
+    memory_free(*array);
+    *array = larger;
+    *room = wanted;
+    return BRAID_OK;
+}
+
+static braid_status shape_bytes_of(const plane_shape *s, size_t *bytes) {
+    return size_tensor(s->dims, s->rank, s->pitch, s->dtype, "tensor", bytes);
+}
+
+braid_status program_add_tensor(program *p, const plane_shape *shape, int *index) {
+    tensor t = {.plane = -1, .root = p->tensor_count};
+    TRY(grow((void **)&p->tensors, p->tensor_count, &p->tensor_room, sizeof *p->tensors, "tensors"));
+    if (shape) {
+        t.shape = *shape;
+        TRY(shape_bytes_of(shape, &t.bytes));
+    }
+    p->tensors[p->tensor_count] = t;
+    *index = p->tensor_count++;
+    return BRAID_OK;
+}
+
+/* ---- Slots --------------------------------------------------------------------------------- */
+
+int op_slot(const op_info *o, const char *name) {
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        if (strcmp(o->operands[slot].name, name) == 0) return slot;
+    }
+    return -1;
+}
+
+int op_slot_is_gradient(const op_info *o, int slot) { return o->operands[slot].name[0] == 'd'; }
+
+/* ---- Calls --------------------------------------------------------------------------------- */
+
+call call_start(const program *p, braid_op_id op, braid_pass pass, const braid_problem *from) {
+    call c = {.problem = {.op = op, .pass = pass, .dtype = p->options.dtype}, .natural = 1};
+    c.segment = pass == BRAID_PASS_FWD ? BRAID_SEGMENT_FORWARD : BRAID_SEGMENT_BACKWARD;
+    for (int j = 0; from && j < FIELD_COUNT; j++) {
+        if (!(op_find(op)->fields & op_find(from->op)->fields & UINT64_C(1) << j)) continue;
+        memcpy((char *)&c.problem + fields[j].offset, (const char *)from + fields[j].offset,
+               field_bytes(fields[j].kind));
+    }
+    for (int slot = 0; slot < OP_MAX_OPERANDS; slot++) {
+        for (int i = 0; i < BRAID_MAX_PLANES; i++) c.tensor[slot][i] = -1;
+    }
+    return c;
+}
+
+void call_bind(call *c, int slot, const int *tensors, int count) {
+    for (int i = 0; i < count; i++) c->tensor[slot][i] = tensors[i];
+}
+
+int call_is_by_plane(const call *c) {
+    const op_info *o = op_of(&c->problem);
+    if (c->is_view) return 0;
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        if (op_role(&c->problem, slot) != ROLE_NONE && o->planes(&c->problem, slot) != c->problem.streams) return 0;
+    }
+    return 1;
+}
+
+/* Drops the elements of a row of BRAID_MAX_PLANES whose keep is 0. */
+static void narrow_list(int64_t *list, const int *keep) {
+    int kept = 0;
+    for (int i = 0; i < BRAID_MAX_PLANES; i++) {
+        if (keep[i]) list[kept++] = list[i];
+    }
+    while (kept < BRAID_MAX_PLANES) list[kept++] = 0;
+}
+
+static void narrow_tensors(int *list, const int *keep) {
+    int kept = 0;
+    for (int i = 0; i < BRAID_MAX_PLANES; i++) {
+        if (keep[i]) list[kept++] = list[i];
+    }
+    while (kept < BRAID_MAX_PLANES) list[kept++] = -1;
+}
+
+void call_narrow(call *c, const int *keep) {
+    int streams = 0;
+    for (int j = 0; j < FIELD_COUNT; j++) {
+        if (fields[j].kind == FIELD_KIND_LIST) narrow_list((void *)((char *)&c->problem + fields[j].offset), keep);
+    }
+    for (int slot = 0; slot < OP_MAX_OPERANDS; slot++) narrow_tensors(c->tensor[slot], keep);
+    for (int i = 0; i < c->problem.streams; i++) streams += keep[i] != 0;
+    c->problem.streams = streams;
+}
+
+static int64_t elements_of(const plane_shape *s) {
+    int64_t count = 1;
+    for (int axis = 0; axis < s->rank; axis++) count *= s->dims[axis];
+    return count;
+}
+
+/* Elements of a parameter or state of the graph. */
+static int64_t plane_elements(const graph_plane *plane) {
+    int64_t count = 1;
+    for (int axis = 0; axis < plane->rank; axis++) count *= plane->dims[axis];
+    return count;
+}
+
+/* Gives a tensor its shape, or compares the one it has with what the call needs. */
+static braid_status settle(program *p, const call *c, int slot, int i) {
+    const op_info *o = op_of(&c->problem);
+    tensor *t = &p->tensors[c->tensor[slot][i]];
+    const graph_plane *plane = t->plane >= 0 && t->home == HOME_MODEL ? &p->graph->planes[t->plane] : NULL;
+    plane_shape shape;
+    o->shape(&c->problem, slot, i, &shape);
+    int64_t expected = elements_of(&shape);
+    int64_t got = plane ? plane_elements(plane) : t->shape.rank ? elements_of(&t->shape) : expected;
+    if (expected != got || (t->shape.rank && t->shape.dtype != shape.dtype)) {
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected %s%s%s of stream %d with %lld values in %s, got %lld in %s",
+                    o->name, op_operand_name(&c->problem, slot), plane ? " " : "", plane ? plane->name : "", i,
+                    (long long)expected, braid_dtype_name(shape.dtype), (long long)got,
+                    braid_dtype_name(t->shape.rank ? t->shape.dtype : shape.dtype));
+    }
+    if (t->shape.rank) return BRAID_OK;
+    t->shape = shape;
+    return shape_bytes_of(&shape, &t->bytes);
+}
+
+braid_status program_add_call(program *p, call *c) {
+    TRY(braid_problem_check(&c->problem));
+    const op_info *o = op_of(&c->problem);
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        operand_role role = op_role(&c->problem, slot);
+        for (int i = 0; role != ROLE_NONE && i < o->planes(&c->problem, slot); i++) {
+            if (c->tensor[slot][i] < 0 && !op_is_output(role))
+                return fail(BRAID_ERROR_ARGUMENT, "%s: expected a tensor for %s of stream %d, got none", o->name,
+                            op_operand_name(&c->problem, slot), i);
+            if (c->tensor[slot][i] < 0) TRY(program_add_tensor(p, NULL, &c->tensor[slot][i]));
+            TRY(settle(p, c, slot, i));
+        }
+    }
+    return program_append(p, c);
+}
+
+braid_status program_append(program *p, const call *c) {
+    call copy = *c; /* it may lie in the array that grows */
+    TRY(grow((void **)&p->calls, p->call_count, &p->call_room, sizeof *p->calls, "calls"));
+    p->calls[p->call_count++] = copy;
+    return BRAID_OK;
+}
+
+norm_tensors program_norm(const program *p, int scale) {
+    for (int j = 0; j < p->call_count; j++) {
+        const call *c = &p->calls[j];
+        for (int k = 0; !c->is_view && c->problem.op == BRAID_OP_BN_FINALIZE && k < c->problem.streams; k++) {
+            if (c->tensor[BN_FINALIZE_SCALE][k] != scale) continue;
+            return (norm_tensors){c->tensor[BN_FINALIZE_CENTER][k], c->tensor[BN_FINALIZE_RSTD][k],
+                                  c->tensor[BN_FINALIZE_GAMMA][k], c->tensor[BN_FINALIZE_BETA][k]};
+        }
+    }
+    return (norm_tensors){-1, -1, -1, -1};
+}
