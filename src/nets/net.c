@@ -127,6 +127,8 @@ braid_status braid_net_check(const braid_net *net) {
 /* ---- Tensors and streams ------------------------------------------------------------------- */
 
 /* A counter with axes is the key of a dropout. */
+const graph *graph_of_net(const braid_net *net) { return &net->graph; }
+
 int net_is_tensor(const graph_plane *plane) {
     if (plane->kind == PLANE_STATE) return !(plane->is_counter && plane->rank > 0);
     return plane->kind == PLANE_PARAMETER;

@@ -13,8 +13,6 @@
 #include "core/memory.h"
 #include "ops/problem.h"
 
-#define FIRST_ROOM 64
-
 void graph_start(graph *g) {
     *g = (graph){0};
     for (int i = 0; i < BRAID_MAX_PLANES; i++) g->mask[i] = -1;
@@ -41,19 +39,10 @@ graph_value graph_refuse(graph *g, braid_status status, const char *format, ...)
 }
 
 /* Room for one more element of an array. False: there is no memory, and the graph says so. */
-static int grow(graph *g, void **array, int count, int *room, size_t bytes) {
-    void *larger = NULL;
-    int wanted = *room ? 2 * *room : FIRST_ROOM;
-    if (count < *room) return 1;
-    if (memory_calloc((size_t)wanted, bytes, "graph", &larger) != BRAID_OK) {
-        graph_refuse(g, BRAID_ERROR_MEMORY, "%s", braid_message());
-        return 0;
-    }
-    if (*array) memcpy(larger, *array, (size_t)count * bytes);
-    memory_free(*array);
-    *array = larger;
-    *room = wanted;
-    return 1;
+static int grow(graph *g, void **array, int count, size_t *room, size_t bytes) {
+    if (memory_grow(array, (size_t)count, room, bytes, "graph") == BRAID_OK) return 1;
+    graph_refuse(g, BRAID_ERROR_MEMORY, "%s", braid_message());
+    return 0;
 }
 
 static graph_value add_plane(graph *g, const graph_plane *what) {
@@ -73,6 +62,12 @@ static graph_value add_value(graph *g, graph_value x, const int64_t *channels) {
         y.count++;
     }
     return g->status ? graph_none() : y;
+}
+
+int64_t plane_elements(const graph_plane *plane) {
+    int64_t count = 1;
+    for (int axis = 0; axis < plane->rank; axis++) count *= plane->dims[axis];
+    return count;
 }
 
 int64_t graph_channels(const graph *g, graph_value x, int i) {

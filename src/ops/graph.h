@@ -77,9 +77,11 @@ typedef struct graph_node {
 
 typedef struct graph {
     graph_plane *planes;
-    int plane_count, plane_room;
+    int plane_count;
+    size_t plane_room;
     graph_node *nodes; /* in an order in which they can run */
-    int node_count, node_room;
+    int node_count;
+    size_t node_room;
     int mask[BRAID_MAX_PLANES]; /* of every stream, and behind them one that blanks nothing; -1: none yet */
     int streams;                /* input streams so far */
     graph_value output;         /* one plane [B][K]: logits, or what an autoencoder gives back */
@@ -90,6 +92,9 @@ typedef struct graph {
 
 void graph_start(graph *g); /* an empty graph, for graph_free at the end */
 void graph_free(graph *g);
+
+/* The graph of a network; borrowed. In src/nets. */
+const graph *graph_of_net(const braid_net *net);
 
 /* BRAID_OK, or the first mistake with its message. */
 braid_status graph_status(const graph *g);
@@ -112,6 +117,9 @@ graph_value graph_join(graph *g, graph_value x, graph_value z);
 /* The same memory as rows [B * times][channels]: a sample becomes `times` rows, or `times` rows become a sample
  * (times = 1 for channels of a whole sample). */
 graph_value graph_view(graph *g, graph_value x, int64_t channels);
+
+/* Elements of a parameter or state. */
+int64_t plane_elements(const graph_plane *plane);
 
 /* Channels of plane i; 0 for a plane that does not exist. */
 int64_t graph_channels(const graph *g, graph_value x, int i);

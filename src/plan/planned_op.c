@@ -10,19 +10,8 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "plan/choices.h"
-#include "plan/race.h"
+#include "plan/planned_op.h"
 #include "plan/wisdom.h"
-
-struct braid_op {
-    braid_context *context;
-    braid_problem problem;
-    race race;                                       /* of the last plan or check */
-    braid_candidate candidates[RACE_MAX_CANDIDATES]; /* the same, for the caller */
-    braid_race seen;
-    const kernel *kernel; /* planned; NULL: none yet */
-    void *state;
-    void *workspace;
-};
 
 braid_status braid_op_create(braid_context *context, const braid_problem *problem, braid_op **op) {
     braid_op *made = NULL;
@@ -88,14 +77,11 @@ braid_status braid_op_operand(const braid_op *op, int index, braid_operand_info 
 /* ---- Planning ----------------------------------------------------------------------------- */
 
 static braid_status ready_kernel(braid_op *op, const kernel *k) {
-    device *d = op->context->device;
-    size_t workspace_bytes = 0;
-    if (k->functions->create) TRY(k->functions->create(&op->problem, d, &op->state, &workspace_bytes));
+    op->workspace_bytes = 0;
+    if (k->functions->create)
+        TRY(k->functions->create(&op->problem, op->context->device, &op->state, &op->workspace_bytes));
     op->kernel = k;
-    if (workspace_bytes == 0) return BRAID_OK;
-    braid_status status = d->backend->alloc(d, workspace_bytes, &op->workspace);
-    if (status != BRAID_OK) forget_kernel(op);
-    return status;
+    return BRAID_OK;
 }
 
 static braid_status take_named(braid_op *op, const char *name) {
@@ -207,15 +193,7 @@ static void show(braid_op *op) {
     };
 }
 
-braid_status braid_op_plan(braid_op *op, const braid_plan_options *options) {
-    const braid_plan_options defaults = {0}, *o = options ? options : &defaults;
-    if (!op) return fail(BRAID_ERROR_ARGUMENT, "braid_op_plan: expected an op, got NULL");
-    TRY(context_enter(op->context, "braid_op_plan"));
-    if ((unsigned)o->effort > BRAID_EFFORT_EXHAUSTIVE || !(o->seconds >= 0)) {
-        return fail(BRAID_ERROR_ARGUMENT,
-                    "braid_op_plan: expected an effort from 0 to 2 and seconds of 0 or more, got %d and %g",
-                    (int)o->effort, o->seconds);
-    }
+braid_status op_choose(braid_op *op, const braid_plan_options *o) {
     forget_kernel(op);
     braid_status status = choose(op, o);
     show(op);
@@ -224,6 +202,25 @@ braid_status braid_op_plan(braid_op *op, const braid_plan_options *options) {
     const kernel *k = op->race.racers[op->race.winner].kernel;
     log_write(LOG_PLAN, "%s: %s", k->name, op->race.why);
     return ready_kernel(op, k);
+}
+
+braid_status options_check(const braid_plan_options *o, const char *caller) {
+    if ((unsigned)o->effort <= BRAID_EFFORT_EXHAUSTIVE && o->seconds >= 0) return BRAID_OK;
+    return fail(BRAID_ERROR_ARGUMENT, "%s: expected an effort from 0 to 2 and seconds of 0 or more, got %d and %g",
+                caller, (int)o->effort, o->seconds);
+}
+
+braid_status braid_op_plan(braid_op *op, const braid_plan_options *options) {
+    const braid_plan_options defaults = {0}, *o = options ? options : &defaults;
+    if (!op) return fail(BRAID_ERROR_ARGUMENT, "braid_op_plan: expected an op, got NULL");
+    TRY(context_enter(op->context, "braid_op_plan"));
+    TRY(options_check(o, "braid_op_plan"));
+    TRY(op_choose(op, o));
+    if (op->workspace_bytes == 0) return BRAID_OK;
+    device *d = op->context->device;
+    braid_status status = d->backend->alloc(d, op->workspace_bytes, &op->workspace);
+    if (status != BRAID_OK) forget_kernel(op);
+    return status;
 }
 
 const braid_race *braid_op_explain(const braid_op *op) { return op ? &op->seen : NULL; }

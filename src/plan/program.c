@@ -11,8 +11,6 @@
 #include "core/sizes.h"
 #include "ops/problem.h"
 
-#define FIRST_ROOM 256
-
 braid_status program_build(const graph *g, const program_options *options, program *p) {
     *p = (program){.graph = g, .options = *options};
     p->output = p->labels = p->weights = p->loss = p->correct = p->loss_scale = -1;
@@ -29,25 +27,13 @@ void program_free(program *p) {
     *p = (program){0};
 }
 
-static braid_status grow(void **array, int count, int *room, size_t bytes, const char *what) {
-    void *larger = NULL;
-    int wanted = *room ? 2 * *room : FIRST_ROOM;
-    if (count < *room) return BRAID_OK;
-    TRY(memory_calloc((size_t)wanted, bytes, what, &larger));
-    if (*array) memcpy(larger, *array, (size_t)count * bytes);
-    memory_free(*array);
-    *array = larger;
-    *room = wanted;
-    return BRAID_OK;
-}
-
 static braid_status shape_bytes_of(const plane_shape *s, size_t *bytes) {
     return size_tensor(s->dims, s->rank, s->pitch, s->dtype, "tensor", bytes);
 }
 
 braid_status program_add_tensor(program *p, const plane_shape *shape, int *index) {
     tensor t = {.plane = -1, .root = p->tensor_count};
-    TRY(grow((void **)&p->tensors, p->tensor_count, &p->tensor_room, sizeof *p->tensors, "tensors"));
+    TRY(memory_grow((void **)&p->tensors, (size_t)p->tensor_count, &p->tensor_room, sizeof *p->tensors, "tensors"));
     if (shape) {
         t.shape = *shape;
         TRY(shape_bytes_of(shape, &t.bytes));
@@ -130,13 +116,6 @@ static int64_t elements_of(const plane_shape *s) {
     return count;
 }
 
-/* Elements of a parameter or state of the graph. */
-static int64_t plane_elements(const graph_plane *plane) {
-    int64_t count = 1;
-    for (int axis = 0; axis < plane->rank; axis++) count *= plane->dims[axis];
-    return count;
-}
-
 /* Gives a tensor its shape, or compares the one it has with what the call needs. */
 static braid_status settle(program *p, const call *c, int slot, int i) {
     const op_info *o = op_of(&c->problem);
@@ -175,7 +154,7 @@ braid_status program_add_call(program *p, call *c) {
 
 braid_status program_append(program *p, const call *c) {
     call copy = *c; /* it may lie in the array that grows */
-    TRY(grow((void **)&p->calls, p->call_count, &p->call_room, sizeof *p->calls, "calls"));
+    TRY(memory_grow((void **)&p->calls, (size_t)p->call_count, &p->call_room, sizeof *p->calls, "calls"));
     p->calls[p->call_count++] = copy;
     return BRAID_OK;
 }

@@ -63,9 +63,11 @@ typedef struct program {
     const graph *graph;
     program_options options;
     tensor *tensors; /* the first are the planes of the graph, one each */
-    int tensor_count, tensor_room;
+    int tensor_count;
+    size_t tensor_room;
     call *calls; /* in an order in which they can run */
-    int call_count, call_room;
+    int call_count;
+    size_t call_room;
     /* -1 where the program has none */
     int output, labels, weights, loss, correct, loss_scale;
     size_t arena_bytes; /* after placing */

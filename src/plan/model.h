@@ -1,0 +1,53 @@
+/*
+ * A model: the numbers of a network on a device. All parameters lie in one arena of f32 (f64 for a model in f64),
+ * those that ops read as statistics first, then those that they read in the dtype of compute; with f16 and
+ * bf16 a twin of the arena holds the second kind in half precision. Gradients and the optimiser's state are twins too,
+ * made when the first training plan asks for them. States (running statistics, counters) lie beside.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_PLAN_MODEL_H
+#define BRAID_PLAN_MODEL_H
+
+#include "ops/graph.h"
+#include "plan/context.h"
+
+struct braid_model {
+    braid_context *context;
+    const braid_net *net;
+    const graph *graph;
+    braid_dtype dtype;  /* of compute */
+    braid_dtype master; /* of the arena: the dtype of statistics */
+    uint64_t seed;
+    int64_t elements; /* of the arena */
+    int64_t split;    /* first element of the parameters in the dtype of compute */
+    int64_t *offset;  /* of every plane of the graph: elements for a parameter, bytes for a state; -1: neither */
+    size_t state_bytes;
+    void *weights, *half, *states; /* half: NULL where the dtype of compute is that of the arena */
+    /* Of training; NULL until asked for. */
+    void *gradients, *half_gradients, *m, *v, *step;
+    int plans; /* that use it */
+};
+
+/* Where a parameter or state lies, as a tensor of this dtype. */
+void *model_address(const braid_model *model, int plane, braid_dtype dtype);
+void *model_gradient_address(const braid_model *model, int plane, braid_dtype dtype);
+
+/* Gradients, step counter and, where asked for, moments: zeros. */
+braid_status model_need_training(braid_model *model, int has_m, int has_v);
+
+/* Bytes on the device: parameters and states; gradients and moments. */
+size_t model_bytes(const braid_model *model);
+size_t model_training_bytes(const braid_model *model);
+
+/* The plane of a parameter or state by its name; -1, with a message, where there is none. */
+int model_find(const braid_model *model, const char *name);
+
+/* A plane in the layout of files: from and to memory as it lies (K,R,S,C), elements of `bytes` bytes each. */
+void plane_from_file(const graph_plane *plane, const void *file, void *memory, size_t bytes);
+void plane_to_file(const graph_plane *plane, const void *memory, void *file, size_t bytes);
+
+/* The initial values of a plane, in the layout of files. A function of seed, plane and name alone. */
+braid_status plane_initial(const graph_plane *plane, int index, uint64_t seed, double *values);
+
+#endif

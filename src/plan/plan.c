@@ -1,0 +1,282 @@
+/*
+ * Plans of networks: created from a model and a request, run segment by segment. Everything that allocates
+ * happens on creation; a run is a loop over kernel launches.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/plan.h"
+
+#include <string.h>
+
+#include "core/dtype.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/sizes.h"
+#include "plan/measure.h"
+
+#define PLAN_SECONDS 20.0 /* of all races of a plan where nothing else is said */
+/* ---- Ops ----------------------------------------------------------------------------------- */
+
+static int same_problem(const braid_problem *a, const braid_problem *b) {
+    char x[BRAID_PROBLEM_TEXT], y[BRAID_PROBLEM_TEXT];
+    if (a->op != b->op || a->pass != b->pass) return 0;
+    return braid_problem_print(a, x, sizeof x) == BRAID_OK && braid_problem_print(b, y, sizeof y) == BRAID_OK &&
+           strcmp(x, y) == 0;
+}
+
+/* The op of a problem, made where the plan has none of it yet. */
+static braid_status find_op(braid_plan *plan, const braid_problem *problem, braid_op **op) {
+    for (int j = 0; j < plan->op_count; j++) {
+        if (!same_problem(&plan->ops[j]->problem, problem)) continue;
+        *op = plan->ops[j];
+        return BRAID_OK;
+    }
+    TRY(memory_grow((void **)&plan->ops, (size_t)plan->op_count, &plan->op_room, sizeof *plan->ops, "plan"));
+    TRY(braid_op_create(plan->model->context, problem, op));
+    plan->ops[plan->op_count++] = *op;
+    return BRAID_OK;
+}
+
+/* Chooses the kernels of all ops from `first` on, each with its share of the time. */
+static braid_status choose_kernels(braid_plan *plan, int first) {
+    braid_plan_options each = plan->request.choice;
+    double seconds = each.seconds > 0 ? each.seconds : PLAN_SECONDS;
+    if (each.effort != BRAID_EFFORT_EXHAUSTIVE) each.seconds = seconds / (plan->op_count > 0 ? plan->op_count : 1);
+    for (int j = first; j < plan->op_count; j++) TRY(op_choose(plan->ops[j], &each));
+    return BRAID_OK;
+}
+
+braid_status plan_add_step(braid_plan *plan, const braid_problem *problem, braid_segment segment, step **made) {
+    braid_problem checked = *problem;
+    int known = plan->op_count;
+    step s = {.segment = segment, .depends_on = -1};
+    TRY(braid_problem_check(&checked));
+    TRY(find_op(plan, &checked, &s.op));
+    if (known < plan->op_count) TRY(choose_kernels(plan, known));
+    TRY(memory_grow((void **)&plan->steps, (size_t)plan->step_count, &plan->step_room, sizeof *plan->steps, "plan"));
+    if (s.op->workspace_bytes > plan->workspace_bytes) plan->workspace_bytes = s.op->workspace_bytes;
+    plan->steps[plan->step_count] = s;
+    *made = &plan->steps[plan->step_count++];
+    return BRAID_OK;
+}
+
+/* ---- Memory -------------------------------------------------------------------------------- */
+
+void *plan_address(const braid_plan *plan, int index) {
+    const tensor *t = &plan->program.tensors[index];
+    if (t->home == HOME_MODEL) return model_address(plan->model, t->plane, t->shape.dtype);
+    if (t->home == HOME_GRADIENT) return model_gradient_address(plan->model, t->plane, t->shape.dtype);
+    return plan->arena + plan->program.tensors[t->root].offset;
+}
+
+static void bind_step(const braid_plan *plan, int j, step *s) {
+    const call *c = &plan->program.calls[j];
+    const op_info *o = op_of(&c->problem);
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        if (op_role(&c->problem, slot) == ROLE_NONE) continue;
+        for (int i = 0; i < o->planes(&c->problem, slot); i++)
+            s->buffers.plane[slot][i] = plan_address(plan, c->tensor[slot][i]);
+    }
+    s->buffers.workspace = s->op->workspace_bytes ? plan->arena + plan->workspace_offset[j] : NULL;
+}
+
+/* Places everything, and takes the memory from the device. */
+static braid_status place(braid_plan *plan) {
+    program *p = &plan->program;
+    device *d = plan->model->context->device;
+    size_t *bytes = NULL;
+    TRY(memory_calloc((size_t)p->call_count, sizeof *bytes, "plan", (void **)&plan->workspace_offset));
+    TRY(memory_calloc((size_t)p->call_count, sizeof *bytes, "plan", (void **)&bytes));
+    for (int j = 0; j < p->call_count; j++) bytes[j] = plan->steps[j].op->workspace_bytes;
+    braid_status status = program_place(p, bytes, plan->workspace_offset);
+    memory_free(bytes);
+    if (!status && p->arena_bytes > d->backend->free_bytes(d))
+        status =
+            fail(BRAID_ERROR_MEMORY, "plan: needs %.2f GB, free are %.2f GB; try a smaller batch than %lld",
+                 (double)p->arena_bytes / 1e9, (double)d->backend->free_bytes(d) / 1e9, (long long)p->options.batch);
+    if (!status) status = d->backend->alloc(d, p->arena_bytes, (void **)&plan->arena);
+    for (int j = 0; j < p->call_count && !status; j++) bind_step(plan, j, &plan->steps[j]);
+    return status;
+}
+
+/* Zeros in what must hold a value before the first run: masks, labels, inputs; one in the factor of the loss. */
+static braid_status fill_kept(braid_plan *plan) {
+    device *d = plan->model->context->device;
+    program *p = &plan->program;
+    for (int t = 0; t < p->tensor_count; t++) {
+        const tensor *one = &p->tensors[t];
+        if (!one->is_kept || one->root != t || !one->bytes || one->bytes > plan->staging_bytes) continue;
+        memset(plan->staging, 0, one->bytes);
+        if (t == p->loss_scale) dtype_store(plan->staging, one->shape.dtype, 0, 1);
+        for (int64_t c = 0; t == p->weights && c < one->shape.dims[0]; c++)
+            dtype_store(plan->staging, one->shape.dtype, c, 1);
+        TRY(d->backend->upload(d, plan_address(plan, t), plan->staging, one->bytes));
+    }
+    return BRAID_OK;
+}
+
+static braid_status make_staging(braid_plan *plan) {
+    for (int t = 0; t < plan->program.tensor_count; t++) {
+        const tensor *one = &plan->program.tensors[t];
+        if (one->is_kept && one->bytes > plan->staging_bytes) plan->staging_bytes = one->bytes;
+    }
+    return memory_alloc_device(plan->staging_bytes, "staging memory", &plan->staging);
+}
+
+/* ---- Life ---------------------------------------------------------------------------------- */
+
+static program_options options_of(const braid_model *model, const braid_plan_request *r) {
+    program_options o = {.phase = r->phase,
+                         .dtype = model->dtype,
+                         .batch = r->batch ? r->batch : 1,
+                         .size = {r->size[0], r->size[1]},
+                         .mask = r->mask,
+                         .loss = r->loss,
+                         .smoothing = r->smoothing,
+                         .alpha = r->alpha,
+                         .gamma = r->gamma,
+                         .class_weights = r->class_weights,
+                         .keep_all = r->keep_all};
+    if (r->phase == BRAID_PHASE_TRAIN && r->loss == BRAID_LOSS_NONE)
+        o.loss = model->graph->target_is_input ? BRAID_LOSS_MSE : BRAID_LOSS_CROSS_ENTROPY;
+    return o;
+}
+
+static braid_status check_request(const braid_plan_request *r) {
+    if ((unsigned)r->phase >= BRAID_PHASE_COUNT || (unsigned)r->loss >= BRAID_LOSS_COUNT ||
+        (unsigned)r->optimiser >= BRAID_OPTIMISER_COUNT)
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "braid_plan_create: expected a phase, a loss and an optimiser of their lists");
+    if (r->phase == BRAID_PHASE_EVAL && r->optimiser != BRAID_OPTIMISER_NONE)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_plan_create: expected no optimiser with phase eval; use train");
+    return options_check(&r->choice, "braid_plan_create");
+}
+
+static braid_status build(braid_plan *plan) {
+    program *p = &plan->program;
+    program_options o = options_of(plan->model, &plan->request);
+    TRY(program_build(plan->model->graph, &o, p));
+    for (int j = 0; j < p->call_count; j++) {
+        step s = {.segment = p->calls[j].segment,
+                  .natural = p->calls[j].natural,
+                  .made_again = p->calls[j].made_again,
+                  .depends_on = -1};
+        TRY(find_op(plan, &p->calls[j].problem, &s.op));
+        TRY(memory_grow((void **)&plan->steps, (size_t)plan->step_count, &plan->step_room, sizeof *plan->steps,
+                        "plan"));
+        plan->steps[plan->step_count++] = s;
+    }
+    TRY(choose_kernels(plan, 0));
+    if (o.phase == BRAID_PHASE_TRAIN) TRY(model_need_training(plan->model, 0, 0));
+    TRY(place(plan));
+    if (o.phase == BRAID_PHASE_TRAIN) TRY(plan_add_update(plan));
+    TRY(plan_find_dependencies(plan));
+    TRY(make_staging(plan));
+    return fill_kept(plan);
+}
+
+braid_status braid_plan_create(braid_model *model, const braid_plan_request *request, braid_plan **plan) {
+    const braid_plan_request defaults = {0}, *r = request ? request : &defaults;
+    braid_plan *made = NULL;
+    if (!plan) return fail(BRAID_ERROR_ARGUMENT, "braid_plan_create: expected a place for the plan, got NULL");
+    *plan = NULL;
+    if (!model) return fail(BRAID_ERROR_ARGUMENT, "braid_plan_create: expected a model, got NULL");
+    TRY(context_enter(model->context, "braid_plan_create"));
+    TRY(check_request(r));
+    TRY(memory_calloc(1, sizeof *made, "plan", (void **)&made));
+    made->model = model;
+    made->request = *r;
+    model->plans++;
+    braid_status status = build(made);
+    if (status)
+        braid_plan_destroy(made);
+    else
+        *plan = made;
+    return status;
+}
+
+void braid_plan_destroy(braid_plan *plan) {
+    if (!plan) return;
+    device *d = plan->model->context->device;
+    int entered = context_enter(plan->model->context, "braid_plan_destroy") == BRAID_OK;
+    void *all[] = {plan->arena, plan->workspace, plan->hyper, plan->segments, plan->scale, plan->norm};
+    for (size_t j = 0; j < sizeof all / sizeof all[0]; j++) {
+        if (all[j] && entered) d->backend->free(d, all[j]);
+    }
+    for (int j = 0; j < plan->op_count; j++) braid_op_destroy(plan->ops[j]);
+    memory_free(plan->ops);
+    memory_free(plan->steps);
+    memory_free(plan->workspace_offset);
+    memory_free(plan->staging);
+    program_free(&plan->program);
+    plan->model->plans--;
+    memory_free(plan);
+}
+
+/* ---- Running ------------------------------------------------------------------------------- */
+
+/* The next number of every dropout's key, before a forward run of training. */
+static braid_status turn_keys(braid_plan *plan) {
+    device *d = plan->model->context->device;
+    const graph *g = plan->model->graph;
+    for (int j = 0; j < g->plane_count && plan->program.options.phase == BRAID_PHASE_TRAIN; j++) {
+        int64_t key[2];
+        if (g->planes[j].kind != PLANE_STATE || !g->planes[j].is_counter || g->planes[j].rank != 1) continue;
+        void *at = model_address(plan->model, j, BRAID_DTYPE_I64);
+        TRY(d->backend->download(d, key, at, sizeof key));
+        key[1]++;
+        TRY(d->backend->upload(d, at, key, sizeof key));
+    }
+    return BRAID_OK;
+}
+
+static braid_status run_step(const braid_plan *plan, const step *s) {
+    return s->op->kernel->functions->launch(&s->op->problem, plan->model->context->device, s->op->state, &s->buffers);
+}
+
+static braid_status check_order(braid_plan *plan, unsigned segments, const char *caller) {
+    const unsigned all = BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD | BRAID_SEGMENT_UPDATE;
+    if (!plan) return fail(BRAID_ERROR_ARGUMENT, "%s: expected a plan, got NULL", caller);
+    if (!segments || (segments & ~all))
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected bits of braid_segment, got %u", caller, segments);
+    if ((segments & ~(unsigned)BRAID_SEGMENT_FORWARD) && plan->program.options.phase == BRAID_PHASE_EVAL)
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected the segment forward alone of a plan for evaluation", caller);
+    if (!(segments & BRAID_SEGMENT_FORWARD) && !plan->has_run_forward)
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected a forward run before backward or update", caller);
+    return context_enter(plan->model->context, caller);
+}
+
+braid_status braid_plan_run(braid_plan *plan, unsigned segments) {
+    TRY(check_order(plan, segments, "braid_plan_run"));
+    if (segments & BRAID_SEGMENT_FORWARD) TRY(turn_keys(plan));
+    for (int j = 0; j < plan->step_count; j++) {
+        if (plan->steps[j].segment & segments) TRY(run_step(plan, &plan->steps[j]));
+    }
+    if (segments & BRAID_SEGMENT_FORWARD) plan->has_run_forward = 1;
+    return BRAID_OK;
+}
+
+braid_status braid_plan_profile(braid_plan *plan, unsigned segments, int rounds, double *seconds) {
+    double *times = NULL;
+    TRY(check_order(plan, segments, "braid_plan_profile"));
+    if (rounds < 1 || rounds > MEASURE_MAX_ROUNDS || !seconds)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_plan_profile: expected 1 to %d rounds and a place for seconds, got %d",
+                    MEASURE_MAX_ROUNDS, rounds);
+    device *d = plan->model->context->device;
+    TRY(memory_calloc((size_t)plan->step_count, MEASURE_MAX_ROUNDS * sizeof *times, "times", (void **)&times));
+    braid_status status = BRAID_OK;
+    for (int round = 0; round < rounds && !status; round++) {
+        if (segments & BRAID_SEGMENT_FORWARD) status = turn_keys(plan);
+        for (int j = 0; j < plan->step_count && !status; j++) {
+            double start = measure_now();
+            if (!(plan->steps[j].segment & segments)) continue;
+            status = run_step(plan, &plan->steps[j]);
+            if (!status) status = d->backend->synchronize(d);
+            times[j * MEASURE_MAX_ROUNDS + round] = measure_now() - start;
+        }
+    }
+    for (int j = 0; j < plan->step_count; j++)
+        seconds[j] = measure_interval(times + j * MEASURE_MAX_ROUNDS, rounds).median;
+    memory_free(times);
+    return status;
+}

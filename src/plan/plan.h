@@ -1,0 +1,59 @@
+/*
+ * A plan: the calls of a program with a kernel for each problem and an address for each tensor.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_PLAN_PLAN_H
+#define BRAID_PLAN_PLAN_H
+
+#include "plan/model.h"
+#include "plan/planned_op.h"
+#include "plan/program.h"
+
+/* One kernel call with its memory. */
+typedef struct step {
+    braid_op *op; /* of the plan: steps with the same problem share it */
+    buffers buffers;
+    braid_segment segment;
+    int natural, made_again;
+    int depends_on; /* -1: not counted yet */
+} step;
+
+struct braid_plan {
+    braid_model *model;
+    braid_plan_request request;
+    program program;
+    braid_op **ops; /* one for each distinct problem */
+    int op_count;
+    size_t op_room;
+    step *steps;
+    int step_count;
+    size_t step_room;
+    size_t *workspace_offset; /* of every call of the program */
+    char *arena;              /* on the device */
+    void *workspace;          /* of the steps behind the program: casts and updates */
+    size_t workspace_bytes;
+    void *staging; /* on the host: the largest input or output as it lies on the device */
+    size_t staging_bytes;
+    /* The update; NULL where the plan has none. */
+    void *hyper, *segments, *scale, *norm;
+    int64_t segment_count;
+    int has_run_forward;
+};
+
+/* Adds the steps behind the program: gradients to f32, their norm, the optimiser. */
+braid_status plan_add_update(braid_plan *plan);
+
+/* A step of its own with a planned op; *made is the step, whose buffers the caller fills in. */
+braid_status plan_add_step(braid_plan *plan, const braid_problem *problem, braid_segment segment, step **made);
+
+/* Groups of parameters, without the last one, which never changes. */
+int plan_groups(const braid_plan *plan);
+
+/* Where a tensor of the program lies. */
+void *plan_address(const braid_plan *plan, int tensor);
+
+/* Counts what every step must wait for. */
+braid_status plan_find_dependencies(braid_plan *plan);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * An op with its race and its kernel, as the public interface and the plans of networks share it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_PLAN_PLANNED_OP_H
+#define BRAID_PLAN_PLANNED_OP_H
+
+#include "plan/race.h"
+
+struct braid_op {
+    braid_context *context;
+    braid_problem problem;
+    race race;                                       /* of the last plan or check */
+    braid_candidate candidates[RACE_MAX_CANDIDATES]; /* the same, for the caller */
+    braid_race seen;
+    const kernel *kernel; /* planned; NULL: none yet */
+    void *state;
+    size_t workspace_bytes;
+    void *workspace; /* of a single op; in a plan, workspaces lie in its arena */
+};
+
+/* Chooses and readies the kernel. The caller finds the workspace. */
+braid_status op_choose(braid_op *op, const braid_plan_options *o);
+
+/* Refuses efforts and budgets that cannot be meant. */
+braid_status options_check(const braid_plan_options *o, const char *caller);
+
+#endif
