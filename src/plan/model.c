@@ -15,13 +15,26 @@
 
 /* ---- The arena ----------------------------------------------------------------------------- */
 
+/* A problem of the node that its op's shape rule can take: of any size, since only the dtype matters. */
+static braid_problem any_problem(const graph_node *n) {
+    braid_problem p = n->problem;
+    p.dtype = BRAID_DTYPE_BF16;
+    p.batch = 1;
+    if (p.groups < 1) p.groups = 1;
+    for (int axis = 0; axis < 2; axis++) {
+        p.size[axis] = 1;
+        if (p.stride[axis] < 1) p.stride[axis] = 1;
+        if (p.dilation[axis] < 1) p.dilation[axis] = 1;
+    }
+    return p;
+}
+
 /* 1 where the op that reads a parameter reads it in the dtype of statistics. */
 static int is_statistic(const graph *g, int plane) {
     for (int j = 0; j < g->node_count; j++) {
         const graph_node *n = &g->nodes[j];
         const op_info *o = op_find(n->problem.op);
-        braid_problem p = n->problem;
-        p.dtype = BRAID_DTYPE_BF16;
+        braid_problem p = any_problem(n);
         for (int slot = 0; slot < op_operand_count(o) && !n->is_view; slot++) {
             for (int i = 0; i < BRAID_MAX_PLANES; i++) {
                 plane_shape shape;

@@ -1,0 +1,216 @@
+/*
+ * Models as safetensors files: the network's tensors under their PyTorch names, and its description in the
+ * metadata ("braid.net"). A file is compared with the network as a whole before a number is loaded.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/dtype.h"
+#include "core/memory.h"
+#include "core/safetensors.h"
+#include "plan/model.h"
+
+#define DESCRIPTION_KEY "braid.net"
+#define LISTED 5 /* names of one kind in a message */
+
+/* ---- Comparing ----------------------------------------------------------------------------- */
+
+/* What is wrong with a file, by kind: how many, and the first names. */
+typedef struct complaint {
+    int count;
+    char names[400];
+} complaint;
+
+static void complain(complaint *c, const char *name, const char *more) {
+    size_t used = strlen(c->names);
+    if (c->count++ < LISTED)
+        snprintf(c->names + used, sizeof c->names - used, "%s%.80s%s", c->count > 1 ? ", " : "", name, more);
+}
+
+/* Tensors that may be missing: counters begin at 0. And those that may be too many: heads that only training used. */
+static int may_miss(const graph_plane *plane) { return plane->is_counter; }
+static int may_exceed(const char *name) {
+    return strncmp(name, "fc_streams.", 11) == 0 || strncmp(name, "braid.", 6) == 0;
+}
+
+/* The shape as files have it. */
+static int file_shape(const graph_plane *plane, int64_t *dims) {
+    int64_t inner = 1;
+    if (!plane->flat) {
+        memcpy(dims, plane->dims, sizeof plane->dims);
+        return plane->rank;
+    }
+    for (int axis = 1; axis < plane->rank; axis++) inner *= plane->dims[axis];
+    dims[0] = plane->dims[0];
+    dims[1] = inner;
+    return 2;
+}
+
+static int same_shape(const graph_plane *plane, const safetensors_entry *entry) {
+    int64_t dims[4];
+    int rank = file_shape(plane, dims);
+    if (rank != entry->rank || plane->is_counter != (entry->dtype == BRAID_DTYPE_I64)) return 0;
+    return plane->is_counter || (dtype_is_compute(entry->dtype) && memcmp(dims, entry->dims, (size_t)rank * 8) == 0);
+}
+
+static void describe_shape(const safetensors_entry *entry, char *text, size_t size) {
+    int used = snprintf(text, size, " %s", safetensors_dtype_name(entry->dtype));
+    for (int axis = 0; axis < entry->rank && used > 0 && (size_t)used < size; axis++)
+        used += snprintf(text + used, size - (size_t)used, "%s%lld", axis ? "x" : " ", (long long)entry->dims[axis]);
+}
+
+/* True for planes that files have. */
+static int is_stored(const braid_model *model, int j) {
+    return model->offset[j] >= 0 && strncmp(model->graph->planes[j].name, "braid.", 6) != 0;
+}
+
+static braid_status compare(const braid_model *model, const safetensors *file, const char *path) {
+    complaint missing = {0}, extra = {0}, other = {0};
+    for (int j = 0; j < model->graph->plane_count; j++) {
+        const graph_plane *plane = &model->graph->planes[j];
+        char shape[100];
+        if (!is_stored(model, j)) continue;
+        const safetensors_entry *entry = safetensors_find(file, plane->name);
+        if (!entry && !may_miss(plane)) complain(&missing, plane->name, "");
+        if (!entry || same_shape(plane, entry)) continue;
+        describe_shape(entry, shape, sizeof shape);
+        complain(&other, plane->name, shape);
+    }
+    for (size_t j = 0; j < safetensors_count(file); j++) {
+        const char *name = safetensors_at(file, j)->name;
+        int plane = model_find(model, name);
+        if (plane < 0 && !may_exceed(name)) complain(&extra, name, "");
+    }
+    if (!missing.count && !extra.count && !other.count) return BRAID_OK;
+    return fail(
+        BRAID_ERROR_MODEL,
+        "%.200s: expected the tensors of this network; missing %d (%s), extra %d (%s), of another shape %d (%s); "
+        "nothing was loaded",
+        path, missing.count, missing.names, extra.count, extra.names, other.count, other.names);
+}
+
+/* ---- Loading ------------------------------------------------------------------------------- */
+
+static braid_status load_plane(braid_model *model, const safetensors *file, int j) {
+    const graph_plane *plane = &model->graph->planes[j];
+    const safetensors_entry *entry = safetensors_find(file, plane->name);
+    size_t elements = (size_t)plane_elements(plane);
+    braid_dtype kept = plane->is_counter ? BRAID_DTYPE_I64 : model->master;
+    const int64_t zeros[2] = {0};
+    void *raw = NULL, *values = NULL;
+    if (!entry) return braid_model_write(model, plane->name, zeros, elements * sizeof(int64_t));
+    braid_status status = memory_alloc(1, entry->end - entry->begin + 1, "tensor", &raw);
+    if (!status) status = memory_alloc(elements + 1, sizeof(double), "tensor", &values);
+    if (!status) status = safetensors_read(file, entry, raw);
+    for (size_t at = 0; at < elements && !status && !plane->is_counter; at++)
+        dtype_store(values, kept, (int64_t)at, dtype_load(raw, entry->dtype, (int64_t)at));
+    if (!status)
+        status = braid_model_write(model, plane->name, plane->is_counter ? raw : values, elements * dtype_bytes(kept));
+    memory_free(raw);
+    memory_free(values);
+    return status;
+}
+
+/* Reads every tensor once, so that a damaged file is found before anything is changed. */
+static braid_status verify(const braid_model *model, const safetensors *file) {
+    for (int j = 0; j < model->graph->plane_count; j++) {
+        const safetensors_entry *entry =
+            is_stored(model, j) ? safetensors_find(file, model->graph->planes[j].name) : NULL;
+        void *raw = NULL;
+        if (!entry) continue;
+        TRY(memory_alloc(1, entry->end - entry->begin + 1, "tensor", &raw));
+        braid_status status = safetensors_read(file, entry, raw);
+        memory_free(raw);
+        TRY(status);
+    }
+    return BRAID_OK;
+}
+
+braid_status braid_model_load(braid_model *model, const char *path) {
+    safetensors *file = NULL;
+    if (!model || !path) return fail(BRAID_ERROR_ARGUMENT, "braid_model_load: expected a model and a path, got NULL");
+    TRY(context_enter(model->context, "braid_model_load"));
+    TRY(safetensors_open(path, &file));
+    braid_status status = compare(model, file, path);
+    if (!status) status = verify(model, file);
+    for (int j = 0; j < model->graph->plane_count && !status; j++) {
+        if (is_stored(model, j)) status = load_plane(model, file, j);
+    }
+    safetensors_close(file);
+    return status;
+}
+
+/* ---- Saving -------------------------------------------------------------------------------- */
+
+/* Gives one tensor, read from the device when its turn comes. */
+typedef struct source {
+    braid_model *model;
+    int plane;
+    char *data; /* whole tensor, from the first piece to the last */
+} source;
+
+static braid_status give(void *user, size_t offset, void *to, size_t bytes) {
+    source *s = user;
+    const graph_plane *plane = &s->model->graph->planes[s->plane];
+    size_t each = plane->is_counter ? sizeof(int64_t) : dtype_bytes(s->model->master);
+    size_t all = (size_t)plane_elements(plane) * each;
+    if (!s->data) {
+        TRY(memory_alloc(1, all + 1, "tensor", (void **)&s->data));
+        TRY(braid_model_read(s->model, plane->name, s->data, all));
+    }
+    memcpy(to, s->data + offset, bytes);
+    if (offset + bytes < all) return BRAID_OK;
+    memory_free(s->data);
+    s->data = NULL;
+    return BRAID_OK;
+}
+
+static braid_status add_planes(braid_model *model, safetensors_writer *writer, source *sources) {
+    for (int j = 0; j < model->graph->plane_count; j++) {
+        const graph_plane *plane = &model->graph->planes[j];
+        if (!is_stored(model, j)) continue;
+        sources[j] = (source){model, j, NULL};
+        safetensors_tensor t = {.name = plane->name,
+                                .dtype = plane->is_counter ? BRAID_DTYPE_I64 : model->master,
+                                .source = give,
+                                .user = &sources[j]};
+        t.rank = file_shape(plane, t.dims);
+        TRY(safetensors_writer_add(writer, &t));
+    }
+    const char *description = braid_net_describe(model->net);
+    return description ? safetensors_writer_metadata(writer, DESCRIPTION_KEY, description) : BRAID_OK;
+}
+
+braid_status braid_model_save(braid_model *model, const char *path) {
+    safetensors_writer *writer = NULL;
+    source *sources = NULL;
+    if (!model || !path) return fail(BRAID_ERROR_ARGUMENT, "braid_model_save: expected a model and a path, got NULL");
+    TRY(context_enter(model->context, "braid_model_save"));
+    TRY(memory_calloc((size_t)model->graph->plane_count, sizeof *sources, "model file", (void **)&sources));
+    braid_status status = safetensors_writer_create(&writer);
+    if (!status) status = add_planes(model, writer, sources);
+    if (!status) status = safetensors_writer_write(writer, path);
+    for (int j = 0; j < model->graph->plane_count; j++) memory_free(sources[j].data);
+    safetensors_writer_destroy(writer);
+    memory_free(sources);
+    return status;
+}
+
+braid_status braid_net_from_file(const char *path, braid_net **net) {
+    safetensors *file = NULL;
+    if (!net) return fail(BRAID_ERROR_ARGUMENT, "braid_net_from_file: expected a place for the network, got NULL");
+    *net = NULL;
+    if (!path) return fail(BRAID_ERROR_ARGUMENT, "braid_net_from_file: expected a path, got NULL");
+    TRY(safetensors_open(path, &file));
+    const char *description = safetensors_metadata(file, DESCRIPTION_KEY);
+    braid_status status =
+        description ? braid_net_from_description(description, strlen(description), net)
+                    : fail(BRAID_ERROR_MODEL,
+                           "%.200s: expected the description of a network (%s in the metadata), got none; name the "
+                           "network on the command line, or build it and load the file into its model",
+                           path, DESCRIPTION_KEY);
+    safetensors_close(file);
+    return status;
+}
