@@ -271,6 +271,35 @@ braid_status files_replace(const char *path, const void *data, size_t bytes) {
     return files_output_end(&out, files_output_write(&out, 0, data, bytes));
 }
 
+/* ---- Growing ------------------------------------------------------------------------------ */
+
+braid_status files_growing_open(files_growing *file, const char *path, size_t bytes) {
+    *file = (files_growing){0};
+    int fd = open_file(path, O_WRONLY | O_CREAT | O_NOCTTY, FILE_MODE);
+    if (fd < 0) return fail_file(BRAID_ERROR_DISK, path, "open", errno);
+    *file = (files_growing){.path = path, .fd = fd, .bytes = bytes};
+    return BRAID_OK;
+}
+
+braid_status files_growing_add(files_growing *file, const void *data, size_t bytes) {
+    size_t end;
+    if (!size_add(file->bytes, bytes, &end))
+        return fail(BRAID_ERROR_DISK, "%s: expected a length that fits in 64 bits", file->path);
+    if (!write_bytes(file->fd, file->bytes, data, bytes))
+        return fail_file(BRAID_ERROR_DISK, file->path, "write", errno);
+    file->bytes = end;
+    return BRAID_OK;
+}
+
+braid_status files_growing_sync(const files_growing *file) {
+    return sync_file(file->fd) ? BRAID_OK : fail_file(BRAID_ERROR_DISK, file->path, "sync", errno);
+}
+
+void files_growing_close(files_growing *file) {
+    if (file->path) table->close(file->fd);
+    file->path = NULL;
+}
+
 /* ---- Names -------------------------------------------------------------------------------- */
 
 braid_status files_remove(const char *path) {

@@ -65,6 +65,20 @@ braid_status files_output_write(files_output *out, size_t offset, const void *da
 /* Gives the temporary its name if `status` is BRAID_OK, else removes it. Returns `status` or the first failure. */
 braid_status files_output_end(files_output *out, braid_status status);
 
+/* A file that grows piece by piece. Each piece is written behind the last whole one, so that the next overwrites what a
+ * failed write has left. Borrows the path until it is closed. */
+typedef struct files_growing {
+    const char *path;
+    int fd;
+    size_t bytes; /* of whole pieces */
+} files_growing;
+
+/* Opens a file, or makes it, to go on behind its first `bytes` bytes. */
+braid_status files_growing_open(files_growing *file, const char *path, size_t bytes);
+braid_status files_growing_add(files_growing *file, const void *data, size_t bytes);
+braid_status files_growing_sync(const files_growing *file);
+void files_growing_close(files_growing *file); /* one that is zeroed, or closed, is fine */
+
 /* Removes a file; one that is not there is fine. */
 braid_status files_remove(const char *path);
 
