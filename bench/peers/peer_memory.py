@@ -1,7 +1,7 @@
 """How many bytes PyTorch holds during a training step on the CPU, weights, gradients and inputs excluded. The peak
-comes from the allocator's own events: the profiler records every allocation and release with its size, and their running
-sum from the first event of the step is what the step holds. What autograd saves for the backward is counted apart,
-each storage once.
+comes from the allocator's own events: the profiler records every allocation and release with its size, and their
+running sum from the first event of the step is what the step holds. What autograd saves for the backward is counted
+apart, each storage once.
 
 SPDX-License-Identifier: MIT
 """

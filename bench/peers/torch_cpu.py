@@ -152,7 +152,8 @@ def flops_of(step):
 
 
 def samples_of(problem, dtype, variant, seconds):
-    """In a process of its own: the milliseconds of a step, each of one step or of several short ones; and its flops."""
+    """In a process of its own: the milliseconds of a step, each of one step or of several short ones; its
+    flops; and the share of the threads' time that the process had the cores (well under 1: others had them)."""
     template = next(t for t in WORKS if t.format(dtype) == problem)
     step = WORKS[template][0](dtype, variant)
     flops = flops_of(WORKS[template][0](dtype, "eager"))
@@ -164,13 +165,14 @@ def samples_of(problem, dtype, variant, seconds):
         last = time.perf_counter() - began
         warm += 1
     count = max(1, math.ceil(2e-3 / last))
-    samples, end = [], time.perf_counter() + seconds
-    while len(samples) < 5 or time.perf_counter() < end and len(samples) < 200:
+    samples, start, start_cpu = [], time.perf_counter(), time.process_time()
+    while len(samples) < 5 or time.perf_counter() < start + seconds and len(samples) < 200:
         began = time.perf_counter()
         for _ in range(count):
             step()
         samples.append(1e3 * (time.perf_counter() - began) / count)
-    return samples, flops
+    busy = (time.process_time() - start_cpu) / (time.perf_counter() - start) / torch.get_num_threads()
+    return samples, flops, busy
 
 
 def interval(samples):
@@ -193,18 +195,17 @@ def row_of(problem, dtype, variant, samples, flops, verdict):
 
 
 def measured(key, options):
-    """Runs this program for one row. Returns (samples, flops, why not)."""
+    """Runs this program for one row. Returns (samples, flops, share of the cores, why not)."""
     command = [sys.executable, __file__, "--one", *key, "--threads", str(options.threads),
                "--seconds", str(options.seconds)]
     limit = options.compile_limit if "compiled" in key[2] else None
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
-        return [], 0, f"not within {limit:g} s"
+        return [], 0, 0, f"not within {limit:g} s"
     if done.returncode != 0:
-        return [], 0, "failed: " + (done.stderr.strip().split("\n") or [""])[-1][:200]
-    samples, flops = json.loads(done.stdout.strip().split("\n")[-1])
-    return samples, flops, ""
+        return [], 0, 0, "failed: " + (done.stderr.strip().split("\n") or [""])[-1][:200]
+    return *json.loads(done.stdout.strip().split("\n")[-1]), ""
 
 
 def time_all(options):
@@ -213,9 +214,9 @@ def time_all(options):
         for key, (samples, flops, why) in results.items():
             if why:
                 continue
-            more, flops, why = measured(key, options)
+            more, flops, busy, why = measured(key, options)
             results[key] = (samples + more, flops, why)
-            text = why or f"{interval(more)[0]:10.3f} ms of {len(more)}"
+            text = why or f"{interval(more)[0]:10.3f} ms (least {min(more):.3f}, cores {busy:.0%})"
             print(f"round {turn + 1}  {key[0]:52s} {key[2]:24s} {text}", file=sys.stderr, flush=True)
     rows = [row_of(*key, *result) for key, result in results.items()]
     return rows
