@@ -79,7 +79,8 @@ static int count_scalars(const unsigned char *at, const unsigned char *end) {
     assert_int_equal(*at++, 0x10);
     varint(&at);
     if (*at++ != 0x2a) return 0;
-    assert_int_equal(varint(&at), end - at);
+    uint64_t summary = varint(&at);
+    assert_int_equal(summary, end - at);
     while (at < end) {
         assert_int_equal(*at++, 0x0a);
         uint64_t value = varint(&at);
