@@ -62,7 +62,8 @@ typedef struct verb {
 #define COMMON_FORMAT 2u  /* -o */
 #define COMMON_TALK 4u    /* -q -v */
 
-extern const verb verb_bench, verb_check, verb_data, verb_demo, verb_doctor, verb_explain, verb_help, verb_version;
+extern const verb verb_bench, verb_check, verb_convert, verb_data, verb_demo, verb_doctor, verb_explain, verb_help,
+    verb_version;
 
 /* All verbs, ended by NULL. */
 extern const verb *const verbs[];

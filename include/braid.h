@@ -631,6 +631,32 @@ BRAID_API void braid_plan_memory_use(const braid_plan *plan, braid_plan_memory *
 BRAID_API BRAID_MUST_CHECK braid_status braid_plan_profile(braid_plan *plan, unsigned segments, int rounds,
                                                            double *seconds);
 
+/* ---- Model files --------------------------------------------------------------------------- */
+
+#define BRAID_FILE_MAX_RANK 8
+
+/* One tensor of a safetensors file (docs/files.md). */
+typedef struct braid_file_tensor {
+    const char *name; /* UTF-8 without control characters */
+    braid_dtype dtype;
+    int rank; /* 0: a scalar */
+    int64_t dims[BRAID_FILE_MAX_RANK];
+    size_t bytes;
+} braid_file_tensor;
+
+typedef void (*braid_file_tensor_function)(void *user, const braid_file_tensor *tensor);
+typedef void (*braid_file_text_function)(void *user, const char *key, const char *value);
+
+/* Reads all of a safetensors file, verifies its checksums where it has them (*verified, may be NULL, is then 1), and
+ * tells its texts and then its tensors, in the order of their data. The strings are borrowed during a call. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_file_describe(const char *path, braid_file_text_function text,
+                                                            braid_file_tensor_function tensor, void *user,
+                                                            int *verified);
+
+/* The weights of lenet86, from weights-86.bin to safetensors or back: the name of the result ends in .safetensors or
+ * in .bin and says which. Every count, name, dtype and shape must be the network's. Replaces `to` atomically. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_convert(const char *from, const char *to);
+
 #ifdef __cplusplus
 }
 #endif

@@ -17,7 +17,8 @@
 #define SAFETENSORS_MAX_NAME 1023             /* bytes of a tensor's name and of a metadata key */
 #define SAFETENSORS_MAX_TENSORS 1000000       /* and as many metadata pairs */
 #define SAFETENSORS_MAX_HEADER 100000000      /* bytes, as the reference implementation has it */
-#define SAFETENSORS_CHECKSUM "braid.checksum" /* the key that is ours */
+#define SAFETENSORS_CHECKSUM "braid.checksum" /* metadata that the write adds and the read verifies */
+#define SAFETENSORS_NET "braid.net"           /* metadata: the network, as braid_net_describe tells it */
 
 /* One tensor of a file. A rank of 0 is a scalar; a dimension of 0 a tensor without data. */
 typedef struct safetensors_entry {
@@ -45,8 +46,10 @@ size_t safetensors_count(const safetensors *file);
 const safetensors_entry *safetensors_at(const safetensors *file, size_t index);
 const safetensors_entry *safetensors_find(const safetensors *file, const char *name);
 
-/* A text of the metadata, or NULL. Borrowed from the file. */
+/* A text of the metadata, or NULL; all of them by index, in the order of their keys. Borrowed from the file. */
 const char *safetensors_metadata(const safetensors *file, const char *key);
+size_t safetensors_metadata_count(const safetensors *file);
+const char *safetensors_metadata_at(const safetensors *file, size_t index, const char **key);
 
 /* 1: the file has checksums, and safetensors_read verifies what it reads. */
 int safetensors_has_checksums(const safetensors *file);

@@ -172,10 +172,10 @@ braid_status safetensors_check_name(const char *name, const char *what, const ch
     if (length > SAFETENSORS_MAX_NAME)
         return fail(code, "%s: expected the name of a %s to have at most %d bytes, got %zu (\"%.32s...\")", what, kind,
                     SAFETENSORS_MAX_NAME, length, name);
-    for (const char *c = name; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+        if (*c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)) /* the last are U+0080 to U+009F */
             return fail(code, "%s: expected the name of a %s without control characters, got one with 0x%02x", what,
-                        kind, (unsigned)(unsigned char)*c);
+                        kind, *c == 0xc2 ? c[1] : *c);
     return BRAID_OK;
 }
 

@@ -174,6 +174,13 @@ const char *safetensors_metadata(const safetensors *file, const char *key) {
     return found ? found->value : NULL;
 }
 
+size_t safetensors_metadata_count(const safetensors *file) { return file->header.pair_count; }
+
+const char *safetensors_metadata_at(const safetensors *file, size_t index, const char **key) {
+    *key = file->header.pairs[index].key;
+    return file->header.pairs[index].value;
+}
+
 int safetensors_has_checksums(const safetensors *file) { return file->checksums != NULL; }
 
 static braid_status compare_tensor(const safetensors *file, const safetensors_entry *entry, uint64_t hash) {

@@ -20,6 +20,13 @@
     "problem,kernel,kind,device,dtype,median_ms,low_ms,high_ms,gflops,gbs,roofline,ratio,baseline,verdict," \
     "max_err,layout_copy_bytes"
 
+/* weights-86.bin, all values 0. */
+#define MAKE_BIN                                                       \
+    "{ printf '\\012\\0\\0\\0\\310\\0\\0\\0'; head -c 808 /dev/zero; " \
+    "printf '\\120\\014\\0\\0'; head -c 12616 /dev/zero; "             \
+    "printf '\\040\\242\\0\\0'; head -c 166020 /dev/zero; "            \
+    "printf '\\112\\001\\0\\0'; head -c 1324 /dev/zero; } > w.bin; "
+
 typedef struct command {
     const char *line;
     int code;
@@ -30,7 +37,7 @@ typedef struct command {
 static const command commands[] = {
     /* the front door */
     {"$B", 2, NULL, "expected a verb|braid help"},
-    {"$B help", 0, "doctor|demo|bench|explain|check|help|version|Exit: 0 ok", NULL},
+    {"$B help", 0, "doctor|demo|bench|explain|check|convert|help|version|Exit: 0 ok", NULL},
     {"$B --help", 0, "braid VERB", NULL},
     {"$B -h", 0, "braid VERB", NULL},
     {"$B version", 0, "braid 0.|ABI", NULL},
@@ -54,6 +61,7 @@ static const command commands[] = {
      NULL},
     {"$B explain --help", 0, "--effort|--again|measure|estimate|exhaustive", NULL},
     {"$B check --help", 0, "--count|--seed|--verbose", NULL},
+    {"$B convert --help", 0, "--list|weights-86.bin|.safetensors|-o, --output", NULL},
     {"$B help --help", 0, "[VERB]", NULL},
     {"$B version --help", 0, "ABI", NULL},
     {"$B bench -h nosuch --gate", 0, "--gate", NULL},
@@ -136,6 +144,36 @@ static const command commands[] = {
      " passed, 0 failed, "},
     {"$B doctor --quick --device cpu", 0, "cpu|model|threads", NULL},
     {"$B doctor --quick --device cpu -o csv", 0, "section,name,value,hint", NULL},
+    /* weight files */
+    {"$B convert", 2, NULL, "expected FROM TO"},
+    {"$B convert w.bin", 2, NULL, "expected FROM TO, got only \"w.bin\""},
+    {"$B convert a b c", 2, NULL, "at most 2 arguments"},
+    {"$B convert --list a b", 2, NULL, "--list: expected one FILE, got \"b\""},
+    {"$B convert w.bin w.pt", 2, NULL, "ends in .safetensors or in .bin"},
+    {"$B convert w.bin w.safetensors", 4, NULL, "w.bin: could not open: No such file"},
+    {"$B convert --list w.safetensors", 4, NULL, "w.safetensors: could not open"},
+    {MAKE_BIN "$B convert w.bin w.safetensors && $B convert w.safetensors v.bin && cmp w.bin v.bin", 0, NULL, NULL},
+    {MAKE_BIN "$B convert w.bin w.safetensors && $B convert --list w.safetensors", 0,
+     "metadata.braid.net|lenet86|verified|tensors             8|conv1.weight  f32|16x4x7x7|162.0 KiB|!braid.checksum",
+     NULL},
+    {MAKE_BIN "$B convert w.bin w.safetensors && $B convert --list w.safetensors -o csv", 0,
+     "name,dtype,shape,bytes\n|fc1.weight,f32,32x1296,165888", NULL},
+    {MAKE_BIN "$B convert w.bin w.safetensors && $B convert --list w.safetensors -o json", 0,
+     "\"tensor_count\": 8|\"shape\": \"10x32\"|\"bytes\": 1280", NULL},
+    {MAKE_BIN "$B convert w.bin w.safetensors && $B convert --list w.safetensors -o md", 0, "| fc2.bias | f32 | 10 |",
+     NULL},
+    {MAKE_BIN
+     "$B convert w.bin w.safetensors && printf x | dd of=w.safetensors bs=1 seek=9000 conv=notrunc 2>/dev/null; "
+     "$B convert --list w.safetensors",
+     4, NULL, "expected the checksum|copy it again"},
+    {MAKE_BIN
+     "$B convert w.bin w.safetensors && head -c 1000 w.safetensors > c.safetensors; $B convert c.safetensors x.bin",
+     4, NULL, "cut"},
+    {MAKE_BIN "echo >> w.bin; $B convert w.bin w.safetensors; code=$?; ls; exit $code", 4, "w.bin|!w.safetensors",
+     "at most 180788 bytes"},
+    {MAKE_BIN "$B convert w.bin /proc/nowhere/w.safetensors", 7, NULL, "/proc/nowhere"},
+    {"printf '\\377\\0\\0\\0\\0\\0\\0\\0{' > h.safetensors; $B convert --list h.safetensors", 4, NULL,
+     "h.safetensors: expected a header"},
     /* output that cannot be written, and readers that leave */
     {"$B help > /dev/full", 7, NULL, "cannot write to standard output: No space left"},
     {"$B help bench > /dev/full", 7, NULL, "No space left"},

@@ -83,6 +83,8 @@ static const bad_header bad_headers[] = {
     {"{\"\xe2\x82\":{}}", 0, "UTF-8"},
     {"{\"\":{}}", 0, "got an empty one"},
     {"{\"a\\tb\":{}}", 0, "without control characters, got one with 0x09"},
+    {"{\"a\\u009bb\":{}}", 0, "without control characters, got one with 0x9b"},
+    {"{\"\x7f\":{}}", 0, "without control characters, got one with 0x7f"},
     {OF_X("\"dtype\":\"F32\",\"shape\":[1]"), 4, "expected dtype, shape and data_offsets, got fewer"},
     {OF_X("\"dtype\":\"F32\",\"dtype\":\"F32\""), 4, "\"dtype\" twice"},
     {OF_X("\"dtype\":\"F32\",\"strides\":[1]"), 4, "got \"strides\""},
