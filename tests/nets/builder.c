@@ -14,6 +14,7 @@
 #include "core/rng.h"
 #include "tests/support/given.h"
 #include "tests/support/given_net.h"
+#include "tests/support/net_facts.h"
 
 #define LAYER(...) (&(braid_problem){__VA_ARGS__})
 
@@ -157,12 +158,6 @@ static void tensors_belong_to_their_streams(void **state) {
     assert_belongs(net, "mix2.integrated_bias", -1, PARAMETER_OTHER);
     assert_belongs(net, "fc.weight", -1, PARAMETER_OTHER);
     braid_net_destroy(net);
-}
-
-static void assert_begins(const braid_net *net, const char *name, init_kind kind, double value) {
-    const graph_plane *plane = given_plane(net, name);
-    if (plane->init.kind != kind || fabs(plane->init.value - value) > 1e-15)
-        fail_msg("%s: expected to begin with %g, got %g", name, value, plane->init.value);
 }
 
 static void tensors_begin_as_usual(void **state) {

@@ -5,10 +5,9 @@
  */
 #include "tests/support/unit.h"
 
-#include <math.h>
-
 #include "tests/support/given.h"
 #include "tests/support/given_net.h"
+#include "tests/support/net_facts.h"
 
 static void state_is_that_of_the_files(void **state) {
     (void)state;
@@ -53,14 +52,14 @@ static void pooling_reaches_nine_pixels(void **state) {
 static void fc1_is_a_filter(void **state) {
     (void)state;
     braid_net *net = given_net("lenet86", NULL);
-    const graph_plane *fc1 = given_plane(net, "fc1.weight"), *conv2 = given_plane(net, "conv2.weight");
+    const graph_plane *fc1 = given_plane(net, "fc1.weight");
     assert_true(fc1->flat && fc1->rank == 4);
     assert_int_equal(fc1->dims[0], 32);
     assert_int_equal(fc1->dims[1], 16);
     assert_int_equal(fc1->dims[2], 9);
     assert_int_equal(fc1->dims[3], 9);
-    assert_true(fc1->init.kind == INIT_UNIFORM && fabs(fc1->init.value - 1 / 36.0) < 1e-15);
-    assert_true(conv2->init.kind == INIT_UNIFORM && fabs(conv2->init.value - 1 / 14.0) < 1e-15);
+    assert_begins(net, "fc1.weight", INIT_UNIFORM, 1 / 36.0);
+    assert_begins(net, "conv2.weight", INIT_UNIFORM, 1 / 14.0);
     braid_net_destroy(net);
 }
 

@@ -10,6 +10,7 @@
 
 #include "tests/support/given.h"
 #include "tests/support/given_net.h"
+#include "tests/support/net_facts.h"
 
 static void state_is_that_of_the_files(void **state) {
     (void)state;
@@ -52,23 +53,16 @@ static void basis_is_tied(void **state) {
     braid_net_destroy(net);
 }
 
-static void assert_uniform(const braid_net *net, const char *name, double bound) {
-    const graph_plane *plane = given_plane(net, name);
-    assert_true(plane->init.kind == INIT_UNIFORM);
-    if (fabs(plane->init.value - bound) > 1e-15)
-        fail_msg("%s: expected a bound of %g, got %g", name, bound, plane->init.value);
-}
-
 static void tensors_begin_as_published(void **state) {
     (void)state;
     braid_net *net = given_net("ssae-medium", NULL);
-    assert_uniform(net, "slice_encoder.1.weight", 1 / sqrt(128));
-    assert_uniform(net, "slice_encoder.1.bias", 1 / sqrt(128));
-    assert_uniform(net, "global_basis", sqrt(6.0 / (128 + 2560)));
-    assert_uniform(net, "global_decoder.weight", 1 / sqrt(128));
-    assert_uniform(net, "slice_decoder.0.bias", 1 / 16.0);
-    assert_true(given_plane(net, "slice_encoder.0.weight")->init.value == 1);
-    assert_true(given_plane(net, "slice_encoder.0.bias")->init.value == 0);
+    assert_begins(net, "slice_encoder.1.weight", INIT_UNIFORM, 1 / sqrt(128));
+    assert_begins(net, "slice_encoder.1.bias", INIT_UNIFORM, 1 / sqrt(128));
+    assert_begins(net, "global_basis", INIT_UNIFORM, sqrt(6.0 / (128 + 2560)));
+    assert_begins(net, "global_decoder.weight", INIT_UNIFORM, 1 / sqrt(128));
+    assert_begins(net, "slice_decoder.0.bias", INIT_UNIFORM, 1 / 16.0);
+    assert_begins(net, "slice_encoder.0.weight", INIT_CONSTANT, 1);
+    assert_begins(net, "slice_encoder.0.bias", INIT_CONSTANT, 0);
     braid_net_destroy(net);
 }
 
