@@ -393,7 +393,7 @@ static void streams_and_values_have_a_limit(void **state) {
     braid_net *net = given_net(NULL, NULL);
     braid_value all = {0};
     for (int i = 0; i < BRAID_MAX_STREAMS; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "s%d", i);
         braid_value x = braid_net_input(net, name, 2);
         all = i ? braid_net_join(net, all, x) : x;
@@ -407,7 +407,7 @@ static void streams_and_values_have_a_limit(void **state) {
     braid_net_destroy(net);
     net = given_net(NULL, NULL);
     for (int i = 0; i <= BRAID_MAX_STREAMS; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "s%d", i);
         assert_int_equal(braid_net_input(net, name, 2).id > 0, i < BRAID_MAX_STREAMS);
     }
