@@ -84,6 +84,7 @@ if(NOT BRAID_SANITIZE AND NOT BRAID_COVERAGE) # these look at the finished files
     braid_add_test(exports "${PROJECT_SOURCE_DIR}/tests/exports" "${PROJECT_BINARY_DIR}")
     braid_add_test(instructions "${PROJECT_SOURCE_DIR}/tests/instructions" "${PROJECT_BINARY_DIR}")
     if(TARGET braid_program)
+        braid_add_test(python/checkpoint "${PROJECT_SOURCE_DIR}/tests/python/checkpoint.py" "${PROJECT_BINARY_DIR}")
         braid_add_test(install "${PROJECT_SOURCE_DIR}/tests/install/run" "${PROJECT_BINARY_DIR}")
     endif()
 endif()
