@@ -517,8 +517,8 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_model_save(braid_model *model, con
 /* The network that a model file describes. Returns a network. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_net_from_file(const char *path, braid_net **net);
 
-/* One tensor of the state by name, in the layout and dtype of files (f64 where the model is f64). `bytes` must be all of
- * it. */
+/* One tensor of the state by name, in the layout and dtype of files (f64 where the model is f64). `bytes` must be
+ * all of it. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_model_read(braid_model *model, const char *name, void *data,
                                                          size_t bytes);
 BRAID_API BRAID_MUST_CHECK braid_status braid_model_write(braid_model *model, const char *name, const void *data,
@@ -585,7 +585,7 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_plan_tensor(braid_plan *plan, cons
 BRAID_API BRAID_MUST_CHECK braid_status braid_plan_write(braid_plan *plan, const char *name, const void *data,
                                                          size_t bytes);
 BRAID_API BRAID_MUST_CHECK braid_status braid_plan_read(braid_plan *plan, const char *name, void *data, size_t bytes);
-/* An input stream from f32 (f64 for a model in f64) as PyTorch has it: [B][C][H][W], or [B][C]. */
+/* An input stream from f32 (f64 for a model in f64) with the channels before the pixels: [B][C][H][W], or [B][C]. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_plan_set_input(braid_plan *plan, const char *stream, const void *data,
                                                              size_t bytes);
 /* The output as [B][C] in f32 (f64 for a model in f64). */

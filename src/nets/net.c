@@ -13,12 +13,7 @@
 
 /* A family is a line here and a file beside this one. */
 static const net_kind *const families[] = {
-    linet_kinds,
-    mcresnet_kinds,
-    lenet_kinds,
-    ssae_kinds,
-    mlp_kinds,
-    NULL,
+    linet_kinds, mcresnet_kinds, lenet_kinds, ssae_kinds, mlp_kinds, NULL,
 };
 
 const net_kind *net_kind_at(int index) {

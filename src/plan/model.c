@@ -207,11 +207,12 @@ braid_status braid_model_read(braid_model *model, const char *name, void *data, 
 static braid_status write_half(braid_model *model, int plane, const void *host, int64_t elements) {
     device *d = model->context->device;
     uint16_t *half = NULL;
+    size_t bytes;
     if (!is_half(model) || model->graph->planes[plane].kind != PLANE_PARAMETER || !elements) return BRAID_OK;
+    TRY(size_array((size_t)elements, sizeof *half, "tensor", &bytes));
     TRY(memory_alloc((size_t)elements, sizeof *half, "tensor", (void **)&half));
     dtype_from_f32(half, model->dtype, host, elements);
-    braid_status status =
-        d->backend->upload(d, model_address(model, plane, model->dtype), half, (size_t)elements * sizeof *half);
+    braid_status status = d->backend->upload(d, model_address(model, plane, model->dtype), half, bytes);
     memory_free(half);
     return status;
 }

@@ -1,6 +1,6 @@
 /*
- * Models as safetensors files: the network's tensors under their PyTorch names, and its description in the
- * metadata ("braid.net"). A file is compared with the network as a whole before a number is loaded.
+ * Models as safetensors files: the network's tensors under the names of the system it comes from, and its
+ * description in the metadata ("braid.net"). A file is compared with the network as a whole before a number is loaded.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,6 +10,7 @@
 #include "core/dtype.h"
 #include "core/memory.h"
 #include "core/safetensors.h"
+#include "core/sizes.h"
 #include "plan/model.h"
 
 #define DESCRIPTION_KEY "braid.net"
@@ -100,14 +101,15 @@ static braid_status load_plane(braid_model *model, const safetensors *file, int 
     braid_dtype kept = plane->is_counter ? BRAID_DTYPE_I64 : model->master;
     const int64_t zeros[2] = {0};
     void *raw = NULL, *values = NULL;
-    if (!entry) return braid_model_write(model, plane->name, zeros, elements * sizeof(int64_t));
+    size_t bytes;
+    TRY(size_array(elements, dtype_bytes(kept), "tensor", &bytes));
+    if (!entry) return braid_model_write(model, plane->name, zeros, bytes);
     braid_status status = memory_alloc(1, entry->end - entry->begin + 1, "tensor", &raw);
     if (!status) status = memory_alloc(elements + 1, sizeof(double), "tensor", &values);
     if (!status) status = safetensors_read(file, entry, raw);
     for (size_t at = 0; at < elements && !status && !plane->is_counter; at++)
         dtype_store(values, kept, (int64_t)at, dtype_load(raw, entry->dtype, (int64_t)at));
-    if (!status)
-        status = braid_model_write(model, plane->name, plane->is_counter ? raw : values, elements * dtype_bytes(kept));
+    if (!status) status = braid_model_write(model, plane->name, plane->is_counter ? raw : values, bytes);
     memory_free(raw);
     memory_free(values);
     return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/sizes.h"
 #include "plan/plan.h"
 
 int braid_plan_step_count(const braid_plan *plan) { return plan ? plan->step_count : 0; }
@@ -97,8 +98,9 @@ static void find_step(braid_plan *plan, int j, uint64_t *behind, size_t words) {
 
 braid_status plan_find_dependencies(braid_plan *plan) {
     uint64_t *behind = NULL;
-    size_t words = (size_t)plan->step_count / 64 + 1;
-    TRY(memory_calloc((size_t)plan->step_count + 1, words * sizeof *behind, "dependencies", (void **)&behind));
+    size_t words = (size_t)plan->step_count / 64 + 1, row_bytes;
+    TRY(size_array(words, sizeof *behind, "dependencies", &row_bytes));
+    TRY(memory_calloc((size_t)plan->step_count + 1, row_bytes, "dependencies", (void **)&behind));
     for (int j = 0; j < plan->step_count; j++) find_step(plan, j, behind, words);
     memory_free(behind);
     return BRAID_OK;

@@ -98,7 +98,7 @@ braid_status braid_plan_read(braid_plan *plan, const char *name, void *data, siz
     return d->backend->download(d, data, memory, bytes);
 }
 
-/* ---- As PyTorch has it --------------------------------------------------------------------- */
+/* ---- Channels before pixels, as data comes --------------------------------------------------- */
 
 /* [B][C][H][W] in `from` to [B][H][W][C] in the dtype of the shape. */
 static void store_images(const plane_shape *shape, const void *data, braid_dtype from, void *out) {
