@@ -57,9 +57,12 @@ foreach(folder core data ops nets plan backend train report bench kernels api cl
 endforeach()
 
 if(TARGET braid_program)
-    foreach(target ${test_programs}) # tests of the command line run the program
+    add_library(braid_cli_insides STATIC $<TARGET_OBJECTS:braid_cli_objects>)
+    set_target_properties(braid_cli_insides PROPERTIES LINKER_LANGUAGE C)
+    foreach(target ${test_programs}) # tests of the command line run the program, or call what it is made of
         if(target MATCHES "^test_cli_")
             add_dependencies(${target} braid_program)
+            target_link_libraries(${target} PRIVATE braid_cli_insides)
             target_compile_definitions(${target} PRIVATE "BRAID_PROGRAM=\"$<TARGET_FILE:braid_program>\"")
         endif()
     endforeach()
