@@ -217,7 +217,7 @@ static braid_status read_shape(cursor *c, safetensors_entry *entry) {
 }
 
 static braid_status read_offsets(cursor *c, safetensors_entry *entry) {
-    int64_t begin, end;
+    int64_t begin = 0, end = 0;
     TRY(expect(c, '['));
     TRY(read_whole(c, &begin));
     TRY(expect(c, ','));
