@@ -43,6 +43,14 @@ typedef struct common_options {
     int quiet, verbose, help;
 } common_options;
 
+/* Options of every verb that takes a network: the second member of its struct of options. */
+typedef struct network_options {
+    int streams, classes, batch, fusion, zero_init, dtype;
+    const char *channels, *layers, *size, *dilate, *init;
+    double width, dropout;
+    uint64_t seed;
+} network_options;
+
 #define MAX_ARGUMENTS 256
 
 typedef struct verb {
@@ -61,7 +69,9 @@ typedef struct verb {
 #define COMMON_CONTEXT 1u /* --device --threads --repro --cache-dir --disable */
 #define COMMON_FORMAT 2u  /* -o */
 #define COMMON_TALK 4u    /* -q -v */
+#define COMMON_NETWORK 8u /* --streams --channels --classes --width ... */
 
+extern const verb verb_predict, verb_profile;
 extern const verb verb_bench, verb_check, verb_convert, verb_data, verb_demo, verb_doctor, verb_explain, verb_help,
     verb_version;
 
@@ -99,6 +109,20 @@ void complain_as(const char *verb_name); /* the verb that complain() names */
 /* The exit code of a failed call, after its message: of braid.h, and of braid_lab.h. */
 int complain_braid(braid_status status);
 int complain_lab(braid_status status);
+
+/* ---- Networks ----------------------------------------------------------------------------- */
+
+/* 1 where a word names one of braid's networks. */
+int network_is_name(const char *word);
+
+/* The network of a name with the options that were given. Returns 0, or an exit code after a message. */
+int network_open(const char *name, const network_options *options, braid_net **net);
+
+/* The dtype, batch and image size that were given; zeros where they were not. Returns 0, or an exit code. */
+braid_dtype network_dtype(const network_options *options);
+int network_size(const network_options *options, int64_t size[2]);
+
+/* ---- Contexts ----------------------------------------------------------------------------- */
 
 /* Opens the context that the options ask for. Returns 0, or an exit code after a message. */
 int context_open(const common_options *options, braid_context **context);

@@ -6,12 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli.h"
+#include "plan_report.h"
 
 typedef struct explain_options {
     common_options common;
+    network_options network;
     int effort; /* braid_effort */
-    int again;
+    int again, phase;
     double seconds;
 } explain_options;
 
@@ -19,7 +20,9 @@ typedef struct explain_options {
 static const option explain_option_list[] = {
     {"effort", 0, OPTION_CHOICE, "measure|estimate|exhaustive", "how to choose (default: measure)", OFFSET(effort)},
     {"again", 0, OPTION_FLAG, NULL, "measure even if the answer is remembered", OFFSET(again)},
-    {"seconds", 0, OPTION_REAL, "S", "time budget of the race (default: 2)", OFFSET(seconds)},
+    {"seconds", 0, OPTION_REAL, "S", "time budget of the race (default: 2; of a network 20)", OFFSET(seconds)},
+    {"phase", 0, OPTION_CHOICE, "train|eval", "of a network: a training step with AdamW (default), or a forward pass",
+     OFFSET(phase)},
     {0}};
 
 static const braid_column candidate_columns[] = {
@@ -130,6 +133,27 @@ static int explain(const explain_options *options, braid_context *context, const
     return complain_lab(status);
 }
 
+/* The plan of a network: the fused graph, its memory, the kernels and why each was chosen. */
+static int explain_network(const explain_options *options, const char *name) {
+    plan_work work = {0};
+    braid_report *report = NULL;
+    const plan_wish wish = {
+        .common = &options->common,
+        .network = &options->network,
+        .phase = (braid_phase)options->phase,
+        .optimiser = options->phase == BRAID_PHASE_TRAIN ? BRAID_OPTIMISER_ADAMW : BRAID_OPTIMISER_NONE,
+        .choice = {.effort = (braid_effort)options->effort, .seconds = options->seconds, .again = options->again}};
+    int code = plan_work_open(name, &wish, &work);
+    if (!code) {
+        braid_status status = braid_report_create(&report);
+        if (!status) status = plan_report_fill(&work, NULL, report);
+        if (status) braid_report_destroy(report);
+        code = status ? complain_lab(status) : output_report(report, (braid_format)options->common.format);
+    }
+    plan_work_close(&work);
+    return !code && interrupted() ? EXIT_INTERRUPTED : code;
+}
+
 static int run(const verb *self, int argc, char **argv) {
     explain_options options = {0};
     arguments words;
@@ -138,9 +162,10 @@ static int run(const verb *self, int argc, char **argv) {
     int code = options_parse(self, argc, argv, &options, &words);
     if (code) return code;
     if (options.common.help) return help_print(self);
+    interrupt_begin();
+    if (network_is_name(words.word[0])) return explain_network(&options, words.word[0]);
     braid_status status = braid_problem_parse(words.word[0], &problem);
     if (status) return complain_braid(status);
-    interrupt_begin();
     code = context_open(&options.common, &context);
     if (code) return code;
     code = explain(&options, context, words.word[0]);
@@ -150,16 +175,19 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_explain = {
     .name = "explain",
-    .arguments = "PROBLEM",
-    .summary = "the race of one problem, and why the winner won",
-    .about = "Shows the work of one problem (operations, least bytes, the time that the measured ceilings of this\n"
-             "machine allow), every candidate with its time, error and workspace or the reason why it took no\n"
-             "part, which one is used, and why. What an earlier race found is remembered; --again measures.\n"
-             "The columns are those of braid bench; compared counts outputs held against the reference.",
+    .arguments = "PROBLEM|NET",
+    .summary = "the race of one problem, or the plan of a network, and why the winners won",
+    .about =
+        "Shows the work of one problem (operations, least bytes, the time that the measured ceilings of this\n"
+        "machine allow), every candidate with its time, error and workspace or the reason why it took no\n"
+        "part, which one is used, and why. Of a network it shows the fused graph call by call, the memory placed\n"
+        "against the sum of all tensors, and the chosen kernels. What an earlier race found is remembered; --again\n"
+        "measures. The columns are those of braid bench; compared counts outputs held against the reference.",
     .options = explain_option_list,
-    .examples = "braid explain conv2d_fwd:f32:n3:b2:hw26x34:c256:k256:rs3x3:pad1\n"
+    .examples = "braid explain linet18 --batch 2 --size 208x272\n"
+                "braid explain conv2d_fwd:f32:n3:b2:hw26x34:c256:k256:rs3x3:pad1\n"
                 "braid explain linear_fwd:f32:b256:c256:k512:bias1 --effort estimate\n",
-    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK,
+    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_NETWORK,
     .least = 1,
     .most = 1,
     .run = run,

@@ -24,6 +24,27 @@ static const option context_options[] = {
     {"disable", 0, OPTION_TEXT, "LIST", "candidates to leave out, such as onednn,openblas (default: $BRAID_DISABLE)",
      COMMON(disable)},
     {0}};
+#define NETWORK(member) (sizeof(common_options) + offsetof(network_options, member))
+_Static_assert(sizeof(common_options) % _Alignof(network_options) == 0,
+               "network_options lies right behind common_options");
+static const option network_options_list[] = {
+    {"batch", 0, OPTION_WHOLE, "B", "samples at a time", NETWORK(batch)},
+    {"size", 0, OPTION_TEXT, "HxW", "height and width of the images", NETWORK(size)},
+    {"dtype", 0, OPTION_CHOICE, "f32|bf16|f16|f64", "number format of compute (default: f32)", NETWORK(dtype)},
+    {"streams", 0, OPTION_WHOLE, "N", "input streams of a linet (default: 3)", NETWORK(streams)},
+    {"channels", 0, OPTION_TEXT, "C,C,...", "channels of every input stream (default: 3,1,1,...)", NETWORK(channels)},
+    {"classes", 0, OPTION_WHOLE, "K", "classes (default: 15; lenet86: 10)", NETWORK(classes)},
+    {"width", 0, OPTION_REAL, "F", "factor on all channels of a linet or mcresnet (default: 1)", NETWORK(width)},
+    {"dropout", 0, OPTION_REAL, "P", "rate of dropout before the classifier", NETWORK(dropout)},
+    {"zero-init", 0, OPTION_FLAG, NULL, "every residual block begins as its shortcut", NETWORK(zero_init)},
+    {"dilate", 0, OPTION_TEXT, "A,B,C", "1 where dilation replaces the stride of layer2, 3, 4 (default: 0,0,0)",
+     NETWORK(dilate)},
+    {"init", 0, OPTION_TEXT, "head|seed", "how a linet begins (default: head)", NETWORK(init)},
+    {"fusion", 0, OPTION_CHOICE, "concat|weighted|gated", "how an mcresnet joins its streams (default: concat)",
+     NETWORK(fusion)},
+    {"layers", 0, OPTION_TEXT, "C,...,K", "widths of an mlp, from its input to its output", NETWORK(layers)},
+    {"seed", 0, OPTION_SEED, "S", "of the initial parameters (default: 0)", NETWORK(seed)},
+    {0}};
 static const option format_options[] = {
     {"output", 'o', OPTION_CHOICE, "table|csv|json|md", "format of what is printed (default: table)", COMMON(format)},
     {0}};
@@ -33,9 +54,12 @@ static const option talk_options[] = {{"quiet", 'q', OPTION_FLAG, NULL, "no prog
 static const option help_options[] = {{"help", 'h', OPTION_FLAG, NULL, "this text", COMMON(help)}, {0}};
 
 void options_each(const verb *v, void (*visit)(const option *o, void *user), void *user) {
-    const option *const lists[] = {v->options, v->common & COMMON_FORMAT ? format_options : NULL,
+    const option *const lists[] = {v->options,
+                                   v->common & COMMON_NETWORK ? network_options_list : NULL,
+                                   v->common & COMMON_FORMAT ? format_options : NULL,
                                    v->common & COMMON_CONTEXT ? context_options : NULL,
-                                   v->common & COMMON_TALK ? talk_options : NULL, help_options};
+                                   v->common & COMMON_TALK ? talk_options : NULL,
+                                   help_options};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         for (const option *o = lists[i]; o && o->name; o++) visit(o, user);
 }

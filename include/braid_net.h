@@ -258,6 +258,14 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_file_describe(const char *path, br
                                                             braid_file_tensor_function tensor, void *user,
                                                             int *verified);
 
+/* All numbers of one tensor of a file as `dtype` (f32 or f64); `bytes` must be all of them. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_file_read(const char *path, const char *name, braid_dtype dtype,
+                                                        void *data, size_t bytes);
+
+/* Replaces a file by one with these tensors, atomically. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_file_write(const char *path, const braid_file_tensor *tensors,
+                                                         const void *const *data, int count);
+
 /* The weights of lenet86, from weights-86.bin to safetensors or back: the name of the result ends in .safetensors or
  * in .bin and says which. Every count, name, dtype and shape must be the network's. Replaces `to` atomically. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_convert(const char *from, const char *to);

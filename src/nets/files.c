@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/dtype.h"
 #include "core/files.h"
 #include "core/memory.h"
 #include "core/safetensors.h"
@@ -45,6 +46,48 @@ braid_status braid_file_describe(const char *path, braid_file_text_function text
     braid_status status = describe(file, text, tensor, user);
     if (verified) *verified = status == BRAID_OK && safetensors_has_checksums(file);
     safetensors_close(file);
+    return status;
+}
+
+static braid_status read_numbers(const safetensors *file, const char *name, braid_dtype dtype, void *data,
+                                 size_t bytes) {
+    const safetensors_entry *entry = safetensors_find(file, name);
+    void *raw = NULL;
+    if (!entry) return fail(BRAID_ERROR_DATA, "expected a tensor \"%.64s\" in the file, got none of that name", name);
+    size_t stored = entry->end - entry->begin, count = stored / dtype_bytes(entry->dtype);
+    if (bytes != count * dtype_bytes(dtype))
+        return fail(BRAID_ERROR_DATA, "%.64s: expected %zu numbers, got %zu", name, bytes / dtype_bytes(dtype), count);
+    TRY(memory_alloc(1, stored + 1, "tensor", &raw));
+    braid_status status = safetensors_read(file, entry, raw);
+    for (size_t j = 0; j < count && !status; j++)
+        dtype_store(data, dtype, (int64_t)j, dtype_load(raw, entry->dtype, (int64_t)j));
+    memory_free(raw);
+    return status;
+}
+
+braid_status braid_file_read(const char *path, const char *name, braid_dtype dtype, void *data, size_t bytes) {
+    safetensors *file;
+    if (!path || !name || (!data && bytes) || (dtype != BRAID_DTYPE_F32 && dtype != BRAID_DTYPE_F64))
+        return fail(BRAID_ERROR_ARGUMENT, "braid_file_read: expected a path, a name, f32 or f64 and a place, got NULL");
+    TRY(safetensors_open(path, &file));
+    braid_status status = read_numbers(file, name, dtype, data, bytes);
+    safetensors_close(file);
+    return status;
+}
+
+braid_status braid_file_write(const char *path, const braid_file_tensor *tensors, const void *const *data, int count) {
+    safetensors_writer *writer = NULL;
+    if (!path || count < 0 || (count && (!tensors || !data)))
+        return fail(BRAID_ERROR_ARGUMENT, "braid_file_write: expected a path and tensors, got NULL");
+    braid_status status = safetensors_writer_create(&writer);
+    for (int j = 0; j < count && !status; j++) {
+        safetensors_tensor one = {
+            .name = tensors[j].name, .dtype = tensors[j].dtype, .rank = tensors[j].rank, .data = data[j]};
+        for (int axis = 0; axis < BRAID_FILE_MAX_RANK; axis++) one.dims[axis] = tensors[j].dims[axis];
+        status = safetensors_writer_add(writer, &one);
+    }
+    if (!status) status = safetensors_writer_write(writer, path);
+    safetensors_writer_destroy(writer);
     return status;
 }
 

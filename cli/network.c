@@ -1,0 +1,70 @@
+/*
+ * Networks on the command line: from a name and options to a braid_net.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+int network_is_name(const char *word) {
+    for (int i = 0; braid_net_name(i); i++) {
+        if (!strcmp(braid_net_name(i), word)) return 1;
+    }
+    return 0;
+}
+
+/* Whole numbers separated by commas, at most `most`. Returns 0, or an exit code after a message. */
+static int parse_list(const char *name, const char *text, int64_t *list, int most) {
+    for (int i = 0; text && *text; i++) {
+        char *end;
+        errno = 0;
+        long long value = strtoll(text, &end, 10);
+        if (i == most || end == text || errno || value < 0 || value > 1000000 || (*end && *end != ','))
+            return complain(BRAID_ERROR_ARGUMENT,
+                            "--%s: expected at most %d whole numbers separated by commas, got \"%s\"", name, most,
+                            text);
+        list[i] = value;
+        text = *end ? end + 1 : end;
+    }
+    return 0;
+}
+
+int network_open(const char *name, const network_options *options, braid_net **net) {
+    braid_net_options wanted = {.streams = options->streams,
+                                .classes = options->classes,
+                                .width = options->width,
+                                .dropout = options->dropout,
+                                .zero_init_residual = options->zero_init,
+                                .init = options->init,
+                                .fusion = (braid_fusion)options->fusion};
+    int64_t dilate[3] = {0};
+    int code = parse_list("channels", options->channels, wanted.channels, BRAID_MAX_STREAMS);
+    if (!code) code = parse_list("dilate", options->dilate, dilate, 3);
+    if (!code) code = parse_list("layers", options->layers, wanted.layers, 15);
+    if (code) return code;
+    for (int i = 0; i < 3; i++) wanted.dilate[i] = dilate[i] != 0;
+    braid_status status = braid_net_create(name, &wanted, net);
+    return status ? complain_braid(status) : 0;
+}
+
+braid_dtype network_dtype(const network_options *options) {
+    static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_BF16, BRAID_DTYPE_F16, BRAID_DTYPE_F64};
+    return dtypes[options->dtype];
+}
+
+int network_size(const network_options *options, int64_t size[2]) {
+    char *end, *after;
+    if (!options->size) return 0;
+    errno = 0;
+    long long height = strtoll(options->size, &end, 10), width = *end == 'x' ? strtoll(end + 1, &after, 10) : 0;
+    if (errno || end == options->size || *end != 'x' || after == end + 1 || *after || height < 1 || width < 1 ||
+        height > 1000000 || width > 1000000)
+        return complain(BRAID_ERROR_ARGUMENT, "--size: expected a height and a width such as 416x544, got \"%s\"",
+                        options->size);
+    size[0] = height;
+    size[1] = width;
+    return 0;
+}
