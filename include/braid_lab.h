@@ -241,6 +241,7 @@ BRAID_API void braid_bench_summarize(const braid_bench *bench, braid_bench_summa
 typedef enum braid_data_kind {
     BRAID_DATA_SUNRGBD,  /* images of several streams and one label */
     BRAID_DATA_FMNIST86, /* grey images of 86x86 */
+    BRAID_DATA_MIMII,    /* sounds of machines, normal and abnormal, as windows of a log-mel spectrogram */
     BRAID_DATA_KIND_COUNT
 } braid_data_kind;
 

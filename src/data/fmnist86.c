@@ -78,36 +78,52 @@ static braid_status read_idx(braid_data *d, braid_split split, int is_labels, pr
     return status;
 }
 
+static braid_status check_labels(const braid_data *d, braid_split split, const char *path, problems *found) {
+    const int32_t *labels = d->split[split].labels;
+    for (int64_t i = 0; i < d->info.samples[split]; i++)
+        if (labels[i] >= CLASSES)
+            TRY(problems_add(found, path, "label %lld: expected 0 to %d, got %d", (long long)i, CLASSES - 1,
+                             labels[i]));
+    return BRAID_OK;
+}
+
 static braid_status take_labels(braid_data *d, braid_split split, const idx *labels, problems *found) {
     void *memory;
-    char name[64];
-    file_name(name, split, 1);
+    char name[64], *path;
     TRY(memory_alloc((size_t)labels->dims[0], sizeof(int32_t), "labels", &memory));
     d->split[split].labels = memory;
     d->info.samples[split] = labels->dims[0];
-    for (int64_t i = 0; i < labels->dims[0]; i++) {
-        d->split[split].labels[i] = labels->data[i];
-        if (labels->data[i] >= CLASSES)
-            TRY(problems_add(found, name, "label %lld: expected 0 to %d, got %d", (long long)i, CLASSES - 1,
-                             labels->data[i]));
-    }
-    return BRAID_OK;
+    for (int64_t i = 0; i < labels->dims[0]; i++) d->split[split].labels[i] = labels->data[i];
+    file_name(name, split, 1);
+    TRY(files_join(d->folder, name, &path));
+    braid_status status = check_labels(d, split, path, found);
+    memory_free(path);
+    return status;
+}
+
+static braid_status note_counts(const braid_data *d, braid_split split, const idx *labels, problems *found) {
+    const set_state *state = d->state;
+    char name[64], *path;
+    file_name(name, split, 0);
+    TRY(files_join(d->folder, name, &path));
+    braid_status status = problems_add(found, path, "expected %lld images as there are labels, got %lld",
+                                       (long long)labels->dims[0], (long long)state->index[split].dims[0]);
+    memory_free(path);
+    return status;
 }
 
 static braid_status scan_split(braid_data *d, braid_split split, problems *found) {
     set_state *state = d->state;
-    char *text = NULL, name[64];
+    char *text = NULL;
     idx labels;
     if (!has_split(d->folder, split)) return BRAID_OK;
-    file_name(name, split, 0);
     TRY(read_idx(d, split, 0, found, &state->images[split], &state->index[split]));
     braid_status status = read_idx(d, split, 1, found, &text, &labels);
     if (!status && text && state->images[split]) {
-        if (labels.dims[0] != state->index[split].dims[0])
-            status = problems_add(found, name, "expected %lld images as there are labels, got %lld",
-                                  (long long)labels.dims[0], (long long)state->index[split].dims[0]);
-        else
+        if (labels.dims[0] == state->index[split].dims[0])
             status = take_labels(d, split, &labels, found);
+        else
+            status = note_counts(d, split, &labels, found);
     }
     memory_free(text);
     d->info.files[split] = d->info.samples[split];

@@ -19,6 +19,7 @@ braid_status labels_read(const char *text, size_t bytes, int classes, const char
 /* Lines "0: name", counted from 0. Returns memory for class_names_free. */
 braid_status class_names_read(const char *text, size_t bytes, char ***names, int *count);
 void class_names_free(char **names, int count);
+/* On failure *names holds what was copied, for class_names_free. */
 braid_status class_names_copy(const char *const *from, int count, char ***names);
 
 /* The keys <stream>_mean and <stream>_std of norm_stats.json, lists with a number for each channel, into mean and std

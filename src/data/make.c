@@ -17,6 +17,7 @@ static const struct {
 } makers[BRAID_DATA_KIND_COUNT] = {
     [BRAID_DATA_SUNRGBD] = {make_sunrgbd, 1500},
     [BRAID_DATA_FMNIST86] = {make_fmnist86, 2000},
+    [BRAID_DATA_MIMII] = {make_mimii, 60},
 };
 
 braid_status maker_write(const maker *m, const char *name, const void *data, size_t bytes) {

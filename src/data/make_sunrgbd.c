@@ -1,8 +1,9 @@
 /*
- * A synthetic SUN RGB-D of three streams. A scene has three cues: one of four textures in rgb (rows, columns, checks or
- * rings), the direction of the ridges in depth, and coarse or fine blobs in orth. The class is all three together, so a
- * network that sees one stream gets at most 4 of 15 right. Position, phase, contrast and its sign are random: the mean
- * image of every class is the same, and no linear function of the pixels reads a cue. All cues survive a mirror.
+ * A synthetic SUN RGB-D of three streams. A scene has three cues: one of four textures in rgb (stripes, checks, rings or
+ * spots), one of two in depth and one of two in orth. The class is all three together, so a network that sees one stream
+ * gets at most 4 of 15 right. Direction, phase, contrast and its sign are random, and all textures have one wavelength
+ * and one strength: classes share their mean and, nearly, their spectrum, so that no linear function of the pixels reads
+ * a cue, and a mirror or a crop changes none.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,12 +28,12 @@ static const char *const class_names[CLASSES] = {"bathroom",        "bedroom",  
 static const char *const stream_names[STREAMS] = {"rgb", "depth", "orth"};
 static const int stream_channels[STREAMS] = {3, 1, 1};
 
-typedef enum texture { ROWS, COLUMNS, CHECKS, RINGS } texture;
+typedef enum texture { STRIPES, CHECKS, RINGS, SPOTS } texture;
 
 /* One texture over an image, in units of its height. */
 typedef struct pattern {
     texture kind;
-    double wavelength, phase[2], turn_cos, turn_sin, centre[2];
+    double wavelength, phase[3], turn_cos, turn_sin, centre[2];
 } pattern;
 
 typedef struct sums {
@@ -47,28 +48,30 @@ typedef struct scene_maker {
     sums sums;
 } scene_maker;
 
-static pattern draw_pattern(rng *r, texture kind, double wavelength, double most_turn) {
-    double turn = draw_between(r, -most_turn, most_turn);
+static pattern draw_pattern(rng *r, texture kind, double wavelength) {
+    double turn = rng_uniform(r);
     return (pattern){.kind = kind,
                      .wavelength = wavelength * draw_between(r, 0.85, 1.15),
-                     .phase = {rng_uniform(r), rng_uniform(r)},
+                     .phase = {rng_uniform(r), rng_uniform(r), rng_uniform(r)},
                      .turn_cos = cos(TURN * turn),
                      .turn_sin = sin(TURN * turn),
-                     .centre = {draw_between(r, 0.3, 0.7), draw_between(r, 0.4, 0.9)}};
+                     .centre = {draw_between(r, 0.2, 0.8), draw_between(r, 0.2, 1.1)}};
 }
 
-/* -1 to 1 at (y, x). */
+static double wave(double along, double phase) { return sin(TURN * (along + phase)); }
+
+/* A mean of 0 and a mean square of 1/2, at (y, x). Checks are waves along the diagonals, which are shorter by sqrt(2). */
 static double pattern_at(const pattern *p, double y, double x) {
-    double dy = y - p->centre[0], dx = x - p->centre[1];
-    double v = (p->turn_cos * dy + p->turn_sin * dx) / p->wavelength,
-           u = (p->turn_cos * dx - p->turn_sin * dy) / p->wavelength;
+    double dy = (y - p->centre[0]) / p->wavelength, dx = (x - p->centre[1]) / p->wavelength;
+    double v = p->turn_cos * dy + p->turn_sin * dx, u = p->turn_cos * dx - p->turn_sin * dy;
     switch (p->kind) {
-        case ROWS: return sin(TURN * (v + p->phase[0]));
-        case COLUMNS: return sin(TURN * (u + p->phase[0]));
-        case CHECKS: return 1.4 * sin(TURN * (v + p->phase[0])) * sin(TURN * (u + p->phase[1]));
-        case RINGS: break;
+        case STRIPES: return wave(v, p->phase[0]);
+        case CHECKS: return sqrt(2) * wave(v / sqrt(2), p->phase[0]) * wave(u / sqrt(2), p->phase[1]);
+        case RINGS: return wave(sqrt(u * u + v * v), p->phase[0]);
+        case SPOTS: break;
     }
-    return sin(TURN * (sqrt(u * u + v * v) + p->phase[0]));
+    double across = sqrt(0.75) * u;
+    return (wave(v, p->phase[0]) + wave(across - v / 2, p->phase[1]) + wave(-across - v / 2, p->phase[2])) / sqrt(3);
 }
 
 /* A level that tilts over the image, and a pattern that fades towards the border of an ellipse. */
@@ -100,7 +103,7 @@ static void paint_rgb(const surface *s, rng *r, image *i) {
     double base[3], colour[3];
     for (int c = 0; c < 3; c++) {
         base[c] = draw_between(r, -0.15, 0.15);
-        colour[c] = draw_between(r, 0.5, 1);
+        colour[c] = draw_between(r, 0.4, 1) * (rng_u32(r) & 1 ? 1 : -1);
     }
     for (int64_t y = 0; y < i->height; y++)
         for (int64_t x = 0; x < i->width; x++) {
@@ -125,13 +128,13 @@ static void paint_grey(const surface *s, rng *r, image *i) {
 }
 
 static void paint_scene(scene_maker *s, rng r, int label) {
-    texture rgb = (texture)(label / 4), depth = label / 2 % 2 ? COLUMNS : ROWS;
-    surface seen = draw_surface(&r, draw_pattern(&r, rgb, 1.0 / 6, 0.02), 0.2);
-    surface ridges = draw_surface(&r, draw_pattern(&r, depth, 1.0 / 5, 0.02), 0.3);
-    surface blobs = draw_surface(&r, draw_pattern(&r, CHECKS, label % 2 ? 1.0 / 3 : 1.0 / 7, 0.5), 0.1);
+    texture rgb = (texture)(label / 4), depth = label / 2 % 2 ? CHECKS : STRIPES, orth = label % 2 ? SPOTS : RINGS;
+    surface seen = draw_surface(&r, draw_pattern(&r, rgb, 1.0 / 6), 0.2);
+    surface relief = draw_surface(&r, draw_pattern(&r, depth, 1.0 / 6), 0.3);
+    surface rest = draw_surface(&r, draw_pattern(&r, orth, 1.0 / 6), 0.1);
     paint_rgb(&seen, &r, &s->images[0]);
-    paint_grey(&ridges, &r, &s->images[1]);
-    paint_grey(&blobs, &r, &s->images[2]);
+    paint_grey(&relief, &r, &s->images[1]);
+    paint_grey(&rest, &r, &s->images[2]);
 }
 
 static void add_up(scene_maker *s) {

@@ -50,7 +50,11 @@ static void on_error(png_structp png, png_const_charp reason) {
     png_longjmp(png, 1);
 }
 
-static void on_warning(png_structp png, png_const_charp reason) { png_error(png, reason); }
+/* But not from within zlib, which would leave its own memory behind: it fails by itself when it gets none. */
+static void on_warning(png_structp png, png_const_charp reason) {
+    const png_job *job = png_get_error_ptr(png);
+    if (!job->no_memory) png_error(png, reason);
+}
 
 static void read_bytes(png_structp png, png_bytep out, size_t bytes) {
     png_job *job = png_get_io_ptr(png);

@@ -18,7 +18,7 @@
 #include "data/lists.h"
 
 static const data_kind *const kinds[BRAID_DATA_KIND_COUNT] = {
-    [BRAID_DATA_SUNRGBD] = &data_sunrgbd, [BRAID_DATA_FMNIST86] = &data_fmnist86};
+    [BRAID_DATA_SUNRGBD] = &data_sunrgbd, [BRAID_DATA_FMNIST86] = &data_fmnist86, [BRAID_DATA_MIMII] = &data_mimii};
 
 const char *braid_data_kind_name(braid_data_kind kind) {
     return (unsigned)kind < BRAID_DATA_KIND_COUNT ? kinds[kind]->name : NULL;

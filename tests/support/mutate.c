@@ -12,6 +12,7 @@
 #include "core/rng.h"
 
 #define MOST_BYTES 4096
+#define MOST_SEEDS 256
 
 typedef struct input {
     uint8_t data[MOST_BYTES];
@@ -67,12 +68,12 @@ static void insert_piece(rng *r, input *in) {
 }
 
 /* A stretch of another seed, or of this one. */
-static void splice(rng *r, input *in, const char *from) {
-    size_t length = strlen(from), begin = below(r, length), bytes = below(r, length - begin) + 1;
-    if (length > 0) insert(in, below(r, in->bytes + 1), from + begin, bytes);
+static void splice(rng *r, input *in, const mutate_seed *from) {
+    size_t length = from->bytes, begin = below(r, length), bytes = below(r, length - begin) + 1;
+    if (length > 0) insert(in, below(r, in->bytes + 1), (const char *)from->data + begin, bytes);
 }
 
-static void mutate_once(rng *r, input *in, const char *other) {
+static void mutate_once(rng *r, input *in, const mutate_seed *other) {
     size_t at = below(r, in->bytes);
     switch (rng_between(r, 0, 6)) {
         case 0: in->data[at] = (uint8_t)(in->data[at] ^ (1u << below(r, 8))); break;
@@ -85,14 +86,14 @@ static void mutate_once(rng *r, input *in, const char *other) {
     }
 }
 
-static void run_one(mutate_target *target, const char *const *seeds, size_t count, uint64_t run) {
+static void run_one(mutate_target *target, const mutate_seed *seeds, size_t count, uint64_t run) {
     rng r = {.seed = 1, .stream = run};
     input in;
-    const char *seed = seeds[below(&r, count)];
-    in.bytes = strlen(seed);
-    if (in.bytes > MOST_BYTES) in.bytes = MOST_BYTES;
-    memcpy(in.data, seed, in.bytes);
-    for (int64_t changes = rng_between(&r, 1, 5); changes > 0; changes--) mutate_once(&r, &in, seeds[below(&r, count)]);
+    const mutate_seed *seed = &seeds[below(&r, count)];
+    in.bytes = seed->bytes < MOST_BYTES ? seed->bytes : MOST_BYTES;
+    memcpy(in.data, seed->data, in.bytes);
+    for (int64_t changes = rng_between(&r, 1, 5); changes > 0; changes--)
+        mutate_once(&r, &in, &seeds[below(&r, count)]);
     uint8_t *exact =
         malloc(in.bytes ? in.bytes : 1); /* of its own size, so that a sanitizer sees the first byte too many */
     if (!exact) return;
@@ -101,25 +102,31 @@ static void run_one(mutate_target *target, const char *const *seeds, size_t coun
     free(exact);
 }
 
-static int write_corpus(const char *folder, const char *const *seeds) {
-    for (int j = 0; seeds[j]; j++) {
+static int write_corpus(const char *folder, const mutate_seed *seeds) {
+    for (int j = 0; seeds[j].data; j++) {
         char path[512];
         snprintf(path, sizeof path, "%s/seed%d", folder, j);
         FILE *file = fopen(path, "wb");
         if (!file) return 1;
-        fwrite(seeds[j], 1, strlen(seeds[j]), file);
+        fwrite(seeds[j].data, 1, seeds[j].bytes, file);
         if (fclose(file) != 0) return 1;
     }
     return 0;
 }
 
-int mutate_main(int count, char **arguments, mutate_target *target, const char *const *seeds, int64_t runs) {
+int mutate_bytes_main(int count, char **arguments, mutate_target *target, const mutate_seed *seeds, int64_t runs) {
     size_t seed_count = 0;
-    while (seeds[seed_count]) seed_count++;
+    while (seeds[seed_count].data) seed_count++;
     if (count == 3 && strcmp(arguments[1], "--corpus") == 0) return write_corpus(arguments[2], seeds);
     if (count == 2) runs = strtoll(arguments[1], NULL, 10);
-    for (size_t j = 0; j < seed_count; j++) target((const uint8_t *)seeds[j], strlen(seeds[j]));
+    for (size_t j = 0; j < seed_count; j++) target(seeds[j].data, seeds[j].bytes);
     for (int64_t run = 0; run < runs; run++) run_one(target, seeds, seed_count, (uint64_t)run);
     printf("%zu seeds, %lld mutations\n1 passed, 0 failed, 0 skipped\n", seed_count, (long long)runs);
     return 0;
+}
+
+int mutate_main(int count, char **arguments, mutate_target *target, const char *const *seeds, int64_t runs) {
+    mutate_seed list[MOST_SEEDS + 1] = {{0}};
+    for (int j = 0; seeds[j] && j < MOST_SEEDS; j++) list[j] = (mutate_seed){seeds[j], strlen(seeds[j])};
+    return mutate_bytes_main(count, arguments, target, list, runs);
 }

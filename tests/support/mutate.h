@@ -20,6 +20,13 @@ mutate_target LLVMFuzzerTestOneInput;
  */
 int mutate_main(int count, char **arguments, mutate_target *target, const char *const *seeds, int64_t runs);
 
+/* The same for seeds that hold zero bytes; the last has no data. */
+typedef struct mutate_seed {
+    const void *data;
+    size_t bytes;
+} mutate_seed;
+int mutate_bytes_main(int count, char **arguments, mutate_target *target, const mutate_seed *seeds, int64_t runs);
+
 /* Ends the process in a way that fuzzers and test runners notice. */
 #define MUTATE_MUST(condition)              \
     do {                                    \
