@@ -1,9 +1,9 @@
 /*
- * A synthetic SUN RGB-D of three streams. A scene has three cues: one of four textures in rgb (stripes, checks, rings or
- * spots), one of two in depth and one of two in orth. The class is all three together, so a network that sees one stream
- * gets at most 4 of 15 right. Direction, phase, contrast and its sign are random, and all textures have one wavelength
- * and one strength: classes share their mean and, nearly, their spectrum, so that no linear function of the pixels reads
- * a cue, and a mirror or a crop changes none.
+ * A synthetic SUN RGB-D of three streams. A scene has three cues: one of four textures in rgb (stripes, checks, rings
+ * or spots), one of two in depth and one of two in orth. The class is all three together, so a network that sees one
+ * stream gets at most 4 of 15 right. Direction, phase, contrast and its sign are random, and all textures have one
+ * wavelength and one strength: classes share their mean and, nearly, their spectrum, so that no linear function of the
+ * pixels reads a cue, and a mirror or a crop changes none.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -60,7 +60,7 @@ static pattern draw_pattern(rng *r, texture kind, double wavelength) {
 
 static double wave(double along, double phase) { return sin(TURN * (along + phase)); }
 
-/* A mean of 0 and a mean square of 1/2, at (y, x). Checks are waves along the diagonals, which are shorter by sqrt(2). */
+/* A mean of 0 and a mean square of 1/2, at (y, x). Checks are waves along the diagonals, shorter by sqrt(2). */
 static double pattern_at(const pattern *p, double y, double x) {
     double dy = (y - p->centre[0]) / p->wavelength, dx = (x - p->centre[1]) / p->wavelength;
     double v = p->turn_cos * dy + p->turn_sin * dx, u = p->turn_cos * dx - p->turn_sin * dy;

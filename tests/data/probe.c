@@ -124,8 +124,8 @@ static int linear_features(const uint8_t *pixels, int channels, double *out) {
     return CELLS * channels;
 }
 
-/* How much the directions of the slopes agree when a turn is cut into 2, 4 or 6: stripes in all three, checks in 4, spots
- * in 6, rings in none. Blind to phase, contrast and direction. */
+/* How much the directions of the slopes agree when a turn is cut into 2, 4 or 6: stripes in all three, checks in 4,
+ * spots in 6, rings in none. Blind to phase, contrast and direction. */
 static int direction_features(const uint8_t *pixels, int channels, double *out) {
     double sums[HARMONICS][2] = {{0}}, all = 0;
     for (int y = 2; y + 2 < HEIGHT; y++)
