@@ -30,7 +30,7 @@ static void known_answers(void **state) {
 static uint32_t one_bit_at_a_time(const unsigned char *data, size_t bytes) {
     uint32_t crc = UINT32_MAX;
     for (size_t i = 0; i < 8 * bytes; i++) {
-        uint32_t bit = (crc ^ data[i / 8] >> i % 8) & 1;
+        uint32_t bit = (crc ^ (uint32_t)data[i / 8] >> i % 8) & 1;
         crc = crc >> 1 ^ (bit ? 0x82f63b78 : 0);
     }
     return ~crc;

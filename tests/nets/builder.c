@@ -78,15 +78,15 @@ static void layers_have_names_and_shapes(void **state) {
             "conv2d rgb depth conv1.weight.0 conv1.weight.1 conv1.bias.0 conv1.bias.1 mask0 mask1 #1:8 #2:4",
             "integrate #1 #2 mix1.integration_from_streams.0 mix1.integration_from_streams.1 mask0 mask1 #3:6",
             "bn_stats #1 #2 #3 mask0 mask1 mask- #4:8 #5:4 #6:6 #7:8 #8:4 #9:6",
-            "bn_finalize #4 #5 #6 #7 #8 #9 mask0 mask1 mask- bn1.weight.0 bn1.weight.1 bn1.weight.2 bn1.bias.0 "
-            "bn1.bias.1 bn1.bias.2 bn1.running_mean.0 bn1.running_mean.1 bn1.running_mean.2 bn1.running_var.0 "
-            "bn1.running_var.1 bn1.running_var.2 bn1.num_batches_tracked #10:8 #11:4 #12:6 #13:8 #14:4 #15:6 #16:8 "
-            "#17:4 #18:6 #19:8 #20:4 #21:6",
+            ("bn_finalize #4 #5 #6 #7 #8 #9 mask0 mask1 mask- bn1.weight.0 bn1.weight.1 bn1.weight.2 bn1.bias.0 "
+             "bn1.bias.1 bn1.bias.2 bn1.running_mean.0 bn1.running_mean.1 bn1.running_mean.2 bn1.running_var.0 "
+             "bn1.running_var.1 bn1.running_var.2 bn1.num_batches_tracked #10:8 #11:4 #12:6 #13:8 #14:4 #15:6 #16:8 "
+             "#17:4 #18:6 #19:8 #20:4 #21:6"),
             "bn_apply #1 #2 #3 #10 #11 #12 #13 #14 #15 mask0 mask1 mask- #22:8 #23:4 #24:6",
             "act #22 #23 #24 #25:8 #26:4 #27:6",
             "conv2d #25 #26 conv2.weight.0 conv2.weight.1 mask0 mask1 #28:8 #29:8",
-            "integrate #28 #29 #27 mix2.integration_from_streams.0 mix2.integration_from_streams.1 "
-            "mix2.integrated_weight mix2.integrated_bias mask0 mask1 #30:5",
+            ("integrate #28 #29 #27 mix2.integration_from_streams.0 mix2.integration_from_streams.1 "
+             "mix2.integrated_weight mix2.integrated_bias mask0 mask1 #30:5"),
             "avgpool #30 #31:5",
             "linear #31 fc.weight fc.bias #32:3",
             NULL,
