@@ -56,12 +56,14 @@ static void air(sound_maker *s, rng *r, double loud) {
 
 static void knock(sound_maker *s, rng *r, double loud) {
     double pitch = draw_between(r, 1800, 3200), pause = draw_between(r, 0.12, 0.25);
-    for (double start = draw_between(r, 0, pause); start * RATE < (double)s->frames;
-         start += pause * draw_between(r, 0.8, 1.2))
+    double start = draw_between(r, 0, pause);
+    while (start * RATE < (double)s->frames) {
         for (int64_t t = (int64_t)(start * RATE); t < s->frames && t < (int64_t)(start * RATE) + RATE / 8; t++) {
             double since = (double)t / RATE - start;
             if (since >= 0) s->samples[t] += (float)(loud * exp(-30 * since) * sin(TURN * pitch * since));
         }
+        start += pause * draw_between(r, 0.8, 1.2);
+    }
 }
 
 static void squeak(sound_maker *s, rng *r, double loud) {

@@ -225,8 +225,8 @@ static void every_fault_is_listed(void **state) {
                            "rooms/train/depth/00003.png,missing", "rooms/val/rgb/00000.png,missing",
                            "rooms/train/rgb/00001.png,PNG: the file ends too early (at byte",
                            "rooms/train/orth/00002.png,\"expected PNG, JPEG or npy",
-                           "rooms/train/rgb/00004.png,\"expected 16x16 pixels with 3 channel(s) of 8 bits as in the "
-                           "first image, got 16x17 with 3 of 8",
+                           ("rooms/train/rgb/00004.png,\"expected 16x16 pixels with 3 channel(s) of 8 bits as in the "
+                            "first image, got 16x17 with 3 of 8"),
                            "rooms/train/depth/00005.png,", "rooms/test/orth/00001.png,",
                            "rooms/train/rgb/00020.png,\"has no line in labels.txt, which has 20",
                            "line 2: expected a class from 0 to 14, got \"\"x\"\"",
