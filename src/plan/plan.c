@@ -41,6 +41,8 @@ static braid_status find_op(braid_plan *plan, const braid_problem *problem, brai
 static braid_status choose_kernels(braid_plan *plan, int first) {
     braid_plan_options each = plan->request.choice;
     double seconds = each.seconds > 0 ? each.seconds : PLAN_SECONDS;
+    if (plan->model->context->repro == BRAID_REPRO_THREADS)
+        each.effort = BRAID_EFFORT_ESTIMATE; /* times decide nothing */
     if (each.effort != BRAID_EFFORT_EXHAUSTIVE) each.seconds = seconds / (plan->op_count > 0 ? plan->op_count : 1);
     for (int j = first; j < plan->op_count; j++) TRY(op_choose(plan->ops[j], &each));
     return BRAID_OK;

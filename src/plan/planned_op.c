@@ -139,7 +139,10 @@ static braid_status choose(braid_op *op, const braid_plan_options *o) {
     } else {
         TRY(measure(op, o));
     }
-    race_decide(&op->problem, &op->race);
+    if (op->context->repro == BRAID_REPRO_THREADS)
+        race_decide_for_threads(&op->problem, &op->race);
+    else
+        race_decide(&op->problem, &op->race);
     return BRAID_OK;
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/threads.h"
 #include "plan/measure.h"
 #include "plan/verify.h"
 
@@ -128,7 +129,7 @@ static void choose(race *r, const racer *winner, const char *why) {
     log_write(LOG_CHOOSE, "%s: %s", winner->kernel->name, why);
 }
 
-static void decide_by_cost(const braid_problem *p, race *r) {
+static void decide_by_cost(const braid_problem *p, race *r, const char *why) {
     const racer *best = NULL;
     double best_cost = INFINITY;
     for (int j = 0; j < r->count; j++) {
@@ -139,7 +140,7 @@ static void decide_by_cost(const braid_problem *p, race *r) {
         best = one;
         best_cost = cost;
     }
-    if (best) choose(r, best, "the cost model predicts it to be the fastest; nothing was measured");
+    if (best) choose(r, best, why);
 }
 
 /* The chain takes the place of a fused kernel that it beats beyond the noise. A tie goes to the fused kernel, which
@@ -181,7 +182,16 @@ void race_decide(const braid_problem *p, race *r) {
     } else if (ref) {
         choose(r, ref, "only the reference can do this problem");
     } else {
-        decide_by_cost(p, r);
+        decide_by_cost(p, r, "the cost model predicts it to be the fastest; nothing was measured");
     }
     prefer_chain(r, chain);
+}
+
+void race_decide_for_threads(const braid_problem *p, race *r) {
+    const int threads = threads_get();
+    r->winner = -1;
+    snprintf(r->why, sizeof r->why, "no candidate can do this problem");
+    threads_set(1);
+    decide_by_cost(p, r, "the cost model for one thread prefers it: at this level no time and no thread count decides");
+    threads_set(threads);
 }

@@ -47,4 +47,8 @@ braid_status race_time(const braid_context *context, const braid_problem *p, con
 /* Chooses by measured time; by predicted cost where nothing was timed. Sets winner and why. */
 void race_decide(const braid_problem *p, race *r);
 
+/* Chooses for level R2, where two kernels may give different bits, each the same at any number of threads: by
+ * the predicted cost of one thread, whatever was timed. */
+void race_decide_for_threads(const braid_problem *p, race *r);
+
 #endif

@@ -51,8 +51,8 @@ braid_plan *trial_plan(const trial *t, const braid_plan_request *request);
  * much as numbers of its tensor are large. */
 void trial_shake(trial *t, uint64_t seed, int states);
 
-/* N(0,1) into every input of a plan, sample by sample the same for every batch that begins at sample `first`, and labels
- * or targets. */
+/* N(0,1) into every input of a plan, and labels or targets: sample b of the batch is sample first + b of an endless
+ * list. */
 void trial_feed(const trial *t, braid_plan *plan, uint64_t seed, int64_t first);
 
 void trial_run(braid_plan *plan, unsigned segments);
