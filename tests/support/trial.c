@@ -80,6 +80,13 @@ static double *read_doubles(const trial *t, const char *name, int is_gradient, i
 
 double *trial_read(const trial *t, const char *name, int64_t *count) { return read_doubles(t, name, 0, count); }
 
+double trial_read_one(const trial *t, const char *name) {
+    int64_t count;
+    double *values = trial_read(t, name, &count), first = values[0];
+    memory_free(values);
+    return first;
+}
+
 double *trial_gradient(const trial *t, const char *name, int64_t *count) { return read_doubles(t, name, 1, count); }
 
 void trial_write(const trial *t, const char *name, const double *values, int64_t count) {
@@ -219,6 +226,40 @@ double *trial_tensor(const braid_plan *plan, int index, int64_t *count) {
     for (int64_t j = 0; j < *count; j++)
         values[j] = dtype_load(memory, t->shape.dtype, j / columns * t->shape.pitch + j % columns);
     return values;
+}
+
+static void record_outputs(const braid_plan *plan, const call *c, trial_record *r) {
+    const op_info *o = op_of(&c->problem);
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        if (!op_is_output(op_role(&c->problem, slot))) continue;
+        for (int i = 0; i < o->planes(&c->problem, slot); i++) {
+            int index = c->tensor[slot][i];
+            if (index >= r->planes || plan->program.tensors[index].home != HOME_PLACED) continue;
+            assert_null(r->values[index]); /* every value is made once */
+            r->values[index] = trial_tensor(plan, index, &r->counts[index]);
+        }
+    }
+}
+
+trial_record trial_record_forward(braid_plan *plan) {
+    trial_record r = {.planes = plan->model->graph->plane_count};
+    r.values = take((size_t)r.planes, sizeof *r.values);
+    r.counts = take((size_t)r.planes, sizeof *r.counts);
+    OK(context_enter(plan->model->context, "trial_record_forward"));
+    for (int j = 0; j < plan->program.call_count; j++) {
+        const step *s = &plan->steps[j];
+        if (s->segment != FORWARD) continue;
+        OK(s->op->kernel->functions->launch(&s->op->problem, plan->model->context->device, s->op->state, &s->buffers));
+        record_outputs(plan, &plan->program.calls[j], &r);
+    }
+    return r;
+}
+
+void trial_record_free(trial_record *r) {
+    for (int j = 0; j < r->planes; j++) memory_free(r->values[j]);
+    memory_free((void *)r->values);
+    memory_free(r->counts);
+    *r = (trial_record){0};
 }
 
 double trial_difference(const double *got, const double *expected, int64_t count) {

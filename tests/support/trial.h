@@ -67,6 +67,7 @@ double *trial_output(braid_plan *plan, int64_t *count);
 
 /* A parameter or state, or the gradient of a parameter, in the layout of files. */
 double *trial_read(const trial *t, const char *name, int64_t *count);
+double trial_read_one(const trial *t, const char *name); /* the first of its numbers */
 double *trial_gradient(const trial *t, const char *name, int64_t *count);
 void trial_write(const trial *t, const char *name, const double *values, int64_t count);
 
@@ -75,6 +76,15 @@ uint64_t trial_hash(const trial *t);
 
 /* A tensor of a program as doubles: [B * H * W][C] without what lies between channels and pitch. */
 double *trial_tensor(const braid_plan *plan, int tensor, int64_t *count);
+
+/* Every value of the graph as a forward run makes it, plane by plane, though its memory is used again later on. */
+typedef struct trial_record {
+    int planes;
+    double **values; /* NULL: no call makes it */
+    int64_t *counts;
+} trial_record;
+trial_record trial_record_forward(braid_plan *plan); /* runs the segment forward, without turning keys */
+void trial_record_free(trial_record *r);
 
 /* Largest difference as a share of the largest expected value. */
 double trial_difference(const double *got, const double *expected, int64_t count);
