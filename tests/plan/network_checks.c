@@ -1,7 +1,7 @@
 /*
- * What must hold for a whole network, whatever its numbers are: the mix is the sum of its parts, streams stay apart until
- * they meet, evaluation changes nothing, groups of parameters are complete, micro-batches add up to a batch, a clipped
- * gradient has the norm it was given, model files keep every bit.
+ * What must hold for a whole network, whatever its numbers are: the mix is the sum of its parts, streams stay apart
+ * until they meet, evaluation changes nothing, groups of parameters are complete, micro-batches add up to a batch, a
+ * clipped gradient has the norm it was given, model files keep every bit.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -305,7 +305,8 @@ static const double *value_of(const trial *t, const trial_record *r, int plane) 
 }
 
 static void check_fusion(const trial *t, braid_fusion fusion) {
-    const graph_node *n = nth_node(t->model->graph, BRAID_OP_FUSE, 0);
+    const graph_node *n =
+        nth_node(t->model->graph, BRAID_OP_FUSE, fusion == BRAID_FUSION_GATED); /* 0: what gates read */
     trial_record r = trial_record_forward(t->plan);
     const double *y = r.values[n->plane[FUSE_Y][0]];
     int64_t c = n->problem.in_channels[0], batch = r.counts[n->plane[FUSE_Y][0]] / (2 * c), count = 0;

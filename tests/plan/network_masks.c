@@ -247,7 +247,7 @@ static void a_blanked_stream_learns_nothing(void **state) {
     trial_close(&t);
 }
 
-/* The logits in evaluation with stream `stream` blanked for all (1), its mix set to nothing (2), its input to zero (3). */
+/* The logits in evaluation with a stream blanked for all (1), its mix set to nothing (2), its input to zero (3). */
 static double *logits_without(int stream, int how, int64_t *count) {
     const unsigned char all[BATCH] = {1, 1, 1, 1};
     trial_setup s = masked;
