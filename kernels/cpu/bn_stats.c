@@ -1,7 +1,7 @@
 /*
- * bn_stats: two sums of every channel over chunks of pixels, in double and about a pixel of the
- * chunk (so that a mean far from zero cancels before it is squared), then mean and variance of all
- * chunks combined in their order.
+ * bn_stats: two sums of every channel over chunks of pixels, about the mean of a few pixels of the chunk (so that a
+ * mean far from zero cancels before it is squared), then mean and variance of all chunks combined in their order, in
+ * double.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,11 +19,11 @@ static void finish_part(void *context, int64_t index) {
     const chunk_sums *s = context;
     const chunks *k = s->k;
     double mean[CHUNK_CHANNELS] = {0}, squares[CHUNK_CHANNELS] = {0}, count = 0;
-    int64_t begin, end, first = 0;
+    int64_t begin, end;
     int i;
     chunks_find_channels(k, index, &i, &begin, &end);
-    for (int64_t chunk = 0; chunk < k->count; chunk++) {
-        int64_t active = chunks_active(k, s->mask[i], chunk, &first);
+    for (int64_t chunk = 0; chunk < k->count[i]; chunk++) {
+        int64_t active = chunks_active(k, i, s->mask[i], chunk);
         if (active == 0) continue;
         chunk_result from = chunks_result(s, i, chunk);
         for (int64_t c = begin; c < end; c++) {

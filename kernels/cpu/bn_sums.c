@@ -1,6 +1,6 @@
 /*
- * bn_sums: both sums of every channel over chunks of pixels, in double, then over the chunks in
- * their order.
+ * bn_sums: both sums of every channel over chunks of pixels, then over the chunks in their order, in
+ * double.
  *
  * SPDX-License-Identifier: MIT
  */

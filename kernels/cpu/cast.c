@@ -22,7 +22,7 @@ static void run_part(void *context, int64_t index) {
     int i;
     int64_t chunk;
     chunks_find(c->k, index, &i, &chunk);
-    int64_t begin = chunk * c->k->chunk_pixels, pixels = at_most(c->k->chunk_pixels, c->k->pixels - begin);
+    int64_t begin = chunk * c->k->chunk_pixels[i], pixels = at_most(c->k->chunk_pixels[i], c->k->pixels - begin);
     int64_t first = begin * c->k->pitch[i];
     void *to = plane_to(c->b->plane[CAST_Y][i], first, dtype_bytes(p->to));
     int stream = c->stream && c->k->channels[i] == c->k->pitch[i] && (uintptr_t)to % LANES_STREAM_BYTES == 0;
@@ -38,7 +38,7 @@ static const char *supports(const braid_problem *p, const device *d) {
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     casting c = {p, state, b, chunks_exceed_cache(state, dtype_bytes(p->to), d)};
-    threads_for(c.k->streams * c.k->count, run_part, &c);
+    threads_for(c.k->parts, run_part, &c);
     return BRAID_OK;
 }
 

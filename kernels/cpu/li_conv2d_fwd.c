@@ -2,7 +2,8 @@
  * li_conv2d forward: the convolutions of tile/igemm.h and the mix of integrate_rows.h. A chunk of output pixels is
  * made for all streams, then mixed while it is in the second-level cache. Where the weights of all streams do not fit
  * beside it, or where there are few chunks, the mix follows the convolutions as a whole, which costs less than
- * fetching the weights again for every chunk. With a bias, y is made from the same sums as r.
+ * fetching the weights again for every chunk. With a bias, y is made from the same sums as r. For 3x3 filters in f32
+ * the convolutions can be those of tile/winograd.h, whose transformed weights never fit: the mix follows them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,6 +23,7 @@
 
 typedef struct layer {
     const fused_tile *tile;
+    const winograd_tile *winograd; /* NULL: the product of tile/igemm.h */
     braid_problem conv, mix;
     void *conv_state, *mix_state;
     int by_chunks;
@@ -40,15 +42,23 @@ static double cost(const braid_problem *p, const fused_tile *tile) {
     return igemm_cost(&conv, tile->gemm) + integrate_cost(&mix, tile->gemm);
 }
 
-static braid_status ready(layer *l, const braid_problem *p, const fused_tile *tile, size_t *workspace_bytes) {
+static braid_status ready_convolutions(layer *l, size_t *bytes) {
+    if (l->winograd) return winograd_create_forward(&l->conv, l->winograd, &l->conv_state, bytes);
+    return igemm_create_forward(&l->conv, l->tile->gemm, &l->conv_state, bytes);
+}
+
+static int fits_chunks(const layer *l, size_t weights_bytes) {
+    return !l->winograd && igemm_chunks(l->conv_state) >= ENOUGH_CHUNKS && weights_bytes <= FITTING_BYTES;
+}
+
+static braid_status ready(layer *l, const braid_problem *p, size_t *workspace_bytes) {
     size_t conv_bytes = 0, mix_bytes = 0;
-    l->tile = tile;
     l->conv = fused_problem(p, BRAID_OP_CONV2D);
     l->mix = li_conv2d_mix(p, p->pass, 1);
     *workspace_bytes = 0;
-    TRY(igemm_create_forward(&l->conv, tile->gemm, &l->conv_state, &conv_bytes));
-    TRY(integrate_rows_create(&l->mix, tile->gemm, &l->mix_state, &mix_bytes));
-    l->by_chunks = igemm_chunks(l->conv_state) >= ENOUGH_CHUNKS && conv_bytes + mix_bytes <= FITTING_BYTES;
+    TRY(ready_convolutions(l, &conv_bytes));
+    TRY(integrate_rows_create(&l->mix, l->tile->gemm, &l->mix_state, &mix_bytes));
+    l->by_chunks = fits_chunks(l, conv_bytes + mix_bytes);
     TRY(fused_reserve(workspace_bytes, conv_bytes, &l->conv_rest));
     TRY(fused_reserve(workspace_bytes, mix_bytes, &l->mix_rest));
     for (int i = 0; i < p->streams && p->bias; i++) {
@@ -61,20 +71,27 @@ static braid_status ready(layer *l, const braid_problem *p, const fused_tile *ti
 
 static void destroy(device *d, void *state) {
     layer *l = state;
-    igemm_destroy(d, l->conv_state);
+    (l->winograd ? winograd_destroy : igemm_destroy)(d, l->conv_state);
     integrate_rows_destroy(d, l->mix_state);
     memory_free(l);
 }
 
-static braid_status create(const braid_problem *p, const fused_tile *tile, void **state, size_t *workspace_bytes) {
+static braid_status create_layer(const braid_problem *p, const fused_tile *tile, const winograd_tile *winograd,
+                                 void **state, size_t *workspace_bytes) {
     layer *l = NULL;
     TRY(memory_calloc(1, sizeof *l, "state of li_conv2d", (void **)&l));
-    braid_status status = ready(l, p, tile, workspace_bytes);
+    l->tile = tile;
+    l->winograd = winograd;
+    braid_status status = ready(l, p, workspace_bytes);
     if (status)
         destroy(NULL, l);
     else
         *state = l;
     return status;
+}
+
+static braid_status create(const braid_problem *p, const fused_tile *tile, void **state, size_t *workspace_bytes) {
+    return create_layer(p, tile, NULL, state, workspace_bytes);
 }
 
 /* With a bias the product writes y, and r beside it. */
@@ -105,7 +122,10 @@ static braid_status run(const braid_problem *p, device *d, void *state, const bu
     bind_convolutions(&a, p, b);
     a.mix = li_conv2d_mix_buffers(b, (unsigned char *)b->workspace + a.l->mix_rest);
     if (!a.l->by_chunks) {
-        igemm_run(&a.work);
+        if (a.l->winograd)
+            winograd_run(a.l->conv_state, &a.conv, a.work.finish);
+        else
+            igemm_run(&a.work);
         return integrate_rows_launch(&a.l->mix, d, a.l->mix_state, &a.mix);
     }
     igemm_pack(&a.work);
@@ -119,3 +139,26 @@ TILE_KERNEL(li_conv2d_fwd_bf16__cpu_igemm_avx512_bf16, fused_avx512_bf16, suppor
 TILE_KERNEL(li_conv2d_fwd__cpu_igemm_avx512, fused_avx512, supports_all, cost, create, run, destroy)
 TILE_KERNEL(li_conv2d_fwd__cpu_igemm_avx2, fused_avx2, supports_all, cost, create, run, destroy)
 TILE_KERNEL(li_conv2d_fwd__cpu_igemm_portable, fused_portable, supports_all, cost, create, run, destroy)
+
+/* ---- Winograd ------------------------------------------------------------------------------ */
+
+static const char *tiles_support(const braid_problem *p, const device *d) {
+    const char *reason = winograd_supports_forward(p, d);
+    return reason ? reason : fused_winograd_refuses(p->in_channels, p->streams);
+}
+
+static double tiles_cost(const braid_problem *p, const fused_winograd *tile) {
+    braid_problem conv = fused_problem(p, BRAID_OP_CONV2D), mix = li_conv2d_mix(p, p->pass, 1);
+    return winograd_cost(&conv, tile->product) + integrate_cost(&mix, tile->fused->gemm);
+}
+
+static braid_status tiles_create(const braid_problem *p, const fused_winograd *tile, void **state, size_t *bytes) {
+    return create_layer(p, tile->fused, tile->product, state, bytes);
+}
+
+TILE_KERNEL(li_conv2d_fwd_f32__cpu_winograd_avx512, fused_winograd_avx512, tiles_support, tiles_cost, tiles_create, run,
+            destroy)
+TILE_KERNEL(li_conv2d_fwd_f32__cpu_winograd_avx2, fused_winograd_avx2, tiles_support, tiles_cost, tiles_create, run,
+            destroy)
+TILE_KERNEL(li_conv2d_fwd_f32__cpu_winograd_portable, fused_winograd_portable, tiles_support, tiles_cost, tiles_create,
+            run, destroy)

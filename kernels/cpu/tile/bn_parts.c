@@ -12,7 +12,7 @@ static void finish_part(void *context, int64_t index) {
     int64_t begin, end;
     int i;
     chunks_find_channels(k, index, &i, &begin, &end);
-    for (int64_t chunk = 0; chunk < k->count; chunk++) {
+    for (int64_t chunk = 0; chunk < k->count[i]; chunk++) {
         chunk_result from = chunks_result(s, i, chunk);
         for (int64_t c = begin; c < end; c++) {
             first[c - begin] += from.first[c];

@@ -1,6 +1,6 @@
 /*
- * The chunks of chunks.h: as many pixels as the second-level cache holds of the widest stream. A chunk
- * may span samples, of which each is active or blanked as a whole, so it is walked span by span.
+ * The chunks of chunks.h: as many pixels as the second-level cache holds of a stream. A chunk may span
+ * samples, of which each is active or blanked as a whole, so it is walked span by span.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,25 +15,26 @@
 #include "kernels/cpu/cost.h"
 #include "kernels/cpu/tile/parts.h"
 
-#define CHUNK_VALUES 32768 /* of the widest stream: 128 KiB of floats, at most */
+#define CHUNK_VALUES 32768 /* 128 KiB of floats, at most */
 #define CHUNK_PIXELS 16    /* at least */
+#define CENTER_PIXELS 8    /* whose mean is the center of a chunk, at most: a power of two */
 #define CHUNK_SUMS 3       /* doubles per channel of a chunk: two sums, and the room of a center */
 
 static braid_status fill(chunks *k, const braid_problem *p, int64_t values, int per_chunk, int64_t *total) {
     const int64_t dims[3] = {p->batch, p->size[0], p->size[1]};
-    int64_t widest = 1;
     TRY(size_elements(dims, 3, "pixels", &k->pixels));
     k->sample_pixels = p->size[0] * p->size[1];
     for (int i = 0; i < k->streams; i++) {
         k->channels[i] = p->in_channels[i];
         k->pitch[i] = p->in_pitch[i];
-        if (k->channels[i] > widest) widest = k->channels[i];
+        k->chunk_pixels[i] = CHUNK_VALUES / (k->channels[i] > 0 ? k->channels[i] : 1);
+        if (k->chunk_pixels[i] < CHUNK_PIXELS) k->chunk_pixels[i] = CHUNK_PIXELS;
+        k->count[i] = ceil_div(k->pixels, k->chunk_pixels[i]);
+        k->parts += k->count[i];
         k->channel_parts += ceil_div(k->channels[i], CHUNK_CHANNELS);
     }
-    k->chunk_pixels = CHUNK_VALUES / widest > CHUNK_PIXELS ? CHUNK_VALUES / widest : CHUNK_PIXELS;
-    k->count = ceil_div(k->pixels, k->chunk_pixels);
     for (int i = 0; i < k->streams; i++) {
-        const int64_t stream_dims[3] = {per_chunk ? k->count : 1, k->channels[i], values};
+        const int64_t stream_dims[3] = {per_chunk ? k->count[i] : 1, k->channels[i], values};
         int64_t stream_values = 0;
         TRY(size_elements(stream_dims, 3, "sums of every channel", &stream_values));
         k->first_value[i] = *total;
@@ -79,12 +80,13 @@ void chunks_destroy(device *d, void *state) {
 }
 
 void chunks_find(const chunks *k, int64_t index, int *stream, int64_t *chunk) {
-    *stream = (int)(index / k->count);
-    *chunk = index % k->count;
+    *stream = 0;
+    while (index >= k->count[*stream]) index -= k->count[(*stream)++];
+    *chunk = index;
 }
 
-int chunks_next_span(const chunks *k, const uint32_t *mask, int64_t chunk, chunk_span *span) {
-    int64_t begin = chunk * k->chunk_pixels, end = at_most(begin + k->chunk_pixels, k->pixels);
+int chunks_next_span(const chunks *k, int stream, const uint32_t *mask, int64_t chunk, chunk_span *span) {
+    int64_t begin = chunk * k->chunk_pixels[stream], end = at_most(begin + k->chunk_pixels[stream], k->pixels);
     if (span->end > begin) begin = span->end;
     if (begin >= end) return 0;
     int64_t sample = begin / k->sample_pixels, sample_end = (sample + 1) * k->sample_pixels;
@@ -110,13 +112,11 @@ void chunks_clear(const chunks *k, int stream, const chunk_span *span, void *out
         zero_gaps(first, pixels, k->channels[stream], pitch, k->bytes);
 }
 
-int64_t chunks_active(const chunks *k, const uint32_t *mask, int64_t chunk, int64_t *first) {
+int64_t chunks_active(const chunks *k, int stream, const uint32_t *mask, int64_t chunk) {
     chunk_span span = {0};
     int64_t active = 0;
-    while (chunks_next_span(k, mask, chunk, &span)) {
-        if (span.blank) continue;
-        if (active == 0) *first = span.begin;
-        active += span.end - span.begin;
+    while (chunks_next_span(k, stream, mask, chunk, &span)) {
+        if (!span.blank) active += span.end - span.begin;
     }
     return active;
 }
@@ -127,19 +127,32 @@ chunk_result chunks_result(const chunk_sums *s, int stream, int64_t chunk) {
     return (chunk_result){first, first + channels, (float *)(first + 2 * channels)};
 }
 
+/* The mean of the first active pixels of a chunk, as many as are a power of two: sums of small integers stay exact. */
+static void make_center(const chunk_sums *s, int i, int64_t chunk, float *center) {
+    const chunks *k = s->k;
+    int64_t count = CENTER_PIXELS;
+    chunk_span span = {0};
+    while (chunks_next_span(k, i, s->mask[i], chunk, &span) && span.blank) continue;
+    while (count > span.end - span.begin) count /= 2;
+    zero_floats(center, k->channels[i]);
+    for (int64_t pixel = span.begin; pixel < span.begin + count; pixel++) {
+        const void *x = plane_from(s->x[i], pixel * k->pitch[i], k->bytes);
+        k->lanes->add_share(center, x, k->dtype, 1 / (float)count, k->channels[i]);
+    }
+}
+
 static void sum_part(void *context, int64_t index) {
     const chunk_sums *s = context;
     const chunks *k = s->k;
     chunk_span span = {0};
     int i;
-    int64_t chunk, first;
+    int64_t chunk;
     chunks_find(k, index, &i, &chunk);
     chunk_result to = chunks_result(s, i, chunk);
     for (int64_t c = 0; c < k->channels[i]; c++) to.first[c] = to.second[c] = 0;
-    if (chunks_active(k, s->mask[i], chunk, &first) == 0) return;
-    if (!s->center[i])
-        dtype_to_f32(to.center, plane_from(s->x[i], first * k->pitch[i], k->bytes), k->dtype, k->channels[i]);
-    while (chunks_next_span(k, s->mask[i], chunk, &span)) {
+    if (chunks_active(k, i, s->mask[i], chunk) == 0) return;
+    if (!s->center[i]) make_center(s, i, chunk, to.center);
+    while (chunks_next_span(k, i, s->mask[i], chunk, &span)) {
         if (span.blank) continue;
         k->lanes->sums(&(lanes_sums){
             .dtype = k->dtype,
@@ -160,7 +173,7 @@ static void sum_part(void *context, int64_t index) {
 }
 
 void chunks_sum(chunk_sums *s, void (*finish)(void *sums, int64_t channel_part)) {
-    threads_for(s->k->streams * s->k->count, sum_part, s);
+    threads_for(s->k->parts, sum_part, s);
     threads_for(s->k->channel_parts, finish, s);
 }
 

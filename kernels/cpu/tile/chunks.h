@@ -19,7 +19,9 @@ typedef struct chunks {
     size_t bytes;      /* of a value */
     int streams;
     int64_t sample_pixels, pixels; /* of one stream, blanked samples included */
-    int64_t chunk_pixels, count;   /* of one stream */
+    /* Of each stream, by its own channels: what is made of a stream does not depend on the others. */
+    int64_t chunk_pixels[BRAID_MAX_PLANES], count[BRAID_MAX_PLANES];
+    int64_t parts; /* chunks of all streams */
     int64_t channels[BRAID_MAX_PLANES], pitch[BRAID_MAX_PLANES];
     int64_t first_value[BRAID_MAX_PLANES]; /* where a stream's values start in the workspace */
     int64_t channel_parts;                 /* of CHUNK_CHANNELS at most, over all streams */
@@ -44,11 +46,11 @@ double chunks_cost(const braid_problem *p, const lanes *l);
 /* 1 where the planes of all streams, with so many bytes a value, do not fit the last cache of the device. */
 int chunks_exceed_cache(const chunks *k, size_t bytes, const device *d);
 
-/* Stream and chunk of part `index` of streams * count. */
+/* Stream and chunk of part `index` of parts. */
 void chunks_find(const chunks *k, int64_t index, int *stream, int64_t *chunk);
 
 /* The spans of a chunk: start with span->end = 0; false when there is none left. */
-int chunks_next_span(const chunks *k, const uint32_t *mask, int64_t chunk, chunk_span *span);
+int chunks_next_span(const chunks *k, int stream, const uint32_t *mask, int64_t chunk, chunk_span *span);
 
 /* Stream and channels of part `index` of channel_parts. */
 void chunks_find_channels(const chunks *k, int64_t index, int *stream, int64_t *begin, int64_t *end);
@@ -57,8 +59,9 @@ void chunks_find_channels(const chunks *k, int64_t index, int *stream, int64_t *
 void chunks_clear(const chunks *k, int stream, const chunk_span *span, void *out);
 
 /* Two sums of every channel over the active pixels of every chunk (lanes.h: sums), in the workspace; then
- * finish(sums, part) makes the results of channel part `part`. A NULL center stands for the first active pixel of
- * the chunk. */
+ * finish(sums, part) makes the results of channel part `part`. A NULL center stands for the mean of
+ * the first active pixels of the chunk: n pixels about the mean of k of them have squares that add up to at most
+ * 1 + n/k times those about their own mean, so sums of squares may be rounded as floats are. */
 typedef struct chunk_sums {
     const chunks *k;
     const buffers *b;
@@ -79,7 +82,7 @@ typedef struct chunk_result {
 } chunk_result;
 chunk_result chunks_result(const chunk_sums *s, int stream, int64_t chunk);
 
-/* Active pixels of a chunk; *first is the first of them where there is one. */
-int64_t chunks_active(const chunks *k, const uint32_t *mask, int64_t chunk, int64_t *first);
+/* How many pixels of a chunk are active. */
+int64_t chunks_active(const chunks *k, int stream, const uint32_t *mask, int64_t chunk);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Work along the channels of consecutive pixels, one lane per channel: the loops of batch normalisation,
  * activations and pooling, once per instruction set. Planes are f32, bf16 or f16; arithmetic is that of floats, sums
- * of normalisation are made in double (so that a mean far from zero costs no digits), and a result is rounded once,
- * when it is stored. Pixels lie `pitch` values apart; lanes behind the channels are neither read nor written.
+ * of normalisation are made in double, a few pixels at a time, and a result is rounded once, when it is stored.
+ * Pixels lie `pitch` values apart; lanes behind the channels are neither read nor written.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -10,6 +10,7 @@
 #include "kernels/cpu/tile/halves_body.h"
 #include "kernels/cpu/tile/lanes_body.h"
 #include "kernels/cpu/tile/lanes_finish_body.h"
+#include "kernels/cpu/tile/lanes_sums_body.h"
 #include "kernels/cpu/tile/lanes_window_body.h"
 
 const lanes lanes_avx512_bf16 = {

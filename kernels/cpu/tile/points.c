@@ -48,7 +48,7 @@ static void run_part(void *context, int64_t index) {
     int64_t chunk;
     chunks_find(a->k, index, &i, &chunk);
     const uint32_t *mask = a->mask == POINTS_NONE ? NULL : a->b->plane[a->mask][i];
-    while (chunks_next_span(a->k, mask, chunk, &span)) {
+    while (chunks_next_span(a->k, i, mask, chunk, &span)) {
         chunks_clear(a->k, i, &span, a->b->plane[a->out][i]);
         if (a->also) chunks_clear(a->k, i, &span, a->b->plane[a->also][i]);
         if (span.blank) continue;
@@ -60,5 +60,5 @@ static void run_part(void *context, int64_t index) {
 void points_run(const points *a, const device *d) {
     const chunks *k = a->k;
     points_work w = {a, chunks_exceed_cache(k, k->bytes, d)};
-    threads_for(k->streams * k->count, run_part, &w);
+    threads_for(k->parts, run_part, &w);
 }

@@ -84,7 +84,7 @@ VEC_INLINE void vec_fence(void) { _mm_sfence(); }
 /* With the rules of core/dtype.h. A signalling NaN of bf16 is left to vec_quiet, to arithmetic or to vec_to_bf16. */
 VEC_INLINE vec vec_from_bf16(vec_half a) {
     __m512i bits = _mm512_slli_epi32(_mm512_cvtepu16_epi32(a), 16);
-    __mmask16 small = _mm512_testn_epi32_mask(bits, _mm512_set1_epi32(0x7f800000));
+    __mmask16 small = _mm256_testn_epi16_mask(a, _mm256_set1_epi16(0x7f80));
     return _mm512_castsi512_ps(_mm512_mask_and_epi32(bits, small, bits, _mm512_set1_epi32(INT32_MIN)));
 }
 VEC_INLINE vec vec_quiet(vec a) {

@@ -259,6 +259,12 @@ static void multiply(const part *a, int at, int64_t panel) {
     }
 }
 
+/* Writes what is zero of a pixel's channels from `first` on: all where it is blanked, and the lanes behind the last. */
+static void clear_pixel(const part *a, float *pixel, int64_t first, int64_t channels, int blank) {
+    if (blank) zero_floats(pixel, channels);
+    if (first + channels == a->s->columns) zero_floats(pixel + channels, a->s->out_pitch - a->s->columns);
+}
+
 /* Writes the outputs of a tile: its results, or zeros where it is blanked; and the lanes behind the last channel. */
 static void write_tile(const part *a, int64_t tile) {
     const launch *l = a->l;
@@ -267,13 +273,14 @@ static void write_tile(const part *a, int64_t tile) {
     const int64_t channels = at_most(a->s->columns - first, a->panels * width);
     const float *bias = l->g->forward ? l->b->plane[CONV2D_BIAS][l->stream] : NULL;
     float *out = l->b->plane[l->g->forward ? CONV2D_Y : CONV2D_X][l->stream], *pixel[WINOGRAD_OUTPUTS] = {NULL};
+    float *raw = l->finish ? l->finish->raw[l->stream] : NULL;
     place t = find_tile(a, a->first_tile + tile);
     for (int j = 0; j < WINOGRAD_OUTPUTS; j++) {
         int64_t row = t.at[0] + j / 2, column = t.at[1] + j % 2;
         if (row >= map->out_size[0] || column >= map->out_size[1]) continue;
         pixel[j] = out + ((t.sample * map->out_size[0] + row) * map->out_size[1] + column) * a->s->out_pitch + first;
-        if (t.blank) zero_floats(pixel[j], channels);
-        if (first + channels == a->s->columns) zero_floats(pixel[j] + channels, a->s->out_pitch - a->s->columns);
+        clear_pixel(a, pixel[j], first, channels, t.blank);
+        if (raw) clear_pixel(a, raw + (pixel[j] - out), first, channels, t.blank);
     }
     if (t.blank) return;
     l->g->tile->output(pixel, a->results + tile * a->panels * width, a->s->results_stride, bias ? bias + first : NULL,

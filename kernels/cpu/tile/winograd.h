@@ -53,7 +53,7 @@ braid_status winograd_create_backward(const braid_problem *p, const winograd_til
 
 braid_status winograd_launch(const braid_problem *p, device *d, void *state, const buffers *b);
 
-/* The same with an end of its own, without `raw`. */
+/* The same with an end of its own. */
 void winograd_run(const void *state, const buffers *b, const product_finish *finish);
 
 void winograd_destroy(device *d, void *state);
