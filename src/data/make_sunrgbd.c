@@ -19,7 +19,7 @@
 #define CLASSES 15
 #define STREAMS 3
 #define TURN 6.283185307179586
-#define NOISE 0.04
+#define NOISE 0.03
 
 static const char *const class_names[CLASSES] = {"bathroom",        "bedroom",     "classroom",   "computer_room",
                                                  "corridor",        "dining_area", "dining_room", "discussion_area",
@@ -85,9 +85,9 @@ static surface draw_surface(rng *r, pattern p, double most_tilt) {
     return (surface){.pattern = p,
                      .level = draw_between(r, 0.4, 0.6),
                      .tilt = {draw_between(r, -most_tilt, most_tilt), draw_between(r, -most_tilt, most_tilt)},
-                     .contrast = sign * draw_between(r, 0.15, 0.25),
+                     .contrast = sign * draw_between(r, 0.2, 0.35),
                      .centre = {draw_between(r, 0.35, 0.65), draw_between(r, 0.45, 0.85)},
-                     .radius = draw_between(r, 0.45, 0.75)};
+                     .radius = draw_between(r, 0.55, 0.9)};
 }
 
 static double fade_at(const surface *s, double y, double x) {
@@ -129,9 +129,9 @@ static void paint_grey(const surface *s, rng *r, image *i) {
 
 static void paint_scene(scene_maker *s, rng r, int label) {
     texture rgb = (texture)(label / 4), depth = label / 2 % 2 ? CHECKS : STRIPES, orth = label % 2 ? SPOTS : RINGS;
-    surface seen = draw_surface(&r, draw_pattern(&r, rgb, 1.0 / 6), 0.2);
-    surface relief = draw_surface(&r, draw_pattern(&r, depth, 1.0 / 6), 0.3);
-    surface rest = draw_surface(&r, draw_pattern(&r, orth, 1.0 / 6), 0.1);
+    surface seen = draw_surface(&r, draw_pattern(&r, rgb, 1.0 / 4), 0.2);
+    surface relief = draw_surface(&r, draw_pattern(&r, depth, 1.0 / 4), 0.3);
+    surface rest = draw_surface(&r, draw_pattern(&r, orth, 1.0 / 4), 0.1);
     paint_rgb(&seen, &r, &s->images[0]);
     paint_grey(&relief, &r, &s->images[1]);
     paint_grey(&rest, &r, &s->images[2]);

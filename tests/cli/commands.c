@@ -27,6 +27,13 @@
     "printf '\\040\\242\\0\\0'; head -c 166020 /dev/zero; "            \
     "printf '\\112\\001\\0\\0'; head -c 1324 /dev/zero; } > w.bin; "
 
+#define ROOMS "$B data make sunrgbd --out x --count 6 --size 16x20 -q && "
+/* The header of a PNG of 60000x60000. */
+#define BOMB                                                                  \
+    "printf '\\211PNG\\r\\n\\032\\n\\0\\0\\0\\rIHDR"                          \
+    "\\0\\0\\352\\140\\0\\0\\352\\140\\010\\002\\0\\0\\0\\017\\260\\342\\025" \
+    "\\0\\0\\0\\0IDAT\\065\\257\\006\\036' > bomb && "
+
 typedef struct command {
     const char *line;
     int code;
@@ -174,6 +181,65 @@ static const command commands[] = {
     {MAKE_BIN "$B convert w.bin /proc/nowhere/w.safetensors", 7, NULL, "/proc/nowhere"},
     {"printf '\\377\\0\\0\\0\\0\\0\\0\\0{' > h.safetensors; $B convert --list h.safetensors", 4, NULL,
      "h.safetensors: expected a header"},
+    /* data sets: usage */
+    {"$B data", 2, NULL, "expected make KIND"},
+    {"$B data make", 2, NULL, "expected make KIND --out DIR"},
+    {"$B data make sunrgdb --out x", 2, NULL,
+     "expected sunrgbd, fmnist86 or mimii, got \"sunrgdb\"|did you mean sunrgbd"},
+    {"$B data make sunrgbd", 2, NULL, "expected --out DIR"},
+    {"$B data mkae sunrgbd", 2, NULL, "expected make KIND or check DIR, got \"mkae\""},
+    {"$B data make sunrgbd --out x --size 48*64", 2, NULL, "--size: expected HEIGHTxWIDTH"},
+    {"$B data make sunrgbd --out x --size 4x4", 2, NULL, "size: expected 16x16 to 4096x4096, got 4x4"},
+    {"$B data make fmnist86 --out x --size 28", 2, NULL, "expected 86x86"},
+    {"$B data make mimii --out x --size 1000", 2, NULL, "1 to 600 seconds"},
+    {"mkdir x; echo > x/y; $B data make sunrgbd --out x", 2, NULL, "x: expected an empty folder or none"},
+    {"$B data check nosuch", 3, NULL, "nosuch: there is no such folder"},
+    {"mkdir x; $B data check x", 3, NULL, "x: expected a data set|sunrgbd|fmnist86|mimii"},
+    {"$B data --help", 0, "make KIND|check DIR|--size|--count|--seed|--out|Exit 3", NULL},
+    /* data sets: made and found whole, the same for the same seed */
+    {ROOMS "$B data check x", 0, "kind      sunrgbd|files     30|problems  0|train|val|test|bathroom", "[1/30]"},
+    {ROOMS "$B data check x -q -o csv", 0, "file,problem\n|!x/", NULL},
+    {ROOMS "$B data check x -q -o json", 0, "\"kind\": \"sunrgbd\"|\"problems\": []|\"samples\": 1", NULL},
+    {ROOMS "$B data make sunrgbd --out y --count 6 --size 16x20 -q && diff -r x y", 0, NULL, NULL},
+    {ROOMS "$B data make sunrgbd --out y --count 6 --size 16x20 --seed 2 -q; diff -rq x y | grep -c rgb", 0, "10",
+     NULL},
+    {"$B data make sunrgbd --out x --count 2 --size 16", 0, NULL,
+     "[1/4] train|x is a set like sunrgbd|braid data check x"},
+    {"$B data make fmnist86 --out x --count 10 -q && $B data check x -q", 0, "fmnist86|files     4|t_shirt", NULL},
+    {"$B data make mimii --out x --count 4 --size 1 -q && $B data check x -q", 0, "mimii|abnormal", NULL},
+    /* data sets: every bad file is listed, whichever it is */
+    {ROOMS "rm x/train/depth/00001.png x/val/orth/00000.png; $B data check x -q", 3,
+     "problems  2|x/train/depth/00001.png|missing|x/val/orth/00000.png", "x: 2 problems"},
+    {ROOMS "truncate -s 70 x/train/rgb/00002.png; $B data check x -q", 3,
+     "x/train/rgb/00002.png|PNG: the file ends too early (at byte ", "x: 1 problem"},
+    {ROOMS "printf 'x' | dd of=x/test/rgb/00000.png bs=1 seek=60 conv=notrunc 2>/dev/null; $B data check x -q", 3,
+     "x/test/rgb/00000.png|PNG: ", "x: 1 problem"},
+    {ROOMS "$B data make sunrgbd --out y --count 1 --size 16x16 -q; cp y/train/rgb/00000.png x/train/rgb/00001.png; "
+           "$B data check x -q",
+     3, "x/train/rgb/00001.png|expected 16x20 pixels with 3 channel(s) of 8 bits|got 16x16", "x: 1 problem"},
+    {ROOMS "cp x/train/rgb/00000.png x/train/depth/00001.png; $B data check x -q -o csv", 3,
+     "x/train/depth/00001.png,|1 channel(s) of 16 bits|with 3 of 8", "x: 1 problem"},
+    {ROOMS "printf '0\\n15\\n' > x/val/labels.txt; $B data check x -q", 3,
+     "x/val/labels.txt|expected a class from 0 to 14", "x: 1 problem"},
+    {ROOMS "rm x/train/labels.txt; : > x/val/labels.txt; $B data check x -q", 3,
+     "x/train/labels.txt|could not open|x/val/labels.txt|expected labels, got none", "problems"},
+    {ROOMS "echo 0: a > x/class_names.txt; echo '{}' > x/norm_stats.json; $B data check x -q -o csv", 3,
+     "norm_stats.json,rgb_mean: expected a list of 3 numbers|expected a class from 0 to 0", "problems"},
+    {ROOMS BOMB "cp bomb x/train/rgb/00000.png; $B data check x -q", 3, "x/train/rgb/00000.png|too many pixels",
+     "x: 1 problem"},
+    {ROOMS
+     "mkfifo pipe; mv pipe x/train/rgb/00000.png 2>/dev/null; rm x/train/rgb/00000.png; mkdir x/train/rgb/00000.png; "
+     "$B data check x -q",
+     3, "x/train/rgb/00000.png|got a folder or a device", "x: 1 problem"},
+    {"$B data make fmnist86 --out x --count 10 -q; truncate -s 9999 x/train-86-images-idx3-ubyte; $B data check x -q",
+     3, "x/train-86-images-idx3-ubyte|expected 10 x 86 x 86 bytes behind the header, got 9983", "x: 1 problem"},
+    {"$B data make mimii --out x --count 4 --size 1 -q; truncate -s 9999 x/0_dB_fan/fan/id_00/normal/00000001.wav; "
+     "$B data check x -q",
+     3, "normal/00000001.wav|the file is cut short", "x: 1 problem"},
+    {ROOMS "$B data check x -q > /dev/full", 7, NULL, "No space left"},
+    {"$B data make sunrgbd --out /proc/nowhere/x", 7, NULL, "/proc/nowhere"},
+    {"$B data make sunrgbd --out x --size 400x400 --count 1000 -q & sleep 1; kill -INT $!; wait $!", 130, NULL,
+     "stopping"},
     /* output that cannot be written, and readers that leave */
     {"$B help > /dev/full", 7, NULL, "cannot write to standard output: No space left"},
     {"$B help bench > /dev/full", 7, NULL, "No space left"},

@@ -104,6 +104,25 @@ static void batches_hold_what_read_gives(void **state) {
     braid_loader_destroy(loader);
 }
 
+/* What was given is not written to, however far the threads read ahead. */
+static void a_batch_stays_until_the_next(void **state) {
+    (void)state;
+    static uint8_t kept[8 * STREAM_BYTES];
+    int64_t ids[8];
+    braid_batch batch;
+    braid_loader *loader = open_loader((braid_loader_options){.batch = 8, .seed = 4, .threads = 2, .prefetch = 1});
+    assert_int_equal(braid_loader_start(loader, 0, 0), BRAID_OK);
+    for (int k = 0; k < 8; k++) {
+        assert_int_equal(braid_loader_next(loader, &batch), BRAID_OK);
+        memcpy(kept, batch.streams[1], sizeof kept);
+        memcpy(ids, batch.ids, sizeof ids);
+        usleep(20000);
+        assert_memory_equal(kept, batch.streams[1], sizeof kept);
+        assert_memory_equal(ids, batch.ids, sizeof ids);
+    }
+    braid_loader_destroy(loader);
+}
+
 static void epochs_begin_in_the_middle(void **state) {
     (void)state;
     int64_t order[2][COUNT], count[2] = {0};
@@ -275,12 +294,19 @@ static void weights_undo_counts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_change_nothing),     cmocka_unit_test(batches_hold_what_read_gives),
-        cmocka_unit_test(epochs_begin_in_the_middle), cmocka_unit_test(partial_batches),
-        cmocka_unit_test(nothing_before_the_start),   cmocka_unit_test(ends_at_any_moment),
-        cmocka_unit_test(times_are_counted),          cmocka_unit_test(shuffles_are_permutations),
-        cmocka_unit_test(stratified_draws_are_even),  cmocka_unit_test(stratified_epochs),
-        cmocka_unit_test(weights_undo_counts),        cmocka_unit_test(failures_name_the_file), /* damages the set */
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(batches_hold_what_read_gives),
+        cmocka_unit_test(a_batch_stays_until_the_next),
+        cmocka_unit_test(epochs_begin_in_the_middle),
+        cmocka_unit_test(partial_batches),
+        cmocka_unit_test(nothing_before_the_start),
+        cmocka_unit_test(ends_at_any_moment),
+        cmocka_unit_test(times_are_counted),
+        cmocka_unit_test(shuffles_are_permutations),
+        cmocka_unit_test(stratified_draws_are_even),
+        cmocka_unit_test(stratified_epochs),
+        cmocka_unit_test(weights_undo_counts),
+        cmocka_unit_test(failures_name_the_file), /* damages the set */
     };
     return cmocka_run_group_tests(tests, make_set, remove_set);
 }
