@@ -65,18 +65,42 @@ static double draw_value(const fill *f, rng *r) {
     }
 }
 
+/* Numbers are drawn for so many rows, and for so many values of a long row; behind them they come again. Both are
+ * primes, so that no shape has the same numbers in neighbouring places. */
+#define DRAWN_ROWS 1021
+#define DRAWN_VALUES 65521
+
+static char *value_at(const fill *f, int64_t row, int64_t j) {
+    return (char *)f->data + (size_t)(row * f->shape.pitch + j) * dtype_bytes(f->shape.dtype);
+}
+
 /* Each row has numbers of its own, so that rows can be filled in any order. */
-static void fill_row(void *context, int64_t row) {
+static void draw_row(void *context, int64_t row) {
     const fill *f = context;
+    int64_t drawn = f->last < DRAWN_VALUES ? f->last : DRAWN_VALUES;
     rng r = f->sequence;
     r.index = (uint64_t)row << 24;
-    for (int64_t j = 0; j < f->last; j++)
+    for (int64_t j = 0; j < drawn; j++)
         dtype_store(f->data, f->shape.dtype, row * f->shape.pitch + j, draw_value(f, &r));
+    for (int64_t j = drawn; j < f->last; j += drawn) {
+        int64_t some = f->last - j < drawn ? f->last - j : drawn;
+        memcpy(value_at(f, row, j), value_at(f, row, 0), (size_t)some * dtype_bytes(f->shape.dtype));
+    }
     for (int64_t j = f->last; j < f->shape.pitch; j++)
         dtype_store(f->data, f->shape.dtype, row * f->shape.pitch + j, 0);
 }
 
-/* Blanks about a third of the samples and, one time in eight, the whole stream. */
+static void repeat_row(void *context, int64_t index) {
+    const fill *f = context;
+    int64_t row = index + DRAWN_ROWS;
+    memcpy(value_at(f, row, 0), value_at(f, row % DRAWN_ROWS, 0), (size_t)f->shape.pitch * dtype_bytes(f->shape.dtype));
+}
+
+static void fill_rows(fill *f) {
+    threads_for(f->rows < DRAWN_ROWS ? f->rows : DRAWN_ROWS, draw_row, f);
+    if (f->rows > DRAWN_ROWS) threads_for(f->rows - DRAWN_ROWS, repeat_row, f);
+}
+
 static void fill_mask(const braid_problem *p, rng r, uint32_t *words) {
     int64_t pixels = op_of(p)->fields & FIELD_BIT(hw) ? p->size[0] * p->size[1] : 1;
     int64_t keep = pixels == 1 ? 2 : 1, active = p->batch;
@@ -114,7 +138,7 @@ void image_fill(const braid_problem *p, const image *m, image_mode mode, uint64_
             o->shape(p, slot, i, &f.shape);
             f.last = f.shape.dims[f.shape.rank - 1];
             for (int axis = 0; axis + 1 < f.shape.rank; axis++) f.rows *= f.shape.dims[axis];
-            threads_for(f.rows, fill_row, &f);
+            fill_rows(&f);
         }
     }
 }

@@ -33,6 +33,7 @@ static braid_status find_op(braid_plan *plan, const braid_problem *problem, brai
     }
     TRY(memory_grow((void **)&plan->ops, (size_t)plan->op_count, &plan->op_room, sizeof *plan->ops, "plan"));
     TRY(braid_op_create(plan->model->context, problem, op));
+    (*op)->is_brief = 1;
     plan->ops[plan->op_count++] = *op;
     return BRAID_OK;
 }

@@ -122,8 +122,9 @@ static braid_status plan_steps(braid_op *op, const braid_plan_options *o) {
 
 static braid_status measure(braid_op *op, const braid_plan_options *o) {
     if (!o->again && wisdom_recall(op->context, &op->problem, &op->race)) return BRAID_OK;
-    TRY(plan_steps(op, o));
+    if (!op->is_brief) TRY(plan_steps(op, o));
     if (o->effort != BRAID_EFFORT_EXHAUSTIVE) race_spare_reference(&op->problem, &op->race);
+    if (op->is_brief && o->effort != BRAID_EFFORT_EXHAUSTIVE) race_spare_slow(&op->problem, &op->race);
     TRY(race_check(op->context, &op->problem, 1, &op->race));
     TRY(race_time(op->context, &op->problem, o, &op->race));
     wisdom_store(op->context, &op->problem, &op->race);

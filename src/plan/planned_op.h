@@ -11,7 +11,8 @@
 struct braid_op {
     braid_context *context;
     braid_problem problem;
-    race race;                                       /* of the last plan or check */
+    int is_brief; /* 1: one of many in a plan: candidates that are predicted to be far slower are not raced */
+    race race;    /* of the last plan or check */
     braid_candidate candidates[RACE_MAX_CANDIDATES]; /* the same, for the caller */
     braid_race seen;
     const kernel *kernel; /* planned; NULL: none yet */

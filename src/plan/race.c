@@ -17,6 +17,7 @@
 
 #define DEFAULT_SECONDS 2.0
 #define EXHAUSTIVE_SECONDS 20.0
+#define SLOW_FACTOR 2.5             /* predicted so much slower than our best: not worth a race where time is short */
 #define SLOW_REFERENCE_SECONDS 0.05 /* a reference predicted slower than this is not timed beside others */
 
 static void set_reason(racer *r, const char *reason) { snprintf(r->reason, sizeof r->reason, "%s", reason); }
@@ -51,6 +52,20 @@ void race_spare_reference(const braid_problem *p, race *r) {
         if (k->backend == KERNEL_REF && k->functions->cost(p) > SLOW_REFERENCE_SECONDS) {
             set_reason(list[j], "the reference, too slow to race beside other candidates");
         }
+    }
+}
+
+void race_spare_slow(const braid_problem *p, race *r) {
+    racer *list[RACE_MAX_CANDIDATES];
+    double best = INFINITY;
+    int count = able(r, list);
+    for (int j = 0; j < count; j++) {
+        if (kernel_kind(list[j]->kernel) == BRAID_KIND_OWN) best = fmin(best, list[j]->kernel->functions->cost(p));
+    }
+    for (int j = 0; j < count; j++) {
+        const kernel *k = list[j]->kernel;
+        if (!k->vendor && k->functions->cost(p) > SLOW_FACTOR * best)
+            set_reason(list[j], "predicted to be far slower than our best; --effort exhaustive races it too");
     }
 }
 

@@ -37,6 +37,10 @@ void race_list(const braid_context *context, const braid_problem *p, race *out);
 /* Leaves out a reference that would only waste the time of a race: predicted slow, and not the only candidate. */
 void race_spare_reference(const braid_problem *p, race *r);
 
+/* Leaves out candidates that are predicted to be far slower than the best of ours: for a race of many problems in
+ * little time. Vendor kernels stay. */
+void race_spare_slow(const braid_problem *p, race *r);
+
 /* Checks every candidate; a wrong one gets its failure as reason. */
 braid_status race_check(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
 

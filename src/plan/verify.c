@@ -300,9 +300,6 @@ braid_status verify_kernels(const braid_problem *p, device *d, const kernel *con
     int smaller = verify_shrink(p, &small);
     for (int j = 0; j < count; j++) verdicts[j] = (verdict){0};
     if (smaller) TRY(judge_all(&small, d, IMAGE_REAL, kernels, count, seed, verdicts));
-    if (op_is_exact(p)) {
-        if (smaller) TRY(judge_all(&small, d, IMAGE_EXACT, kernels, count, seed + 1, verdicts));
-        TRY(judge_all(p, d, IMAGE_EXACT, kernels, count, seed + 3, verdicts));
-    }
+    if (op_is_exact(p)) TRY(judge_all(smaller ? &small : p, d, IMAGE_EXACT, kernels, count, seed + 1, verdicts));
     return judge_all(p, d, IMAGE_REAL, kernels, count, seed + 2, verdicts);
 }
