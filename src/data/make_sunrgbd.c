@@ -1,7 +1,7 @@
 /*
- * A synthetic SUN RGB-D of three streams. A scene has three cues: one of four textures in rgb (stripes, checks, rings
- * or spots), one of two in depth and one of two in orth. The class is all three together, so a network that sees one
- * stream gets at most 4 of 15 right. Direction, phase, contrast and its sign are random, and all textures have one
+ * A synthetic SUN RGB-D of three streams. A scene has three cues: what is on the wall in rgb (stripes, checks, rings or
+ * nothing), stripes or checks in depth, rings or spots in orth. The class is all three together, so a network that sees
+ * one stream gets at most 4 of 15 right. Direction, phase, contrast and its sign are random, and all textures have one
  * wavelength and one strength: classes share their mean and, nearly, their spectrum, so that no linear function of the
  * pixels reads a cue, and a mirror or a crop changes none.
  *
@@ -28,12 +28,12 @@ static const char *const class_names[CLASSES] = {"bathroom",        "bedroom",  
 static const char *const stream_names[STREAMS] = {"rgb", "depth", "orth"};
 static const int stream_channels[STREAMS] = {3, 1, 1};
 
-typedef enum texture { STRIPES, CHECKS, RINGS, SPOTS } texture;
+typedef enum texture { STRIPES, CHECKS, RINGS, PLAIN, SPOTS } texture;
 
 /* One texture over an image, in units of its height. */
 typedef struct pattern {
     texture kind;
-    double wavelength, phase[3], turn_cos, turn_sin, centre[2];
+    double wavelength, phase[2], turn_cos, turn_sin, centre[2];
 } pattern;
 
 typedef struct sums {
@@ -52,7 +52,7 @@ static pattern draw_pattern(rng *r, texture kind, double wavelength) {
     double turn = rng_uniform(r);
     return (pattern){.kind = kind,
                      .wavelength = wavelength * draw_between(r, 0.85, 1.15),
-                     .phase = {rng_uniform(r), rng_uniform(r), rng_uniform(r)},
+                     .phase = {rng_uniform(r), rng_uniform(r)},
                      .turn_cos = cos(TURN * turn),
                      .turn_sin = sin(TURN * turn),
                      .centre = {draw_between(r, 0.2, 0.8), draw_between(r, 0.2, 1.1)}};
@@ -60,7 +60,8 @@ static pattern draw_pattern(rng *r, texture kind, double wavelength) {
 
 static double wave(double along, double phase) { return sin(TURN * (along + phase)); }
 
-/* A mean of 0 and a mean square of 1/2, at (y, x). Checks are waves along the diagonals, shorter by sqrt(2). */
+/* A mean of 0 and, but for a plain wall, a mean square of 1/2, at (y, x). Checks are waves along the diagonals, shorter
+ * by sqrt(2). */
 static double pattern_at(const pattern *p, double y, double x) {
     double dy = (y - p->centre[0]) / p->wavelength, dx = (x - p->centre[1]) / p->wavelength;
     double v = p->turn_cos * dy + p->turn_sin * dx, u = p->turn_cos * dx - p->turn_sin * dy;
@@ -68,10 +69,11 @@ static double pattern_at(const pattern *p, double y, double x) {
         case STRIPES: return wave(v, p->phase[0]);
         case CHECKS: return sqrt(2) * wave(v / sqrt(2), p->phase[0]) * wave(u / sqrt(2), p->phase[1]);
         case RINGS: return wave(sqrt(u * u + v * v), p->phase[0]);
+        case PLAIN: return 0;
         case SPOTS: break;
     }
-    double across = sqrt(0.75) * u;
-    return (wave(v, p->phase[0]) + wave(across - v / 2, p->phase[1]) + wave(-across - v / 2, p->phase[2])) / sqrt(3);
+    double across = sqrt(0.75) * u; /* three waves that meet in their crests */
+    return (wave(v, 0.25) + wave(across - v / 2, 0.25) + wave(-across - v / 2, 0.25)) / sqrt(3);
 }
 
 /* A level that tilts over the image, and a pattern that fades towards the border of an ellipse. */
@@ -129,9 +131,9 @@ static void paint_grey(const surface *s, rng *r, image *i) {
 
 static void paint_scene(scene_maker *s, rng r, int label) {
     texture rgb = (texture)(label / 4), depth = label / 2 % 2 ? CHECKS : STRIPES, orth = label % 2 ? SPOTS : RINGS;
-    surface seen = draw_surface(&r, draw_pattern(&r, rgb, 1.0 / 4), 0.2);
-    surface relief = draw_surface(&r, draw_pattern(&r, depth, 1.0 / 4), 0.3);
-    surface rest = draw_surface(&r, draw_pattern(&r, orth, 1.0 / 4), 0.1);
+    surface seen = draw_surface(&r, draw_pattern(&r, rgb, 1.0 / 6), 0.2);
+    surface relief = draw_surface(&r, draw_pattern(&r, depth, 1.0 / 6), 0.3);
+    surface rest = draw_surface(&r, draw_pattern(&r, orth, 1.0 / 6), 0.1);
     paint_rgb(&seen, &r, &s->images[0]);
     paint_grey(&relief, &r, &s->images[1]);
     paint_grey(&rest, &r, &s->images[2]);

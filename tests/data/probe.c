@@ -125,7 +125,7 @@ static int linear_features(const uint8_t *pixels, int channels, double *out) {
 }
 
 /* How much the directions of the slopes agree when a turn is cut into 2, 4 or 6: stripes in all three, checks in 4,
- * spots in 6, rings in none. Blind to phase, contrast and direction. */
+ * spots in 6, rings in none. Blind to phase and direction. And how steep they are: a plain wall is not. */
 static int direction_features(const uint8_t *pixels, int channels, double *out) {
     double sums[HARMONICS][2] = {{0}}, all = 0;
     for (int y = 2; y + 2 < HEIGHT; y++)
@@ -146,7 +146,8 @@ static int direction_features(const uint8_t *pixels, int channels, double *out) 
             all += weight;
         }
     for (int h = 0; h < HARMONICS; h++) out[h] = sqrt(sums[h][0] * sums[h][0] + sums[h][1] * sums[h][1]) / all;
-    return HARMONICS;
+    out[HARMONICS] = log(all);
+    return HARMONICS + 1;
 }
 
 typedef int feature_function(const uint8_t *pixels, int channels, double *out);
