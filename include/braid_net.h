@@ -179,7 +179,8 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_plan_create(braid_model *model, co
                                                           braid_plan **plan);
 BRAID_API void braid_plan_destroy(braid_plan *plan);
 
-/* Runs segments (bits of braid_segment) in their order. Nothing is allocated. */
+/* Runs segments (bits of braid_segment) in their order. Nothing is allocated. A backward run uses up what the forward
+ * run before it has left: there is one forward run for each. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_plan_run(braid_plan *plan, unsigned segments);
 
 /* A tensor of a plan, in device memory: every input stream by its name (NHWC), "output", and where the plan has them

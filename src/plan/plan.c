@@ -244,9 +244,20 @@ static braid_status check_order(braid_plan *plan, unsigned segments, const char 
         return fail(BRAID_ERROR_ARGUMENT, "%s: expected bits of braid_segment, got %u", caller, segments);
     if ((segments & ~(unsigned)BRAID_SEGMENT_FORWARD) && plan->program.options.phase == BRAID_PHASE_EVAL)
         return fail(BRAID_ERROR_ARGUMENT, "%s: expected the segment forward alone of a plan for evaluation", caller);
-    if (!(segments & BRAID_SEGMENT_FORWARD) && !plan->has_run_forward)
-        return fail(BRAID_ERROR_ARGUMENT, "%s: expected a forward run before backward or update", caller);
+    if ((segments & BRAID_SEGMENT_BACKWARD) && !(segments & BRAID_SEGMENT_FORWARD) && !plan->has_forward)
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected a forward run before every backward run", caller);
+    if ((segments & BRAID_SEGMENT_UPDATE) && !(segments & BRAID_SEGMENT_BACKWARD) && !plan->has_gradients)
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected a backward run before an update", caller);
     return context_enter(plan->model->context, caller);
+}
+
+/* What is there after a run of these segments. */
+static void note_run(braid_plan *plan, unsigned segments) {
+    if (segments & BRAID_SEGMENT_FORWARD) plan->has_forward = 1;
+    if (segments & BRAID_SEGMENT_BACKWARD) {
+        plan->has_forward = 0;
+        plan->has_gradients = 1;
+    }
 }
 
 braid_status braid_plan_run(braid_plan *plan, unsigned segments) {
@@ -255,7 +266,7 @@ braid_status braid_plan_run(braid_plan *plan, unsigned segments) {
     for (int j = 0; j < plan->step_count; j++) {
         if (plan->steps[j].segment & segments) TRY(run_step(plan, &plan->steps[j]));
     }
-    if (segments & BRAID_SEGMENT_FORWARD) plan->has_run_forward = 1;
+    note_run(plan, segments);
     return BRAID_OK;
 }
 
@@ -278,6 +289,7 @@ braid_status braid_plan_profile(braid_plan *plan, unsigned segments, int rounds,
             times[j * MEASURE_MAX_ROUNDS + round] = measure_now() - start;
         }
     }
+    note_run(plan, segments);
     for (int j = 0; j < plan->step_count; j++)
         seconds[j] = measure_interval(times + j * MEASURE_MAX_ROUNDS, rounds).median;
     memory_free(times);

@@ -38,7 +38,8 @@ struct braid_plan {
     /* The update; NULL where the plan has none. */
     void *hyper, *segments, *scale, *norm;
     int64_t segment_count;
-    int has_run_forward;
+    int has_forward;   /* 1: the results of a forward run are there; a backward run uses their memory up */
+    int has_gradients; /* 1: a backward run has been */
 };
 
 /* Adds the steps behind the program: gradients to f32, their norm, the optimiser. */
