@@ -51,6 +51,7 @@ static void count_call(uses *u, const program *p, int j) {
     }
 }
 
+/* For uses_free in any case. */
 static braid_status uses_find(const program *p, uses *u) {
     size_t count = (size_t)p->tensor_count;
     *u = (uses){.program = p};
@@ -61,7 +62,6 @@ static braid_status uses_find(const program *p, uses *u) {
     for (int j = 0; j < p->call_count && !status; j++) {
         if (!p->calls[j].is_absorbed) count_call(u, p, j);
     }
-    if (status) uses_free(u);
     return status;
 }
 
