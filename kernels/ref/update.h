@@ -23,11 +23,18 @@ typedef struct update_result {
     ref_value w, m, v;
 } update_result;
 
-/* The group of the last segment that begins at the element or before it. */
+/* The group of the last segment that begins at the element or before it; the first begins at 0. Halved, because a network
+ * has hundreds of them and every element asks. */
 static inline int64_t update_group(const braid_problem *p, const int64_t *segments, int64_t index) {
-    int64_t group = 0;
-    for (int64_t j = 0; j < p->segments && segments[2 * j] <= index; j++) group = segments[2 * j + 1];
-    return group;
+    int64_t low = 0, high = p->segments;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (segments[2 * middle] <= index)
+            low = middle;
+        else
+            high = middle;
+    }
+    return segments[2 * low + 1];
 }
 
 static inline real update_load(const buffers *b, int slot, int64_t index) {

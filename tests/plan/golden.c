@@ -17,6 +17,7 @@
 #include "core/json.h"
 #include "core/memory.h"
 #include "core/safetensors.h"
+#include "plan/model.h"
 
 #define FOLDER "tests/golden/"
 #define STEPS 10
@@ -218,18 +219,11 @@ static void project(const double *x, int64_t count, double *out) {
 
 /* A parameter, a state or a gradient of the model as doubles. For memory_free. */
 static double *numbers_of(const golden *g, const char *name, int is_gradient, int64_t *count) {
-    braid_tensor_info info;
-    int found = 0;
-    for (int j = 0; j < braid_net_tensor_count(g->net) && !found; j++) {
-        OK(braid_net_tensor(g->net, j, &info));
-        found = strcmp(info.name, name) == 0;
-    }
-    if (!found) fail_msg("%s: expected a tensor of the network", name);
-    *count = 1;
-    for (int axis = 0; axis < info.rank; axis++) *count *= info.dims[axis];
-    braid_dtype dtype = info.dtype == BRAID_DTYPE_I64 ? BRAID_DTYPE_I64
-                        : g->dtype == BRAID_DTYPE_F64 ? BRAID_DTYPE_F64
-                                                      : BRAID_DTYPE_F32;
+    int plane = model_find(g->model, name);
+    if (plane < 0) fail_msg("%s", braid_message());
+    const graph_plane *what = &g->model->graph->planes[plane];
+    *count = plane_elements(what);
+    braid_dtype dtype = what->is_counter ? BRAID_DTYPE_I64 : g->model->master;
     size_t bytes = (size_t)*count * dtype_bytes(dtype);
     void *raw = NULL;
     double *values = NULL;
