@@ -147,7 +147,7 @@ static braid_status scan(braid_data *d, const braid_data_options *options, probl
     return BRAID_OK;
 }
 
-static braid_status read(const braid_data *d, braid_split split, int64_t sample, void *const *streams) {
+static braid_status read_sample(const braid_data *d, braid_split split, int64_t sample, void *const *streams) {
     const set_state *state = d->state;
     memcpy(streams[0], state->index[split].data + sample * SIDE * SIDE, SIDE * SIDE);
     return BRAID_OK;
@@ -170,4 +170,4 @@ static braid_status check(const braid_data *d, problems *found, check_progress *
     return BRAID_OK;
 }
 
-const data_kind data_fmnist86 = {"fmnist86", matches, scan, read, path, check, forget};
+const data_kind data_fmnist86 = {"fmnist86", matches, scan, read_sample, path, check, forget};

@@ -354,7 +354,7 @@ static sound *find_sound(const braid_data *d, braid_split split, int64_t sample,
     return &state->train.sounds[file];
 }
 
-static braid_status read(const braid_data *d, braid_split split, int64_t sample, void *const *streams) {
+static braid_status read_sample(const braid_data *d, braid_split split, int64_t sample, void *const *streams) {
     int64_t window;
     const float *features;
     float *out = streams[0];
@@ -391,4 +391,4 @@ static braid_status check(const braid_data *d, problems *found, check_progress *
     return check_sounds(state, &state->test, found, progress);
 }
 
-const data_kind data_mimii = {"mimii", matches, scan, read, path, check, forget};
+const data_kind data_mimii = {"mimii", matches, scan, read_sample, path, check, forget};

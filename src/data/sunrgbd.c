@@ -274,7 +274,7 @@ static braid_status read_stream(const braid_data *d, const char *file, int strea
     return status;
 }
 
-static braid_status read(const braid_data *d, braid_split split, int64_t sample, void *const *streams) {
+static braid_status read_sample(const braid_data *d, braid_split split, int64_t sample, void *const *streams) {
     braid_status status = BRAID_OK;
     for (int s = 0; s < d->info.streams && !status; s++) {
         char *file;
@@ -354,4 +354,4 @@ static braid_status check(const braid_data *d, problems *found, check_progress *
     return BRAID_OK;
 }
 
-const data_kind data_sunrgbd = {"sunrgbd", matches, scan, read, path, check, forget};
+const data_kind data_sunrgbd = {"sunrgbd", matches, scan, read_sample, path, check, forget};

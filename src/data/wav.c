@@ -5,6 +5,7 @@
  */
 #include "data/wav.h"
 
+#include <math.h>
 #include <sndfile.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,6 +123,9 @@ static braid_status read_blocks(SNDFILE *sound, const wav_info *info, float *sam
             float sum = 0;
             for (int c = 0; c < info->channels; c++) sum += block[i * info->channels + c];
             samples[done + i] = sum / (float)info->channels;
+            if (!isfinite(sum))
+                return fail(BRAID_ERROR_DATA, "WAV: expected finite numbers, got %g in frame %lld", (double)sum,
+                            (long long)(done + i));
         }
         done += got;
     }

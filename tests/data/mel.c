@@ -182,6 +182,17 @@ static void refuses_what_is_wrong(void **state) {
     refuses(&other, f.used, "RIFF");
 }
 
+static void refuses_what_is_not_a_number(void **state) {
+    (void)state;
+    wav_file f = make_wav(3, 2, 32, 3);
+    for (int i = 0; i < 5; i++) put_sample(&f, 3, 32, 0.5f);
+    put_sample(&f, 3, 32, NAN);
+    refuses(&f, f.used, "expected finite numbers, got nan in frame 2");
+    f.used -= 4;
+    put_sample(&f, 3, 32, -INFINITY);
+    refuses(&f, f.used, "got -inf in frame 2");
+}
+
 static void written_sounds_come_back(void **state) {
     (void)state;
     float samples[1000], *again;
@@ -232,13 +243,10 @@ static void no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_the_formulas),
-        cmocka_unit_test(silence_is_the_floor),
-        cmocka_unit_test(options_are_checked),
-        cmocka_unit_test(reads_every_kind_of_number),
-        cmocka_unit_test(refuses_what_is_wrong),
-        cmocka_unit_test(written_sounds_come_back),
-        cmocka_unit_test(no_memory),
+        cmocka_unit_test(equals_the_formulas),      cmocka_unit_test(silence_is_the_floor),
+        cmocka_unit_test(options_are_checked),      cmocka_unit_test(reads_every_kind_of_number),
+        cmocka_unit_test(refuses_what_is_wrong),    cmocka_unit_test(refuses_what_is_not_a_number),
+        cmocka_unit_test(written_sounds_come_back), cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,9 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     wav_info info;
     float *samples;
     if (wav_read(data, bytes, &info, &samples) == BRAID_OK) {
-        int finite = 0;
-        for (int64_t i = 0; i < info.frames; i++) finite += isfinite(samples[i]) != 0;
-        MUTATE_MUST(finite <= info.frames && info.channels >= 1 && info.rate >= 1);
+        for (int64_t i = 0; i < info.frames; i++) MUTATE_MUST(isfinite(samples[i]));
+        MUTATE_MUST(info.channels >= 1 && info.rate >= 1);
         memory_free(samples);
     } else {
         MUTATE_MUST(strstr(fail_message(), "WAV: ") != NULL && samples == NULL);
