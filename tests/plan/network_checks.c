@@ -189,6 +189,30 @@ static void single_is_near_double(void **state) {
     }
 }
 
+/* Halves are as near as they can be: the twin of the parameters holds what the parameters hold. */
+static void half_is_not_far(void **state) {
+    static const braid_dtype halves[] = {BRAID_DTYPE_BF16, BRAID_DTYPE_F16};
+    (void)state;
+    for (int d = 0; d < 2; d++) {
+        trial_setup s = {.kind = "mlp", .net = {.layers = {30, 40, 7}}, .dtype = halves[d], .request = {.batch = 5}};
+        trial half = open_shaken(&s);
+        s.dtype = BRAID_DTYPE_F64;
+        trial precise = trial_open(&s);
+        int64_t count;
+        copy_model(&half, &precise);
+        trial_feed(&precise, precise.plan, 11, 0);
+        trial_run(half.plan, FORWARD);
+        trial_run(precise.plan, FORWARD);
+        double *got = trial_output(half.plan, &count), *expected = trial_output(precise.plan, &count);
+        double difference = trial_difference(got, expected, count);
+        assert_true(difference > 0 && difference <= (d ? 4e-3 : 3e-2));
+        memory_free(got);
+        memory_free(expected);
+        trial_close(&half);
+        trial_close(&precise);
+    }
+}
+
 /* ---- C11: streams are plain networks -------------------------------------------------------- */
 
 /* conv1.stream_weights.1 in LINet is conv1.stream2_weight in MCResNet. NULL: of neither stream. */
@@ -364,7 +388,7 @@ static void every_parameter_has_one_group(void **state) {
     int changed[4] = {0};
     assert_int_equal(braid_plan_group_count(t.plan), 4);
     for (int group = 0; group < 4; group++) {
-        for (int j = 0; j < 4; j++) OK(braid_plan_set_rates(t.plan, j, &(braid_rates){0.01, 0, j == group}));
+        for (int j = 0; j < 4; j++) OK(braid_plan_set_rates(t.plan, j, &(braid_rates){0.01, 0.5, j == group}));
         double **before = NULL;
         OK(memory_calloc((size_t)g->plane_count, sizeof *before, "parameters", (void **)&before));
         int64_t count;
@@ -535,6 +559,7 @@ int main(void) {
         cmocka_unit_test(only_training_counts),
         cmocka_unit_test(plans_share_their_model),
         cmocka_unit_test(single_is_near_double),
+        cmocka_unit_test(half_is_not_far),
         cmocka_unit_test(streams_are_plain_networks),
         cmocka_unit_test(streams_do_not_mix),
         cmocka_unit_test(fusions_are_their_formulas),

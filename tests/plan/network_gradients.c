@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "tests/support/given_net.h"
 #include "tests/support/trial.h"
 
 #define DIRECTIONS 20
@@ -166,6 +167,7 @@ static void check_network(const char *what, const trial_setup *setup, double h, 
 /* ---- The networks --------------------------------------------------------------------------- */
 
 #define TINY .width = 1.0 / 16
+#define LAYER(name, x, ...) braid_net_layer(net, name, x, &(braid_problem){__VA_ARGS__})
 #define IMAGES .batch = 2, .size = {33, 37}
 
 static void linet18(void **state) {
@@ -210,6 +212,31 @@ static void dropout(void **state) {
     check_network("linet18 with dropout", &s, STEP, NULL);
 }
 
+/* What braid's own networks have not: a value that is pooled in two ways, a sum without a normalisation, groups, a bias
+ * before a normalisation, an image seen as rows. */
+static void a_network_of_ones_own(void **state) {
+    const int64_t width = 6;
+    (void)state;
+    braid_net *net = given_net(NULL, NULL);
+    braid_value x = braid_net_join(net, braid_net_input(net, "a", 4), braid_net_input(net, "b", 2));
+    x = LAYER("conv1", x, .op = BRAID_OP_CONV2D, .out_channels = {6, 6}, .filter = {3, 3}, .groups = 2, .bias = 1);
+    x = LAYER("bn1", x, .op = BRAID_OP_BATCHNORM);
+    x = LAYER(NULL, x, .op = BRAID_OP_ACT);
+    braid_value mean = LAYER(NULL, x, .op = BRAID_OP_AVGPOOL);
+    braid_value most = LAYER(NULL, x, .op = BRAID_OP_MAXPOOL, .filter = {2, 2}, .stride = {2, 2});
+    most = LAYER(NULL, most, .op = BRAID_OP_AVGPOOL);
+    x = braid_net_reshape(net, braid_net_add(net, mean, most), width);
+    x = LAYER("norm", x, .op = BRAID_OP_LAYERNORM);
+    x = LAYER(NULL, x, .op = BRAID_OP_FUSE, .fusion = BRAID_FUSION_CONCAT);
+    x = LAYER("fc1", x, .op = BRAID_OP_LINEAR, .out_channels = {9}, .bias = 1);
+    x = LAYER(NULL, x, .op = BRAID_OP_ACT, .activation = BRAID_ACTIVATION_GELU);
+    x = LAYER(NULL, x, .op = BRAID_OP_DROPOUT, .rate = 0.25);
+    braid_net_output(net, LAYER("fc2", x, .op = BRAID_OP_LINEAR, .out_channels = {5}));
+    const trial_setup s = {.built = net, .request = {.batch = 3, .size = {9, 8}, .mask = 1}};
+    static const unsigned char blanked[2][4] = {{0, 1, 0}, {0, 0, 1}};
+    check_network("a network of one's own", &s, STEP, blanked);
+}
+
 static void lenet86(void **state) {
     const trial_setup s = {.kind = "lenet86", .request = {.batch = 1, .size = {86, 86}}};
     (void)state;
@@ -235,8 +262,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(linet18), cmocka_unit_test(linet18_with_masks),
         cmocka_unit_test(linet50), cmocka_unit_test(mcresnet18),
-        cmocka_unit_test(dropout), cmocka_unit_test(lenet86),
-        cmocka_unit_test(ssae),    cmocka_unit_test(mlp),
+        cmocka_unit_test(dropout), cmocka_unit_test(a_network_of_ones_own),
+        cmocka_unit_test(lenet86), cmocka_unit_test(ssae),
+        cmocka_unit_test(mlp),
     };
     return cmocka_run_group_tests_name("plan/network_gradients", tests, NULL, NULL);
 }

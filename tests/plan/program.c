@@ -191,6 +191,29 @@ static void dead_planes_are_dropped(void **state) {
     }
 }
 
+/* A normalisation that leads nowhere still moves its running statistics, in training only; its gradients are none. */
+static void what_leads_nowhere(void **state) {
+    (void)state;
+    for (int phase = 0; phase < BRAID_PHASE_COUNT; phase++) {
+        braid_net *net = given_net(NULL, NULL);
+        braid_value x = braid_net_input(net, "x", 4);
+        braid_value side = braid_net_layer(net, "side", x, &(braid_problem){.op = BRAID_OP_BATCHNORM});
+        (void)braid_net_layer(net, NULL, side, &(braid_problem){.op = BRAID_OP_ACT});
+        x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_AVGPOOL});
+        braid_net_output(net,
+                         braid_net_layer(net, "fc", x, &(braid_problem){.op = BRAID_OP_LINEAR, .out_channels = {3}}));
+        const program_options o = images((braid_phase)phase);
+        given_program g = {.net = net};
+        OK(program_build(graph_of_net(net), &o, &g.p));
+        assert_int_equal(count_calls(&g.p, BRAID_OP_BN_STATS, FORWARD), phase == BRAID_PHASE_TRAIN);
+        assert_int_equal(count_calls(&g.p, BRAID_OP_BN_FINALIZE, FORWARD), phase == BRAID_PHASE_TRAIN);
+        assert_int_equal(count_calls(&g.p, BRAID_OP_BN_APPLY, FORWARD), 0);
+        assert_int_equal(count_calls(&g.p, BRAID_OP_ACT, FORWARD) + count_calls(&g.p, BRAID_OP_BN_ACT, FORWARD), 0);
+        assert_int_equal(count_calls(&g.p, BRAID_OP_BN_SUMS, BACKWARD), 0);
+        discard(&g);
+    }
+}
+
 /* ---- Made again ----------------------------------------------------------------------------- */
 
 static int reads_tensor(const call *c, int tensor_index) {
@@ -456,10 +479,15 @@ static void runs_have_an_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_at_odd_sizes),        cmocka_unit_test(linet_is_covered),
-        cmocka_unit_test(mcresnet_is_covered),        cmocka_unit_test(dead_planes_are_dropped),
-        cmocka_unit_test(cheap_calls_are_made_again), cmocka_unit_test(made_again_is_the_same),
-        cmocka_unit_test(places_do_not_overlap),      cmocka_unit_test(steps_wait_for_what_they_read),
+        cmocka_unit_test(shapes_at_odd_sizes),
+        cmocka_unit_test(linet_is_covered),
+        cmocka_unit_test(mcresnet_is_covered),
+        cmocka_unit_test(dead_planes_are_dropped),
+        cmocka_unit_test(what_leads_nowhere),
+        cmocka_unit_test(cheap_calls_are_made_again),
+        cmocka_unit_test(made_again_is_the_same),
+        cmocka_unit_test(places_do_not_overlap),
+        cmocka_unit_test(steps_wait_for_what_they_read),
         cmocka_unit_test(runs_have_an_order),
     };
     return cmocka_run_group_tests_name("plan/program", tests, NULL, NULL);
