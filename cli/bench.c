@@ -9,20 +9,25 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench_network.h"
 #include "cli.h"
 
 typedef struct bench_options {
     common_options common;
+    network_options network;
     double seconds;
     const char *filter, *out;
-    int list, gate;
+    int list, gate, what;
 } bench_options;
 
 #define OFFSET(member) offsetof(bench_options, member)
 static const option bench_option_list[] = {
     {"filter", 0, OPTION_TEXT, "TEXT", "only problems that contain TEXT; several with commas", OFFSET(filter)},
     {"list", 0, OPTION_FLAG, NULL, "print the problems and run none; without an argument, the suites", OFFSET(list)},
-    {"seconds", 0, OPTION_REAL, "S", "time budget of each race (default: 2)", OFFSET(seconds)},
+    {"seconds", 0, OPTION_REAL, "S", "time budget of each race (default: 2), or of timing a network (5)",
+     OFFSET(seconds)},
+    {"what", 0, OPTION_CHOICE, "train|forward|step",
+     "of a network: forward, loss and backward (default), forward alone, or with the update", OFFSET(what)},
     {"gate", 0, OPTION_FLAG, NULL, "race again; exit 1 where the choice is slower than the vendor's", OFFSET(gate)},
     {"out", 0, OPTION_TEXT, "DIR", "also write run.json and results.csv to DIR", OFFSET(out)},
     {0}};
@@ -253,6 +258,29 @@ static int print_list(const bench_job *job) {
     return 0;
 }
 
+/* 1 where one of the words is a network. */
+static int names_network(const arguments *words) {
+    for (int i = 0; i < words->count; i++)
+        if (network_is_name(words->word[i])) return 1;
+    return 0;
+}
+
+static int bench_only_networks(const bench_options *options, const arguments *words) {
+    for (int i = 0; i < words->count; i++) {
+        if (!network_is_name(words->word[i]))
+            return complain(BRAID_ERROR_ARGUMENT,
+                            "expected networks alone or problems and suites alone, got \"%s\" beside a network",
+                            words->word[i]);
+    }
+    const char *given = options->gate     ? "--gate"
+                        : options->list   ? "--list"
+                        : options->filter ? "--filter"
+                        : options->out    ? "--out"
+                                          : NULL;
+    if (given) return complain(BRAID_ERROR_ARGUMENT, "%s: expected with problems and suites, got a network", given);
+    return bench_networks(words, &options->common, &options->network, (network_run)options->what, options->seconds);
+}
+
 static int run(const verb *self, int argc, char **argv) {
     bench_options options = {0};
     arguments words;
@@ -264,6 +292,10 @@ static int run(const verb *self, int argc, char **argv) {
         return complain(BRAID_ERROR_ARGUMENT, "expected %s, got nothing; braid bench --list names the suites",
                         self->arguments);
     interrupt_begin();
+    if (names_network(&words)) return bench_only_networks(&options, &words);
+    code = network_refuse(&options.network, "expected with networks, got a problem or a suite");
+    if (!code && options.what) code = complain(BRAID_ERROR_ARGUMENT, "--what: expected with networks, got none");
+    if (code) return code;
     bench_job job = {.options = &options, .argc = argc, .argv = argv};
     code = gather(&job, &words);
     if (!code) code = options.list ? print_list(&job) : run_job(&job);
@@ -276,7 +308,7 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_bench = {
     .name = "bench",
-    .arguments = "PROBLEM|SUITE ...",
+    .arguments = "PROBLEM|SUITE|NET ...",
     .summary = "the candidates of each problem side by side",
     .about = "Races all candidates of each problem and prints a row for each: the median time of one launch and\n"
              "its interval, GFLOP/s, GB/s, the share of the roofline (the time that the measured ceilings of this\n"
@@ -292,13 +324,15 @@ const verb verb_bench = {
              "dtype, median_ms, low_ms, high_ms, gflops, gbs, roofline, ratio, baseline, verdict, max_err and\n"
              "layout_copy_bytes. --gate races again: a choice that is slower than the fastest vendor candidate beyond\n"
              "noise gives way to the fresh race's, which must be confirmed; it fails where four races confirm none.\n"
+             "Of networks it times whole runs: see --what, and --batch, --size and the other options of networks.\n"
              "Ctrl-C ends after the current problem and keeps what was measured (exit 130).",
     .options = bench_option_list,
     .examples = "braid bench conv2d_fwd:f32:n3:b2:hw26x34:c256:k256:rs3x3:pad1\n"
                 "braid bench linet3 --device cpu --gate\n"
                 "braid bench linet3 --filter conv2d_bwd -o csv > rows.csv\n"
+                "braid bench linet18 --batch 2 --size 208x272 --dtype bf16\n"
                 "braid bench --list\n",
-    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK,
+    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_NETWORK,
     .most = MAX_ARGUMENTS,
     .run = run,
 };

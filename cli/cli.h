@@ -71,9 +71,8 @@ typedef struct verb {
 #define COMMON_TALK 4u    /* -q -v */
 #define COMMON_NETWORK 8u /* --streams --channels --classes --width ... */
 
-extern const verb verb_predict, verb_profile;
 extern const verb verb_bench, verb_check, verb_convert, verb_data, verb_demo, verb_doctor, verb_explain, verb_help,
-    verb_version;
+    verb_predict, verb_profile, verb_tune, verb_version;
 
 /* All verbs, ended by NULL. */
 extern const verb *const verbs[];
@@ -114,6 +113,17 @@ int complain_lab(braid_status status);
 
 /* 1 where a word names one of braid's networks. */
 int network_is_name(const char *word);
+
+/* The network whose name is nearest to a word, or NULL. Good until the next call. */
+const char *network_nearest(const char *word);
+
+/* Says that there is no such network, and which one may have been meant. Returns an exit code. */
+int network_unknown(const char *word);
+
+/* Refuses options of networks, or those that describe one, where none is wanted: "--width: why". Returns 0 where none
+ * was given, else an exit code. */
+int network_refuse(const network_options *options, const char *why);
+int network_refuse_description(const network_options *options, const char *why);
 
 /* The network of a name with the options that were given. Returns 0, or an exit code after a message. */
 int network_open(const char *name, const network_options *options, braid_net **net);

@@ -146,7 +146,8 @@ static int explain_network(const explain_options *options, const char *name) {
     int code = plan_work_open(name, &wish, &work);
     if (!code) {
         braid_status status = braid_report_create(&report);
-        if (!status) status = plan_report_fill(&work, NULL, report);
+        if (!status) status = plan_report_summary(&work, NULL, report);
+        if (!status) status = plan_report_calls(&work, NULL, &options->common, report);
         if (status) braid_report_destroy(report);
         code = status ? complain_lab(status) : output_report(report, (braid_format)options->common.format);
     }
@@ -164,8 +165,14 @@ static int run(const verb *self, int argc, char **argv) {
     if (options.common.help) return help_print(self);
     interrupt_begin();
     if (network_is_name(words.word[0])) return explain_network(&options, words.word[0]);
+    if (!strchr(words.word[0], ':') && network_nearest(words.word[0])) return network_unknown(words.word[0]);
     braid_status status = braid_problem_parse(words.word[0], &problem);
     if (status) return complain_braid(status);
+    code =
+        network_refuse(&options.network, "expected with a network, got a problem, which has its own shape and dtype");
+    if (!code && options.phase)
+        code = complain(BRAID_ERROR_ARGUMENT, "--phase: expected with a network, got a problem");
+    if (code) return code;
     code = context_open(&options.common, &context);
     if (code) return code;
     code = explain(&options, context, words.word[0]);
@@ -180,9 +187,13 @@ const verb verb_explain = {
     .about =
         "Shows the work of one problem (operations, least bytes, the time that the measured ceilings of this\n"
         "machine allow), every candidate with its time, error and workspace or the reason why it took no\n"
-        "part, which one is used, and why. Of a network it shows the fused graph call by call, the memory placed\n"
-        "against the sum of all tensors, and the chosen kernels. What an earlier race found is remembered; --again\n"
-        "measures. The columns are those of braid bench; compared counts outputs held against the reference.",
+        "part, which one is used, and why. The columns are those of braid bench; compared counts outputs held\n"
+        "against the reference. What an earlier race found is remembered; --again measures.\n\n"
+        "Of a network it shows the memory that is placed against the sum of all tensors, what the races brought, and\n"
+        "the calls of the fused graph, those of one problem together, costliest first: \"against\" is the time of\n"
+        "the fastest other candidate (vendor, else chain, else own) over that of the choice. \"again\" marks forward\n"
+        "calls that the backward pass repeats to save memory. -v lists every call in order, with its reason in full;\n"
+        "csv and json have all of it.",
     .options = explain_option_list,
     .examples = "braid explain linet18 --batch 2 --size 208x272\n"
                 "braid explain conv2d_fwd:f32:n3:b2:hw26x34:c256:k256:rs3x3:pad1\n"

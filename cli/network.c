@@ -16,6 +16,52 @@ int network_is_name(const char *word) {
     return 0;
 }
 
+const char *network_nearest(const char *word) {
+    char names[1024] = "";
+    for (int i = 0; braid_net_name(i); i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, " %s", braid_net_name(i));
+    }
+    return nearest_word(word, names, " ");
+}
+
+int network_unknown(const char *word) {
+    const char *nearest = network_nearest(word);
+    if (nearest) return complain(BRAID_ERROR_ARGUMENT, "unknown network \"%s\"; did you mean %s?", word, nearest);
+    return complain(
+        BRAID_ERROR_ARGUMENT,
+        "unknown network \"%s\"; expected linet, mcresnet with 18, 34, 50, 101 or 152, lenet86, ssae or mlp", word);
+}
+
+/* The first option that describes a network and was given; NULL: none was. */
+static const char *given_option(const network_options *o) {
+    return o->streams       ? "--streams"
+           : o->channels    ? "--channels"
+           : o->classes     ? "--classes"
+           : o->width > 0   ? "--width"
+           : o->dropout > 0 ? "--dropout"
+           : o->zero_init   ? "--zero-init"
+           : o->dilate      ? "--dilate"
+           : o->init        ? "--init"
+           : o->fusion      ? "--fusion"
+           : o->layers      ? "--layers"
+                            : NULL;
+}
+
+int network_refuse_description(const network_options *options, const char *why) {
+    const char *given = given_option(options);
+    return given ? complain(BRAID_ERROR_ARGUMENT, "%s: %s", given, why) : 0;
+}
+
+int network_refuse(const network_options *options, const char *why) {
+    const char *given = options->batch   ? "--batch"
+                        : options->size  ? "--size"
+                        : options->dtype ? "--dtype"
+                        : options->seed  ? "--seed"
+                                         : NULL;
+    return given ? complain(BRAID_ERROR_ARGUMENT, "%s: %s", given, why) : network_refuse_description(options, why);
+}
+
 /* Whole numbers separated by commas, at most `most`. Returns 0, or an exit code after a message. */
 static int parse_list(const char *name, const char *text, int64_t *list, int most) {
     for (int i = 0; text && *text; i++) {
@@ -41,6 +87,7 @@ int network_open(const char *name, const network_options *options, braid_net **n
                                 .init = options->init,
                                 .fusion = (braid_fusion)options->fusion};
     int64_t dilate[3] = {0};
+    if (!network_is_name(name)) return network_unknown(name);
     int code = parse_list("channels", options->channels, wanted.channels, BRAID_MAX_STREAMS);
     if (!code) code = parse_list("dilate", options->dilate, dilate, 3);
     if (!code) code = parse_list("layers", options->layers, wanted.layers, 15);

@@ -6,30 +6,69 @@
 #include "plan_report.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "plan_groups.h"
+
 /* What a network is usually planned at, where nothing is said. */
-static void default_shape(const char *name, braid_plan_request *r) {
-    int images = strncmp(name, "ssae", 4) != 0 && strncmp(name, "mlp", 3) != 0;
+static int default_shape(const char *name, braid_plan_request *r) {
+    int images = strncmp(name, "ssae", 4) != 0 && strncmp(name, "mlp", 3) != 0, lenet = !strcmp(name, "lenet86");
     if (!r->batch) r->batch = images ? 2 : 256;
-    if (!images || r->size[0]) return;
-    r->size[0] = strcmp(name, "lenet86") ? 208 : 86;
-    r->size[1] = strcmp(name, "lenet86") ? 272 : 86;
+    if (!images && r->size[0])
+        return complain(BRAID_ERROR_ARGUMENT, "--size: expected none, %s takes rows of numbers", name);
+    if (lenet && r->size[0] && (r->size[0] != 86 || r->size[1] != 86))
+        return complain(BRAID_ERROR_ARGUMENT, "--size: expected 86x86 for lenet86, got %lldx%lld",
+                        (long long)r->size[0], (long long)r->size[1]);
+    if (!images || r->size[0]) return 0;
+    r->size[0] = lenet ? 86 : 208;
+    r->size[1] = lenet ? 86 : 272;
+    return 0;
+}
+
+/* "linet18, batch 2, 208x272, f32, a training step with AdamW" */
+static void print_shape(const char *name, const plan_wish *wish, const braid_plan_request *r,
+                        char text[PLAN_SHAPE_TEXT]) {
+    char size[48] = "";
+    if (r->size[0]) snprintf(size, sizeof size, ", %lldx%lld", (long long)r->size[0], (long long)r->size[1]);
+    snprintf(text, PLAN_SHAPE_TEXT, "%s, batch %lld%s, %s, %s", name, (long long)r->batch, size,
+             braid_dtype_name(network_dtype(wish->network)),
+             r->phase == BRAID_PHASE_EVAL ? "a forward pass"
+             : r->optimiser               ? "a training step with AdamW"
+                                          : "forward, loss and backward");
+}
+
+static int show_planning(void *user, const braid_problem *problem, int index, int count) {
+    progress *bar = user;
+    char text[BRAID_PROBLEM_TEXT];
+    problem_shorten(problem, text);
+    bar->total = count;
+    progress_step(bar, index, text);
+    return interrupted();
 }
 
 int plan_work_open(const char *name, const plan_wish *wish, plan_work *work) {
-    braid_plan_request r = {
-        .phase = wish->phase, .batch = wish->network->batch, .optimiser = wish->optimiser, .choice = wish->choice};
+    progress bar;
+    braid_plan_request r = {.phase = wish->phase,
+                            .batch = wish->network->batch,
+                            .optimiser = wish->optimiser,
+                            .choice = wish->choice,
+                            .progress = show_planning,
+                            .user = &bar};
     const braid_model_options model = {.dtype = network_dtype(wish->network), .seed = wish->network->seed};
     *work = (plan_work){0};
+    progress_begin(&bar, 0, wish->common->quiet);
     int code = network_size(wish->network, r.size);
     if (!code) code = network_open(name, wish->network, &work->net);
+    if (!code) code = default_shape(name, &r);
     if (!code) code = context_open(wish->common, &work->context);
     if (code) return code;
-    default_shape(name, &r);
+    print_shape(name, wish, &r, work->shape);
     braid_status status = braid_model_create(work->context, work->net, &model, &work->model);
-    if (!status && !wish->common->quiet) fprintf(stderr, "planning %s ...\n", name);
     if (!status) status = braid_plan_create(work->model, &r, &work->plan);
+    progress_clear(&bar);
+    work->updates = wish->optimiser != BRAID_OPTIMISER_NONE;
+    work->planning_s = clock_s() - bar.started_s;
     return status ? complain_braid(status) : 0;
 }
 
@@ -38,6 +77,47 @@ void plan_work_close(plan_work *work) {
     braid_model_destroy(work->model);
     braid_context_destroy(work->context);
     braid_net_destroy(work->net);
+}
+
+/* Numbers from -1 to 1, the same every time. */
+static void fill_random(void *data, size_t count, int is_double) {
+    uint32_t state = 1;
+    for (size_t j = 0; j < count; j++) {
+        state = state * 1664525u + 1013904223u;
+        double value = (double)(state >> 8) / (1 << 23) - 1;
+        if (is_double)
+            ((double *)data)[j] = value;
+        else
+            ((float *)data)[j] = (float)value;
+    }
+}
+
+static int fill_stream(plan_work *work, int stream) {
+    const char *name = braid_net_stream(work->net, stream, NULL);
+    braid_operand_info info = {0};
+    void *memory;
+    braid_status status = braid_plan_tensor(work->plan, name, &info, &memory);
+    int is_double = info.dtype == BRAID_DTYPE_F64;
+    size_t count = 1, each = is_double ? sizeof(double) : sizeof(float);
+    if (status) return complain_braid(status);
+    for (int axis = 0; axis < info.rank; axis++) count *= (size_t)info.dims[0][axis]; /* fits: it was allocated */
+    void *data = calloc(count + 1, each);
+    if (!data) return complain(BRAID_ERROR_MEMORY, "no memory for %zu numbers of %s", count, name);
+    fill_random(data, count, is_double);
+    status = braid_plan_set_input(work->plan, name, data, count * each);
+    free(data);
+    return status ? complain_braid(status) : 0;
+}
+
+int plan_work_fill(plan_work *work) {
+    const braid_rates rates = {.learning_rate = 1e-9, .active = 1};
+    int code = 0;
+    for (int i = 0; i < braid_net_stream_count(work->net) && !code; i++) code = fill_stream(work, i);
+    for (int g = 0; work->updates && g < braid_plan_group_count(work->plan) && !code; g++) {
+        braid_status status = braid_plan_set_rates(work->plan, g, &rates);
+        if (status) code = complain_braid(status);
+    }
+    return code;
 }
 
 /* ---- Memory -------------------------------------------------------------------------------- */
@@ -75,18 +155,11 @@ static const braid_column step_columns[] = {
 };
 #define STEP_COLUMNS ((int)(sizeof step_columns / sizeof step_columns[0]))
 
-static const char *segment_name(const braid_step_info *info) {
-    if (info->made_again) return "again";
-    return info->segment == BRAID_SEGMENT_FORWARD    ? "forward"
-           : info->segment == BRAID_SEGMENT_BACKWARD ? "backward"
-                                                     : "update";
-}
-
 static braid_status add_step(braid_table *table, int index, const braid_step_info *info, double seconds, double total) {
     char problem[BRAID_PROBLEM_TEXT];
     braid_status status = braid_problem_print(info->problem, problem, sizeof problem);
     if (!status) status = braid_table_add_number(table, index);
-    if (!status) status = braid_table_add_text(table, segment_name(info));
+    if (!status) status = braid_table_add_text(table, step_segment_name(info));
     if (!status) status = braid_table_add_number(table, seconds > 0 ? 1e3 * seconds : NAN);
     if (!status) status = braid_table_add_number(table, total > 0 ? seconds / total : NAN);
     if (!status) status = braid_table_add_number(table, info->natural);
@@ -94,12 +167,6 @@ static braid_status add_step(braid_table *table, int index, const braid_step_inf
     if (!status) status = braid_table_add_text(table, problem);
     if (!status) status = braid_table_add_text(table, info->kernel);
     return status ? status : braid_table_add_text(table, info->race->why);
-}
-
-static double step_seconds(const braid_plan *plan, int index, const double *seconds) {
-    braid_step_info info;
-    if (seconds) return seconds[index];
-    return braid_plan_step(plan, index, &info) ? 0 : info.seconds;
 }
 
 static braid_status make_steps(const braid_plan *plan, const double *seconds, braid_table **table) {
@@ -118,39 +185,157 @@ static braid_status make_steps(const braid_plan *plan, const double *seconds, br
     return status;
 }
 
-/* How the work is divided: which kinds of kernel do it, and how many ops each call stands for. */
-static braid_status add_summary(const plan_work *work, const double *seconds, braid_report *report) {
-    int count = braid_plan_step_count(work->plan), kinds[BRAID_KIND_CHAIN + 1] = {0}, natural = 0;
-    double total = 0;
-    char text[200];
-    for (int j = 0; j < count; j++) {
-        braid_step_info info;
-        if (braid_plan_step(work->plan, j, &info)) continue;
-        natural += info.natural;
-        total += step_seconds(work->plan, j, seconds);
-        if (info.race->winner >= 0) kinds[info.race->candidates[info.race->winner].kind]++;
+/* ---- Summary ------------------------------------------------------------------------------- */
+
+/* What the calls of a plan add up to. */
+typedef struct totals {
+    int calls, natural, timed, forward, backward, problems, remembered, again, kinds[BRAID_KIND_CHAIN + 1];
+    double seconds, kind_seconds[BRAID_KIND_CHAIN + 1];
+    /* calls where a vendor kernel, or the chain of a fused op, was timed too: its seconds and those of the choice */
+    int against_calls[2];
+    double against[2], chosen[2];
+} totals;
+
+/* Seconds of the fastest candidate of a kind; 0: none has a time. */
+static double fastest_of(const braid_race *race, braid_kind kind) {
+    double best = 0;
+    for (int i = 0; i < race->count; i++) {
+        const braid_candidate *c = &race->candidates[i];
+        if (c->kind == kind && !c->reason && c->median_s > 0 && (best <= 0 || c->median_s < best)) best = c->median_s;
     }
-    snprintf(text, sizeof text, "%d calls; %d ops of the network; kernels: %d own, %d vendor, %d chains, %d reference",
-             count, natural, kinds[BRAID_KIND_OWN], kinds[BRAID_KIND_VENDOR], kinds[BRAID_KIND_CHAIN],
-             kinds[BRAID_KIND_REF]);
-    braid_status status = braid_report_add_text(report, "calls", "calls", text);
-    if (status || total <= 0) return status;
-    snprintf(text, sizeof text, "%.2f ms, %s", 1e3 * total, seconds ? "measured step by step" : "the sum of the races");
-    status = braid_report_add_text(report, "time", "time", text);
-    return status ? status : braid_report_add_number(report, "ms", NULL, 1e3 * total);
+    return best;
 }
 
-braid_status plan_report_fill(const plan_work *work, const double *seconds, braid_report *report) {
-    braid_table *steps = NULL;
+static int seen_before(const braid_plan *plan, int index, const braid_problem *problem) {
+    braid_step_info info;
+    for (int j = 0; j < index; j++)
+        if (!braid_plan_step(plan, j, &info) && info.problem == problem) return 1;
+    return 0;
+}
+
+static void add_up_race(const braid_race *race, totals *t) {
+    double chosen = race->winner >= 0 ? race->candidates[race->winner].median_s : 0;
+    const double others[] = {fastest_of(race, BRAID_KIND_VENDOR), fastest_of(race, BRAID_KIND_CHAIN)};
+    for (int i = 0; i < 2 && chosen > 0; i++) {
+        if (others[i] <= 0) continue;
+        t->against_calls[i]++;
+        t->against[i] += others[i];
+        t->chosen[i] += chosen;
+        break;
+    }
+}
+
+static totals add_up(const braid_plan *plan, const double *seconds) {
+    totals t = {.calls = braid_plan_step_count(plan)};
+    for (int j = 0; j < t.calls; j++) {
+        braid_step_info info;
+        if (braid_plan_step(plan, j, &info)) continue;
+        double each = step_seconds(plan, j, seconds);
+        t.natural += info.segment == BRAID_SEGMENT_FORWARD ? info.natural : 0;
+        t.again += info.made_again;
+        t.seconds += each;
+        t.timed += each > 0;
+        t.forward += info.segment == BRAID_SEGMENT_FORWARD;
+        t.backward += info.segment == BRAID_SEGMENT_BACKWARD && !info.made_again;
+        if (!seen_before(plan, j, info.problem)) {
+            t.problems++;
+            t.remembered += info.race->from_wisdom;
+        }
+        if (info.race->winner < 0) continue;
+        braid_kind kind = info.race->candidates[info.race->winner].kind;
+        t.kinds[kind]++;
+        t.kind_seconds[kind] += each;
+        add_up_race(info.race, &t);
+    }
+    return t;
+}
+
+int plan_problem_count(const braid_plan *plan) { return add_up(plan, NULL).problems; }
+
+int plan_remembered_count(const braid_plan *plan) { return add_up(plan, NULL).remembered; }
+
+/* "own 61 (72 %)" for every kind of kernel that is used. */
+static void print_kinds(const totals *t, char *text, size_t room) {
+    size_t used = 0;
+    text[0] = 0;
+    for (int kind = 0; kind <= BRAID_KIND_CHAIN && used < room; kind++) {
+        if (!t->kinds[kind]) continue;
+        int wrote = snprintf(text + used, room - used, "%s%d %s", used ? ", " : "", t->kinds[kind],
+                             braid_kind_name((braid_kind)kind));
+        if (wrote > 0) used += (size_t)wrote;
+        if (t->seconds > 0 && used < room)
+            wrote =
+                snprintf(text + used, room - used, " (%.0f %% of the time)", 100 * t->kind_seconds[kind] / t->seconds);
+        if (t->seconds > 0 && wrote > 0) used += (size_t)wrote;
+    }
+}
+
+static braid_status add_against(const totals *t, braid_report *report) {
+    static const char *const keys[] = {"against_vendor", "against_chain"};
+    static const char *const words[] = {"the fastest vendor kernel of each alone", "the ops of the network one by one"};
+    braid_status status = BRAID_OK;
+    const char *title = "races";
+    for (int i = 0; i < 2 && !status; i++) {
+        char text[200];
+        if (!t->against_calls[i]) continue;
+        snprintf(text, sizeof text, "%.2fx on %d calls: %.4g ms chosen, %.4g ms by %s", t->against[i] / t->chosen[i],
+                 t->against_calls[i], 1e3 * t->chosen[i], 1e3 * t->against[i], words[i]);
+        status = braid_report_add_text(report, keys[i], title, text);
+        title = "";
+    }
+    return status;
+}
+
+static braid_status add_totals(const plan_work *work, const double *seconds, braid_report *report) {
+    totals t = add_up(work->plan, seconds);
+    char text[300];
+    int update = t.calls - t.forward - t.backward - t.again;
+    snprintf(text, sizeof text,
+             "%d calls: %d forward for the %d ops of the network, %d again to save memory, %d backward, %d update; "
+             "%d problems",
+             t.calls, t.forward, t.natural, t.again, t.backward, update, t.problems);
+    braid_status status = braid_report_add_text(report, "calls", "graph", text);
+    print_kinds(&t, text, sizeof text);
+    if (!status) status = braid_report_add_text(report, "kernels", "kernels", text);
+    if (!status) status = add_against(&t, report);
+    if (!status) status = braid_report_add_number(report, "problem_count", NULL, t.problems);
+    if (!status) status = braid_report_add_number(report, "remembered_count", NULL, t.remembered);
+    if (status || t.seconds <= 0) return status;
+    const char *source = seconds ? "measured call by call" : "the sum of the races";
+    if (t.timed == t.calls)
+        snprintf(text, sizeof text, "%.4g ms, %s", 1e3 * t.seconds, source);
+    else
+        snprintf(text, sizeof text, "%.4g ms, %s of %d calls; of the others no time is known", 1e3 * t.seconds, source,
+                 t.timed);
+    status = braid_report_add_text(report, "time", "time", text);
+    return status ? status : braid_report_add_number(report, "ms", NULL, 1e3 * t.seconds);
+}
+
+braid_status plan_report_summary(const plan_work *work, const double *seconds, braid_report *report) {
     char parameters[80];
     const char *description = braid_net_describe(work->net);
     snprintf(parameters, sizeof parameters, "%lld in %d tensors", (long long)braid_net_parameter_count(work->net),
              braid_net_tensor_count(work->net));
-    braid_status status = braid_report_add_text(report, "network", "network", description ? description : "built");
+    braid_status status = braid_report_add_text(report, "plan", "network", work->shape);
+    if (!status) status = braid_report_add_text(report, "network", NULL, description);
     if (!status) status = braid_report_add_text(report, "parameters", "parameters", parameters);
     if (!status) status = braid_report_add_text(report, "device", "device", braid_context_device(work->context));
     if (!status) status = add_memory(work, report);
-    if (!status) status = add_summary(work, seconds, report);
-    if (!status) status = make_steps(work->plan, seconds, &steps);
-    return status ? status : braid_report_add_table(report, "steps", NULL, steps);
+    return status ? status : add_totals(work, seconds, report);
+}
+
+#define SHOWN_GROUPS 20
+
+braid_status plan_report_calls(const plan_work *work, const double *seconds, const common_options *common,
+                               braid_report *report) {
+    braid_table *table = NULL;
+    braid_status status = BRAID_OK;
+    int page = common->format == BRAID_FORMAT_TABLE || common->format == BRAID_FORMAT_MD;
+    if (common->format != BRAID_FORMAT_CSV) {
+        status = plan_groups_table(work->plan, seconds, page && !common->verbose ? SHOWN_GROUPS : 0, &table);
+        if (!status) status = braid_report_add_table(report, "problems", NULL, table);
+    }
+    if (status || (page && !common->verbose)) return status;
+    status = make_steps(work->plan, seconds, &table);
+    return status ? status : braid_report_add_table(report, "steps", NULL, table);
 }

@@ -1,6 +1,6 @@
 /*
  * A plan of a network as a report: its memory, its steps with their kernels, and why each was chosen. Shared by
- * explain and profile.
+ * explain, profile and tune.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,12 +9,17 @@
 
 #include "cli.h"
 
+#define PLAN_SHAPE_TEXT 160
+
 /* What a verb does with a plan. */
 typedef struct plan_work {
     braid_net *net;
     braid_context *context;
     braid_model *model;
     braid_plan *plan;
+    char shape[PLAN_SHAPE_TEXT]; /* what is planned, in words */
+    int updates;                 /* 1: the plan has an optimiser */
+    double planning_s;           /* how long it took to choose */
 } plan_work;
 
 typedef struct plan_wish {
@@ -30,7 +35,20 @@ typedef struct plan_wish {
 int plan_work_open(const char *name, const plan_wish *wish, plan_work *work);
 void plan_work_close(plan_work *work);
 
-/* Adds the lines on the network and its memory, and the table of its steps; seconds[j], where given, was measured. */
-braid_status plan_report_fill(const plan_work *work, const double *seconds, braid_report *report);
+/* Random inputs, and rates with which the update does its work and changes next to nothing. Returns 0, or an exit code
+ * after a message. */
+int plan_work_fill(plan_work *work);
+
+/* Different problems of a plan, and how many of them were remembered from earlier races. */
+int plan_problem_count(const braid_plan *plan);
+int plan_remembered_count(const braid_plan *plan);
+
+/* Adds the lines on the network, its memory, its calls and what the races brought; seconds[j], where given, was
+ * measured. */
+braid_status plan_report_summary(const plan_work *work, const double *seconds, braid_report *report);
+
+/* Adds the calls: for people grouped by problem, with -v every group and every call; for programs everything. */
+braid_status plan_report_calls(const plan_work *work, const double *seconds, const common_options *common,
+                               braid_report *report);
 
 #endif

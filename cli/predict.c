@@ -35,6 +35,7 @@ typedef struct prediction {
     float *input[BRAID_MAX_STREAMS];
     size_t sample[BRAID_MAX_STREAMS]; /* numbers of one sample */
     braid_file_tensor found[BRAID_MAX_STREAMS];
+    char names[512]; /* of all tensors of the input file, for messages */
     int64_t samples, classes;
     float *logits;
 } prediction;
@@ -44,6 +45,8 @@ typedef struct prediction {
 /* Looks for the tensors of the streams in a file. */
 static void take_tensor(void *user, const braid_file_tensor *tensor) {
     prediction *p = user;
+    size_t used = strlen(p->names);
+    snprintf(p->names + used, sizeof p->names - used, "%s%s", used ? ", " : "", tensor->name);
     for (int i = 0; i < braid_net_stream_count(p->net); i++) {
         if (strcmp(tensor->name, braid_net_stream(p->net, i, NULL)) != 0) continue;
         p->found[i] = *tensor;
@@ -51,22 +54,35 @@ static void take_tensor(void *user, const braid_file_tensor *tensor) {
     }
 }
 
+/* "[4,3,33,41]" */
+static void print_shape(const braid_file_tensor *t, char *text, size_t room) {
+    size_t used = 0;
+    for (int axis = 0; axis < t->rank && used < room; axis++) {
+        int wrote = snprintf(text + used, room - used, "%s%lld", axis ? "," : "[", (long long)t->dims[axis]);
+        if (wrote > 0) used += (size_t)wrote;
+    }
+    snprintf(used < room ? text + used : text, used < room ? room - used : 0, t->rank ? "]" : "[]");
+}
+
 /* Each stream must be there, [B,C,H,W] or [B,C], with the same batch and size as the first. */
 static int check_stream(const prediction *p, int i, const char *path) {
     int64_t channels = 0;
     const char *name = braid_net_stream(p->net, i, &channels);
     const braid_file_tensor *t = &p->found[i], *first = &p->found[0];
+    char shape[200], first_shape[200];
     if (!t->name)
-        return complain(BRAID_ERROR_DATA, "%s: expected a tensor \"%s\" for stream %d, got none of that name", path,
-                        name, i);
+        return complain(BRAID_ERROR_DATA, "%s: expected a tensor \"%s\" for stream %d of the network, got only: %s",
+                        path, name, i, p->names[0] ? p->names : "nothing");
+    print_shape(t, shape, sizeof shape);
+    print_shape(first, first_shape, sizeof first_shape);
+    if ((t->rank != 2 && t->rank != 4) || t->dims[1] != channels || t->dims[0] < 1)
+        return complain(BRAID_ERROR_DATA, "%s: %s: expected [B,%lld,H,W] or [B,%lld] (%lld channels), got %s", path,
+                        name, (long long)channels, (long long)channels, (long long)channels, shape);
     int same = t->rank == first->rank && t->dims[0] == first->dims[0];
     for (int axis = 2; same && axis < t->rank; axis++) same = t->dims[axis] == first->dims[axis];
-    if ((t->rank == 2 || t->rank == 4) && t->dims[1] == channels && t->dims[0] > 0 && same) return 0;
-    return complain(
-        BRAID_ERROR_DATA,
-        "%s: expected %s as [B,%lld,H,W] or [B,%lld] with the batch and size of the first stream, got rank %d "
-        "with %lld samples of %lld channels",
-        path, name, (long long)channels, (long long)channels, t->rank, (long long)t->dims[0], (long long)t->dims[1]);
+    if (same) return 0;
+    return complain(BRAID_ERROR_DATA, "%s: %s: expected the batch and size of %s, %s, got %s", path, name, first->name,
+                    first_shape, shape);
 }
 
 static int read_inputs(prediction *p, const char *path) {
@@ -197,6 +213,13 @@ static int run(const verb *self, int argc, char **argv) {
                         options.input ? "no --out" : "no --input");
     if (network_dtype(&options.network) == BRAID_DTYPE_F64)
         return complain(BRAID_ERROR_ARGUMENT, "--dtype: expected f32, bf16 or f16 for a prediction, got f64");
+    if (options.network.size || options.network.seed)
+        return complain(BRAID_ERROR_ARGUMENT, "%s: expected none, the %s", options.network.size ? "--size" : "--seed",
+                        options.network.size ? "inputs have their size" : "model file has all parameters");
+    if (!options.net)
+        code = network_refuse_description(&options.network,
+                                          "expected with --net, or not at all: the model file describes its network");
+    if (code) return code;
     interrupt_begin();
     code = predict(&options, words.word[0], &p);
     braid_model_destroy(p.model);

@@ -38,7 +38,8 @@ static int profile(const profile_options *options, plan_work *work) {
         return complain_braid(status);
     }
     status = braid_report_create(&report);
-    if (!status) status = plan_report_fill(work, seconds, report);
+    if (!status) status = plan_report_summary(work, seconds, report);
+    if (!status) status = plan_report_calls(work, seconds, &options->common, report);
     free(seconds);
     if (!status) return output_report(report, (braid_format)options->common.format);
     braid_report_destroy(report);
@@ -60,7 +61,8 @@ static int run(const verb *self, int argc, char **argv) {
                             .choice = {.effort = (braid_effort)options.effort, .seconds = options.seconds}};
     interrupt_begin();
     code = plan_work_open(words.word[0], &wish, &work);
-    if (!code) code = profile(&options, &work);
+    if (!code) code = plan_work_fill(&work);
+    if (!code && !interrupted()) code = profile(&options, &work);
     plan_work_close(&work);
     return !code && interrupted() ? EXIT_INTERRUPTED : code;
 }
@@ -69,8 +71,9 @@ const verb verb_profile = {
     .name = "profile",
     .arguments = "NET",
     .summary = "the time of every kernel of a network",
-    .about = "Plans a training step (or a forward pass) of a network, runs it on zeros step by step, and shows the\n"
-             "time of every kernel, its share of the whole and the memory of the plan.",
+    .about =
+        "Plans a training step (or a forward pass) of a network, runs it on random inputs call by call, and shows the\n"
+        "time of every kernel, its share of the whole and the memory of the plan.",
     .options = profile_option_list,
     .examples = "braid profile linet18 --batch 2 --size 208x272\n"
                 "braid profile mcresnet18 --phase eval --dtype bf16 -o csv\n",

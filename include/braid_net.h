@@ -146,22 +146,28 @@ typedef enum braid_optimiser {
     BRAID_OPTIMISER_COUNT
 } braid_optimiser;
 
+/* Told before the kernel of a problem is chosen: `index` counts from 0, `count` problems are known so far. A result other
+ * than 0 ends the races: what is left is chosen by what is remembered, or by the cost model. */
+typedef int (*braid_plan_progress)(void *user, const braid_problem *problem, int index, int count);
+
 /* What a plan is for. Zero means the default. */
 typedef struct braid_plan_request {
-    braid_phase phase;         /* train, or eval: running statistics, no dropout, no gradients */
-    int64_t batch;             /* samples; default 1 */
-    int64_t size[2];           /* height and width of the images; networks on rows take none */
-    int mask;                  /* 1: samples of streams may be blanked */
-    braid_loss loss;           /* default: none with eval; with train cross entropy, or mse for an autoencoder */
-    double smoothing;          /* label smoothing */
-    double alpha, gamma;       /* of the focal loss */
-    int class_weights;         /* 1: every class has a weight, tensor "class_weights" */
-    braid_optimiser optimiser; /* what the segment update does; default: nothing */
-    double momentum;           /* sgd, rmsprop */
-    int nesterov;              /* sgd */
-    double clip_norm;          /* largest norm of all gradients together; 0: no limit */
-    int keep_all;              /* 1: keep every activation for the backward pass; 0: make cheap ones again */
-    braid_plan_options choice; /* how kernels are chosen; seconds: of the whole plan, default 20 */
+    braid_phase phase;            /* train, or eval: running statistics, no dropout, no gradients */
+    int64_t batch;                /* samples; default 1 */
+    int64_t size[2];              /* height and width of the images; networks on rows take none */
+    int mask;                     /* 1: samples of streams may be blanked */
+    braid_loss loss;              /* default: none with eval; with train cross entropy, or mse for an autoencoder */
+    double smoothing;             /* label smoothing */
+    double alpha, gamma;          /* of the focal loss */
+    int class_weights;            /* 1: every class has a weight, tensor "class_weights" */
+    braid_optimiser optimiser;    /* what the segment update does; default: nothing */
+    double momentum;              /* sgd, rmsprop */
+    int nesterov;                 /* sgd */
+    double clip_norm;             /* largest norm of all gradients together; 0: no limit */
+    int keep_all;                 /* 1: keep every activation for the backward pass; 0: make cheap ones again */
+    braid_plan_options choice;    /* how kernels are chosen; seconds: of the whole plan, default 20 */
+    braid_plan_progress progress; /* NULL: nobody is told */
+    void *user;                   /* for progress */
 } braid_plan_request;
 
 /* The parts of a plan, each of which can be run alone; bits. */

@@ -67,6 +67,12 @@ static int is_stored(const braid_model *model, int j) {
     return model->offset[j] >= 0 && strncmp(model->graph->planes[j].name, "braid.", 6) != 0;
 }
 
+/* Adds "; extra 2 (fc.weight, fc.bias)" to a text where there is something to tell. */
+static void add_complaint(const complaint *c, const char *what, char *text, size_t size) {
+    size_t used = strlen(text);
+    if (c->count) snprintf(text + used, size - used, "; %s %d (%s)", what, c->count, c->names);
+}
+
 static braid_status compare(const braid_model *model, const safetensors *file, const char *path) {
     complaint missing = {0}, extra = {0}, other = {0};
     for (int j = 0; j < model->graph->plane_count; j++) {
@@ -85,11 +91,11 @@ static braid_status compare(const braid_model *model, const safetensors *file, c
         if (plane < 0 && !may_exceed(name)) complain(&extra, name, "");
     }
     if (!missing.count && !extra.count && !other.count) return BRAID_OK;
-    return fail(
-        BRAID_ERROR_MODEL,
-        "%.200s: expected the tensors of this network; missing %d (%s), extra %d (%s), of another shape %d (%s); "
-        "nothing was loaded",
-        path, missing.count, missing.names, extra.count, extra.names, other.count, other.names);
+    char found[3 * sizeof missing.names] = "";
+    add_complaint(&missing, "missing", found, sizeof found);
+    add_complaint(&extra, "extra", found, sizeof found);
+    add_complaint(&other, "of another shape", found, sizeof found);
+    return fail(BRAID_ERROR_MODEL, "%.200s: expected the tensors of this network%s; nothing was loaded", path, found);
 }
 
 /* ---- Loading ------------------------------------------------------------------------------- */
@@ -211,7 +217,7 @@ braid_status braid_net_from_file(const char *path, braid_net **net) {
         description ? braid_net_from_description(description, strlen(description), net)
                     : fail(BRAID_ERROR_MODEL,
                            "%.200s: expected the description of a network (%s in the metadata), got none; name the "
-                           "network on the command line, or build it and load the file into its model",
+                           "network on the command line (--net NET), or build it and load the file into its model",
                            path, DESCRIPTION_KEY);
     safetensors_close(file);
     return status;

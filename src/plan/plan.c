@@ -38,6 +38,13 @@ static braid_status find_op(braid_plan *plan, const braid_problem *problem, brai
     return BRAID_OK;
 }
 
+/* Tells the caller which op is next. One that has had enough gets the rest without races. */
+static void tell_progress(braid_plan *plan, int j, braid_plan_options *each) {
+    braid_plan_request *r = &plan->request;
+    if (r->progress && r->progress(r->user, &plan->ops[j]->problem, j, plan->op_count))
+        each->effort = r->choice.effort = BRAID_EFFORT_ESTIMATE;
+}
+
 /* Chooses the kernels of all ops from `first` on, each with its share of the time. */
 static braid_status choose_kernels(braid_plan *plan, int first) {
     braid_plan_options each = plan->request.choice;
@@ -45,7 +52,10 @@ static braid_status choose_kernels(braid_plan *plan, int first) {
     if (plan->model->context->repro == BRAID_REPRO_THREADS)
         each.effort = BRAID_EFFORT_ESTIMATE; /* times decide nothing */
     if (each.effort != BRAID_EFFORT_EXHAUSTIVE) each.seconds = seconds / (plan->op_count > 0 ? plan->op_count : 1);
-    for (int j = first; j < plan->op_count; j++) TRY(op_choose(plan->ops[j], &each));
+    for (int j = first; j < plan->op_count; j++) {
+        tell_progress(plan, j, &each);
+        TRY(op_choose(plan->ops[j], &each));
+    }
     return BRAID_OK;
 }
 

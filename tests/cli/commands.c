@@ -1,18 +1,16 @@
 /*
  * The command line from outside: every case is a shell line with the exit code it must have and
- * words that must stand on standard output and standard error. $B is the program; each case runs in
- * an empty folder; they share one folder of wisdom.
+ * words that must stand on standard output and standard error (tests/support/shell.h).
  *
  * SPDX-License-Identifier: MIT
  */
 #include "tests/support/unit.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "tests/support/shell.h"
 
 #define SMALL "linear_fwd:f32:b8:c32:k15:bias1"
 #define QUICK " --device cpu --seconds 0.02 -q "
@@ -34,13 +32,6 @@
     "\\0\\0\\352\\140\\0\\0\\352\\140\\010\\002\\0\\0\\0\\017\\260\\342\\025" \
     "\\0\\0\\0\\0IDAT\\065\\257\\006\\036' > bomb && "
 
-typedef struct command {
-    const char *line;
-    int code;
-    const char *out; /* words of standard output, separated by |; NULL: it must be empty; "": anything */
-    const char *err; /* the same for standard error; words with ! in front must be absent */
-} command;
-
 static const command commands[] = {
     /* the front door */
     {"$B", 2, NULL, "expected a verb|braid help"},
@@ -56,8 +47,7 @@ static const command commands[] = {
     {"$B bnech", 2, NULL, "unknown verb \"bnech\"|did you mean \"bench\""},
     {"$B exp", 2, NULL, "did you mean \"explain\""},
     {"$B train linet18", 2, NULL, "unknown verb \"train\"|expected one of: doctor"},
-    {"$B profile", 2, NULL, "unknown verb"},
-    {"$B tune", 2, NULL, "unknown verb"},
+    {"$B eval", 2, NULL, "unknown verb"},
     {"$B ''", 2, NULL, "unknown verb \"\""},
     {"$B --device cpu bench", 2, NULL, "expected a verb first|--device"},
     {"$B \"$(printf 'a\\033[31m')\"", 2, NULL, "a?[31m"},
@@ -94,7 +84,7 @@ static const command commands[] = {
     {"$B explain " SMALL " --effort meas", 2, NULL, "did you mean measure"},
     /* arguments */
     {"$B bench", 2, NULL, "expected PROBLEM|--list"},
-    {"$B explain", 2, NULL, "expected PROBLEM, got nothing"},
+    {"$B explain", 2, NULL, "expected PROBLEM|NET, got nothing"},
     {"$B explain " SMALL " " SMALL, 2, NULL, "at most 1 argument"},
     {"$B doctor now", 2, NULL, "expected no argument, got \"now\""},
     {"$B demo now", 2, NULL, "expected no argument"},
@@ -264,70 +254,6 @@ static const command commands[] = {
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
-static char folder[] = "/tmp/braid_cli_XXXXXX";
-
-static char *read_all(const char *name) {
-    char path[128];
-    size_t room = 1u << 20, used = 0;
-    char *text = calloc(1, room);
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "r");
-    if (file && text) used = fread(text, 1, room - 1, file);
-    if (file) fclose(file);
-    assert_non_null(text);
-    text[used] = 0;
-    return text;
-}
-
-/* Runs a line in the empty work folder. Returns the exit code. */
-static int run_line(const char *line) {
-    char script[4096];
-    snprintf(script, sizeof script,
-             "rm -rf %s/work && mkdir %s/work && cd %s/work && export BRAID_CACHE_DIR=%s/cache B='%s' && "
-             "unset BRAID_DEVICE BRAID_DISABLE BRAID_SUITE_PATH BRAID_LOG; { %s\n} >%s/out 2>%s/err",
-             folder, folder, folder, folder, BRAID_PROGRAM, line, folder, folder);
-    int status = system(script);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void expect_words(const command *c, const char *where, const char *text, const char *words) {
-    char word[512];
-    if (!words) {
-        if (*text) fail_msg("%s: expected nothing on %s, got:\n%s", c->line, where, text);
-        return;
-    }
-    while (*words) {
-        size_t length = strcspn(words, "|");
-        snprintf(word, sizeof word, "%.*s", (int)length, words);
-        int absent = word[0] == '!';
-        if ((strstr(text, word + absent) != NULL) == absent)
-            fail_msg("%s: expected%s \"%s\" on %s, got:\n%s", c->line, absent ? " no" : "", word + absent, where, text);
-        words += length + (words[length] == '|');
-    }
-}
-
-static void runs(void **state) {
-    const command *c = *state;
-    int code = run_line(c->line);
-    char *out = read_all("out"), *err = read_all("err");
-    if (code != c->code) fail_msg("%s: expected exit %d, got %d\n%s%s", c->line, c->code, code, out, err);
-    expect_words(c, "standard output", out, c->out);
-    expect_words(c, "standard error", err, c->err);
-    free(out);
-    free(err);
-}
-
-static json_t *json_of(const char *line) {
-    json_error_t error;
-    int code = run_line(line);
-    char *out = read_all("out");
-    if (code) fail_msg("%s: exit %d", line, code);
-    json_t *value = json_loads(out, JSON_REJECT_DUPLICATES, &error);
-    if (!value) fail_msg("%s: not JSON, %s:\n%s", line, error.text, out);
-    free(out);
-    return value;
-}
-
 static void check_row_keys(json_t *row) {
     char keys[] = KEYS;
     size_t count = 0;
@@ -338,7 +264,7 @@ static void check_row_keys(json_t *row) {
 
 static void bench_json(void **state) {
     (void)state;
-    json_t *rows = json_of("$B bench " SMALL QUICK "-o json");
+    json_t *rows = shell_json("$B bench " SMALL QUICK "-o json");
     int chosen = 0;
     size_t index;
     json_t *row;
@@ -356,7 +282,7 @@ static void bench_json(void **state) {
 static void run_json(void **state) {
     static const char *const keys[] = {"rows", "schema", "date", "version", "abi", "argv", "problems", "machine"};
     (void)state;
-    json_t *run = json_of("$B bench " SMALL QUICK "--out run >/dev/null && cat run/run.json");
+    json_t *run = shell_json("$B bench " SMALL QUICK "--out run >/dev/null && cat run/run.json");
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) assert_non_null(json_object_get(run, keys[i]));
     assert_true(json_array_size(json_object_get(run, "rows")) > 0);
     check_row_keys(json_array_get(json_object_get(run, "rows"), 0));
@@ -366,16 +292,16 @@ static void run_json(void **state) {
 
 static void other_json(void **state) {
     (void)state;
-    json_t *doctor = json_of("$B doctor --quick --device cpu -o json");
+    json_t *doctor = shell_json("$B doctor --quick --device cpu -o json");
     assert_true(json_array_size(json_object_get(doctor, "machine")) > 3);
     assert_true(json_is_array(json_object_get(doctor, "missing")));
     json_decref(doctor);
-    json_t *explain = json_of("$B explain " SMALL QUICK "-o json");
+    json_t *explain = shell_json("$B explain " SMALL QUICK "-o json");
     assert_true(json_array_size(json_object_get(explain, "candidates")) > 0);
     assert_true(json_number_value(json_object_get(explain, "flops")) > 0);
     assert_true(json_is_string(json_object_get(explain, "why")));
     json_decref(explain);
-    json_t *check = json_of("$B check linear_fwd --count 1 -q -o json --device cpu");
+    json_t *check = shell_json("$B check linear_fwd --count 1 -q -o json --device cpu");
     assert_true(json_integer_value(json_object_get(check, "passed")) > 0);
     assert_int_equal(json_integer_value(json_object_get(check, "failed")), 0);
     assert_int_equal(json_array_size(json_object_get(check, "failures")), 0);
@@ -390,10 +316,10 @@ static void everything_is_documented(void **state) {
     assert_non_null(file);
     words[fread(words, 1, sizeof words - 1, file)] = 0;
     fclose(file);
-    assert_int_equal(run_line("for v in $($B help | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'); do echo braid $v; "
-                              "$B help $v | grep -o -e ' --[a-z-]*'; done | sort -u"),
+    assert_int_equal(shell_run("for v in $($B help | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'); do echo braid $v; "
+                               "$B help $v | grep -o -e ' --[a-z-]*'; done | sort -u"),
                      0);
-    char *out = read_all("out");
+    char *out = shell_read("out");
     int count = 0;
     for (char *line = strtok(out, "\n"); line; line = strtok(NULL, "\n"), count++) {
         line += strspn(line, " ");
@@ -403,30 +329,19 @@ static void everything_is_documented(void **state) {
     free(out);
 }
 
-static int make_folder(void **state) {
+static int begin(void **state) {
     (void)state;
-    char suites[1024], *here = getcwd(NULL, 0);
-    if (!here || !mkdtemp(folder)) return -1;
-    snprintf(suites, sizeof suites, "%s/bench/suites", here);
-    free(here);
-    return setenv("S", suites, 1);
-}
-
-static int remove_folder(void **state) {
-    char line[64];
-    (void)state;
-    snprintf(line, sizeof line, "rm -rf %s", folder);
-    return system(line);
+    return shell_begin(BRAID_PROGRAM);
 }
 
 int main(void) {
     static struct CMUnitTest tests[COMMANDS + 4];
     for (size_t i = 0; i < COMMANDS; i++)
-        tests[i] =
-            (struct CMUnitTest){.name = commands[i].line, .test_func = runs, .initial_state = (void *)&commands[i]};
+        tests[i] = (struct CMUnitTest){
+            .name = commands[i].line, .test_func = shell_expect, .initial_state = (void *)&commands[i]};
     tests[COMMANDS] = (struct CMUnitTest)cmocka_unit_test(bench_json);
     tests[COMMANDS + 1] = (struct CMUnitTest)cmocka_unit_test(run_json);
     tests[COMMANDS + 2] = (struct CMUnitTest)cmocka_unit_test(other_json);
     tests[COMMANDS + 3] = (struct CMUnitTest)cmocka_unit_test(everything_is_documented);
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, begin, shell_end);
 }

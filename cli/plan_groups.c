@@ -1,0 +1,194 @@
+/*
+ * Calls of a plan in groups.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan_groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Few words ------------------------------------------------------------------------------ */
+
+static int means(const char *text, const char *canonical) {
+    braid_problem problem;
+    char printed[BRAID_PROBLEM_TEXT];
+    return !braid_problem_parse(text, &problem) && !braid_problem_print(&problem, printed, sizeof printed) &&
+           !strcmp(printed, canonical);
+}
+
+/* How much of a field's text is needed where all numbers of its list are one: c64,64,64 as c64. */
+static size_t one_of_list(const char *field, size_t length) {
+    size_t digits = strcspn(field, "0123456789:"), first = strcspn(field, ",:");
+    if (first >= length || digits >= first) return length;
+    size_t number = first - digits;
+    for (size_t at = first; at < length; at += number + 1) {
+        if (at + 1 + number > length || field[at] != ',' || strncmp(field + at + 1, field + digits, number) != 0)
+            return length;
+    }
+    return first;
+}
+
+/* Leaves `length` letters of the field at `field` out of the text, from its letter `from` on, where it still means the
+ * same. */
+static void leave_out(char *text, size_t field, size_t from, size_t length, const char *canonical) {
+    char tried[BRAID_PROBLEM_TEXT];
+    snprintf(tried, sizeof tried, "%.*s%s", (int)(field + from), text, text + field + from + length);
+    if (length && means(tried, canonical)) memcpy(text, tried, strlen(tried) + 1);
+}
+
+void problem_shorten(const braid_problem *problem, char text[BRAID_PROBLEM_TEXT]) {
+    char canonical[BRAID_PROBLEM_TEXT];
+    text[0] = 0;
+    if (braid_problem_print(problem, canonical, sizeof canonical)) return;
+    memcpy(text, canonical, strlen(canonical) + 1);
+    for (char *colon = strrchr(text, ':'); colon;) {
+        size_t field = (size_t)(colon - text) + 1, length = strcspn(text + field, ":");
+        size_t needed = one_of_list(text + field, length);
+        leave_out(text, field, needed, length - needed, canonical);
+        leave_out(text, field - 1, 0, strcspn(text + field, ":") + 1, canonical);
+        for (colon = text + field - 2; colon > text && *colon != ':';) colon--;
+        if (colon <= text) break;
+    }
+}
+
+/* The fastest candidate of a kind that has a time, except the winner; NULL: none. */
+static const braid_candidate *fastest(const braid_race *race, braid_kind kind) {
+    const braid_candidate *found = NULL;
+    for (int i = 0; i < race->count; i++) {
+        const braid_candidate *c = &race->candidates[i];
+        if (i == race->winner || c->kind != kind || c->reason || c->median_s <= 0) continue;
+        if (!found || c->median_s < found->median_s) found = c;
+    }
+    return found;
+}
+
+static const char *short_name(const char *kernel) {
+    const char *behind = strstr(kernel, "__");
+    return behind ? behind + 2 : kernel;
+}
+
+void race_shorten(const braid_race *race, char *text, size_t room) {
+    static const braid_kind order[] = {BRAID_KIND_VENDOR, BRAID_KIND_CHAIN, BRAID_KIND_OWN, BRAID_KIND_REF};
+    const braid_candidate *winner = race->winner >= 0 ? &race->candidates[race->winner] : NULL, *other = NULL;
+    for (size_t i = 0; winner && !other && i < sizeof order / sizeof order[0]; i++) other = fastest(race, order[i]);
+    if (!winner || winner->median_s <= 0)
+        snprintf(text, room, "by the cost model");
+    else if (!other)
+        snprintf(text, room, "the only candidate");
+    else
+        snprintf(text, room, "%.2fx %s%s", other->median_s / winner->median_s, short_name(other->kernel),
+                 winner->kind == BRAID_KIND_VENDOR && winner->median_s > other->median_s ? " (tied)" : "");
+}
+
+/* ---- Groups --------------------------------------------------------------------------------- */
+
+const char *step_segment_name(const braid_step_info *info) {
+    if (info->made_again) return "again";
+    return info->segment == BRAID_SEGMENT_FORWARD    ? "forward"
+           : info->segment == BRAID_SEGMENT_BACKWARD ? "backward"
+                                                     : "update";
+}
+
+double step_seconds(const braid_plan *plan, int index, const double *seconds) {
+    braid_step_info info;
+    if (seconds) return seconds[index];
+    return braid_plan_step(plan, index, &info) ? 0 : info.seconds;
+}
+
+typedef struct group {
+    braid_step_info info; /* of the first call */
+    int calls;
+    double seconds; /* of all calls */
+} group;
+
+static int costlier(const void *a, const void *b) {
+    const group *x = a, *y = b;
+    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+}
+
+static int same_group(const group *g, const braid_step_info *info) {
+    return g->info.problem == info->problem && !strcmp(step_segment_name(&g->info), step_segment_name(info));
+}
+
+/* Fills groups, of which there is room for every step. Returns how many there are. */
+static int gather(const braid_plan *plan, const double *seconds, group *groups) {
+    int count = 0;
+    for (int j = 0; j < braid_plan_step_count(plan); j++) {
+        braid_step_info info;
+        int at = 0;
+        if (braid_plan_step(plan, j, &info)) continue;
+        while (at < count && !same_group(&groups[at], &info)) at++;
+        if (at == count) groups[count++] = (group){.info = info};
+        groups[at].calls++;
+        groups[at].seconds += step_seconds(plan, j, seconds);
+    }
+    qsort(groups, (size_t)count, sizeof *groups, costlier);
+    return count;
+}
+
+static const braid_column group_columns[] = {
+    {.key = "calls", .title = "calls", .cell = BRAID_CELL_COUNT},
+    {.key = "segment", .title = "segment"},
+    {.key = "problem", .title = "problem"},
+    {.key = "kernel", .title = "kernel"},
+    {.key = "ms", .title = "ms each", .cell = BRAID_CELL_NUMBER, .optional = 1},
+    {.key = "total_ms", .title = "ms", .cell = BRAID_CELL_NUMBER},
+    {.key = "share", .title = "share", .cell = BRAID_CELL_PERCENT},
+    {.key = "why", .title = "against"},
+};
+#define GROUP_COLUMNS ((int)(sizeof group_columns / sizeof group_columns[0]))
+
+static double known(double seconds) { return seconds > 0 ? seconds : NAN; }
+
+static braid_status add_numbers(braid_table *table, const group *g, double total, const char *why) {
+    braid_status status = braid_table_add_number(table, 1e3 * known(g->seconds / g->calls));
+    if (!status) status = braid_table_add_number(table, 1e3 * known(g->seconds));
+    if (!status) status = braid_table_add_number(table, g->seconds > 0 ? g->seconds / total : NAN);
+    return status ? status : braid_table_add_text(table, why);
+}
+
+static braid_status add_group(braid_table *table, const group *g, double total) {
+    char problem[BRAID_PROBLEM_TEXT], why[80];
+    problem_shorten(g->info.problem, problem);
+    race_shorten(g->info.race, why, sizeof why);
+    braid_status status = braid_table_add_number(table, g->calls);
+    if (!status) status = braid_table_add_text(table, step_segment_name(&g->info));
+    if (!status) status = braid_table_add_text(table, problem);
+    if (!status) status = braid_table_add_text(table, short_name(g->info.kernel));
+    return status ? status : add_numbers(table, g, total, why);
+}
+
+/* One row for all groups from `first` on. */
+static braid_status add_others(braid_table *table, const group *groups, int first, int count, double total) {
+    char text[80];
+    group all = {0};
+    for (int j = first; j < count; j++) {
+        all.calls += groups[j].calls;
+        all.seconds += groups[j].seconds;
+    }
+    snprintf(text, sizeof text, "%d others (-v lists them)", count - first);
+    braid_status status = braid_table_add_number(table, all.calls);
+    if (!status) status = braid_table_add_text(table, NULL);
+    if (!status) status = braid_table_add_text(table, text);
+    if (!status) status = braid_table_add_text(table, NULL);
+    return status ? status : add_numbers(table, &all, total, NULL);
+}
+
+braid_status plan_groups_table(const braid_plan *plan, const double *seconds, int most, braid_table **table) {
+    double total = 0;
+    *table = NULL;
+    group *groups = calloc((size_t)braid_plan_step_count(plan) + 1, sizeof *groups);
+    if (!groups) return BRAID_ERROR_MEMORY;
+    int count = gather(plan, seconds, groups), shown = most && count > most + 1 ? most : count;
+    for (int j = 0; j < count; j++) total += groups[j].seconds;
+    braid_status status = braid_table_create(group_columns, GROUP_COLUMNS, table);
+    for (int j = 0; j < shown && !status; j++) status = add_group(*table, &groups[j], total);
+    if (!status && shown < count) status = add_others(*table, groups, shown, count, total);
+    free(groups);
+    if (!status) return BRAID_OK;
+    braid_table_destroy(*table);
+    *table = NULL;
+    return status;
+}
