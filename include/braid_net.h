@@ -146,8 +146,8 @@ typedef enum braid_optimiser {
     BRAID_OPTIMISER_COUNT
 } braid_optimiser;
 
-/* Told before the kernel of a problem is chosen: `index` counts from 0, `count` problems are known so far. A result other
- * than 0 ends the races: what is left is chosen by what is remembered, or by the cost model. */
+/* Told before the kernel of a problem is chosen: `index` counts from 0, `count` problems are known so far. A result
+ * other than 0 ends the races: what is left is chosen by what is remembered, or by the cost model. */
 typedef int (*braid_plan_progress)(void *user, const braid_problem *problem, int index, int count);
 
 /* What a plan is for. Zero means the default. */

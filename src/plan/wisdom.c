@@ -203,8 +203,15 @@ static braid_status recall(const braid_context *context, const braid_problem *p,
     return status;
 }
 
+/* An entry of a brief race lacks the times of candidates that were predicted slow. */
 int wisdom_recall(const braid_context *context, const braid_problem *p, race *r) {
-    if (!context->cache_dir || recall(context, p, r) != BRAID_OK) return 0;
+    if (!context->cache_dir) return 0;
+    if (recall(context, p, r) != BRAID_OK) {
+        race brief = *r;
+        race_spare_slow(p, &brief);
+        if (recall(context, p, &brief) != BRAID_OK) return 0;
+        *r = brief;
+    }
     r->from_wisdom = 1;
     return 1;
 }

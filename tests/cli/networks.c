@@ -23,7 +23,7 @@
 static const command commands[] = {
     /* explain */
     {LINET, 0,
-     "network     linet18, batch 2, 40x48, f32, a training step with AdamW|parameters|memory|% )|!{|graph|for the |"
+     "network     linet18, batch 2, 40x48, f32, a training step with AdamW|parameters|memory| %)|!{|graph|for the |"
      "again to save memory|problems|calls  segment|against|others (-v lists them)|update|!waits",
      NULL},
     {LINET "-v", 0, "segment|waits|!others (-v|adamw|conv2d_fwd:f32:n3:b2", NULL},

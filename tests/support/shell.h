@@ -1,6 +1,6 @@
 /*
- * Shell lines that run the program, in a folder of their own. $B is the program, $S the folder of the suites, $G that of
- * the golden files; each line runs in an empty folder; all lines of a test program share one folder of wisdom.
+ * Shell lines that run the program, in a folder of their own. $B is the program, $S the folder of the suites, $G that
+ * of the golden files; each line runs in an empty folder; all lines of a test program share one folder of wisdom.
  *
  * SPDX-License-Identifier: MIT
  */
