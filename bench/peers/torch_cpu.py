@@ -7,6 +7,7 @@ keeps for a training step. Prints rows as `braid bench -o json` does, kind "peer
 
 Every row is measured in a process of its own, the rows in turn, so many rounds over; the samples of all rounds give the
 median and its 95 % interval. A row that cannot be measured says why in `verdict`. Needs PyTorch 2.x and numpy.
+compare_networks.py runs it and braid in turn.
 
 SPDX-License-Identifier: MIT
 """
@@ -71,10 +72,10 @@ def linet_work(batch, height, width, dtype, variant):
     return step
 
 
-def ssae_work(what, dtype, variant):
+def ssae_work(what, batch, dtype, variant):
     """what: forward, or step (forward, MSE, backward, Adam)."""
     model = network({"kind": "ssae"})
-    x = torch.randn(256, 320)
+    x = torch.randn(batch, 320)
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
     run = torch.compile(model) if "compiled" in variant else model
 
@@ -92,9 +93,9 @@ def ssae_work(what, dtype, variant):
     return forward if what == "forward" else step
 
 
-def lenet_work(dtype, variant):
+def lenet_work(batch, dtype, variant):
     model = network({"kind": "lenet86"}, "channels_last" in variant)
-    x = torch.randint(0, 256, [1000, 1, 86, 86]).float()
+    x = torch.randint(0, 256, [batch, 1, 86, 86]).float()
     if "channels_last" in variant:
         x = x.contiguous(memory_format=torch.channels_last)
     run = torch.compile(model) if "compiled" in variant else model
@@ -106,12 +107,12 @@ def lenet_work(dtype, variant):
     return forward
 
 
-def layer_work(dtype, variant):
+def layer_work(batch, inputs, outputs, dtype, variant):
     """One linear + ReLU layer, forward and backward with all three gradients."""
     torch.manual_seed(1)
-    fc = torch.nn.Linear(784, 2048).to(DTYPES[dtype])
-    x = torch.randn(1024, 784, dtype=DTYPES[dtype], requires_grad=True)
-    gradient = torch.randn(1024, 2048, dtype=DTYPES[dtype])
+    fc = torch.nn.Linear(inputs, outputs).to(DTYPES[dtype])
+    x = torch.randn(batch, inputs, dtype=DTYPES[dtype], requires_grad=True)
+    gradient = torch.randn(batch, outputs, dtype=DTYPES[dtype])
 
     def layer(x):
         return F.relu(fc(x))
@@ -131,15 +132,24 @@ PLAIN = ("eager", "compiled")
 WORKS = {
     "linet18_train:{}:n3:b2:hw208x272": (functools.partial(linet_work, 2, 208, 272), ("f32", "bf16"), VARIANTS),
     "linet18_train:{}:n3:b1:hw416x544": (functools.partial(linet_work, 1, 416, 544), ("f32", "bf16"), VARIANTS),
-    "ssae_forward:{}:b256": (functools.partial(ssae_work, "forward"), ("f32",), PLAIN),
-    "ssae_step:{}:b256": (functools.partial(ssae_work, "step"), ("f32",), PLAIN),
-    "lenet86_forward:{}:b1000": (lenet_work, ("f32",), VARIANTS),
-    "linear_act_fwd_bwd:{}:b1024:c784:k2048:act=relu": (layer_work, ("f32", "bf16"), PLAIN),
+    "ssae_forward:{}:b256": (functools.partial(ssae_work, "forward", 256), ("f32",), PLAIN),
+    "ssae_step:{}:b256": (functools.partial(ssae_work, "step", 256), ("f32",), PLAIN),
+    "lenet86_forward:{}:b1000": (functools.partial(lenet_work, 1000), ("f32",), VARIANTS),
+    "linear_act_fwd_bwd:{}:b1024:c784:k2048:act=relu": (functools.partial(layer_work, 1024, 784, 2048),
+                                                        ("f32", "bf16"), PLAIN),
+}
+# The same, small: to try compare_networks.py.
+TINY = {
+    "linet18_train:{}:n3:b1:hw33x41": (functools.partial(linet_work, 1, 33, 41), ("f32", "bf16"), VARIANTS[:2]),
+    "ssae_forward:{}:b8": (functools.partial(ssae_work, "forward", 8), ("f32",), PLAIN[:1]),
+    "ssae_step:{}:b8": (functools.partial(ssae_work, "step", 8), ("f32",), PLAIN[:1]),
+    "lenet86_forward:{}:b4": (functools.partial(lenet_work, 4), ("f32",), VARIANTS[:1]),
+    "linear_act_fwd_bwd:{}:b8:c32:k16:act=relu": (functools.partial(layer_work, 8, 32, 16), ("f32", "bf16"), PLAIN[:1]),
 }
 
 
-def all_rows():
-    return [(problem.format(dtype), dtype, variant) for problem, (_, dtypes, variants) in WORKS.items()
+def all_rows(works):
+    return [(problem.format(dtype), dtype, variant) for problem, (_, dtypes, variants) in works.items()
             for dtype in dtypes for variant in variants]
 
 
@@ -154,9 +164,9 @@ def flops_of(step):
 def samples_of(problem, dtype, variant, seconds):
     """In a process of its own: the milliseconds of a step, each of one step or of several short ones; its
     flops; and the share of the threads' time that the process had the cores (well under 1: others had them)."""
-    template = next(t for t in WORKS if t.format(dtype) == problem)
-    step = WORKS[template][0](dtype, variant)
-    flops = flops_of(WORKS[template][0](dtype, "eager"))
+    make = next(work[0] for t, work in (WORKS | TINY).items() if t.format(dtype) == problem)
+    step = make(dtype, variant)
+    flops = flops_of(make(dtype, "eager"))
     start = time.perf_counter()
     warm = 0
     while warm < 3 or (time.perf_counter() - start < 0.5 and warm < 100):
@@ -205,11 +215,12 @@ def measured(key, options):
         return [], 0, 0, f"not within {limit:g} s"
     if done.returncode != 0:
         return [], 0, 0, "failed: " + (done.stderr.strip().split("\n") or [""])[-1][:200]
-    return *json.loads(done.stdout.strip().split("\n")[-1]), ""
+    told = json.loads(done.stdout.strip().split("\n")[-1])
+    return told["samples_ms"], told["flops"], told["busy"], ""
 
 
 def time_all(options):
-    results = {key: ([], 0, "") for key in all_rows() if re.search(options.only, " ".join(key))}
+    results = {key: ([], 0, "") for key in all_rows(WORKS) if re.search(options.only, " ".join(key))}
     for turn in range(options.rounds):
         for key, (samples, flops, why) in results.items():
             if why:
@@ -266,11 +277,19 @@ def main():
     parser.add_argument("--compile-limit", type=float, default=400, help="seconds for a compiled row")
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--batches", default="1,2,3", help="for --memory")
+    parser.add_argument("--list", action="store_true", help="print the rows as JSON and time none")
+    parser.add_argument("--tiny", action="store_true", help="with --list: the small versions")
     parser.add_argument("--one", nargs=3, metavar=("PROBLEM", "DTYPE", "VARIANT"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     if options.one:
-        print(json.dumps(samples_of(*options.one, options.seconds)))
+        samples, flops, busy = samples_of(*options.one, options.seconds)
+        told = interval(samples)
+        print(json.dumps({"samples_ms": samples, "interval_ms": told, "flops": flops, "gflops": flops / told[0] * 1e-6,
+                          "busy": busy}))
+        return
+    if options.list:
+        print(json.dumps(all_rows(TINY if options.tiny else WORKS)))
         return
     about = {"pytorch": torch.__version__, "threads": options.threads, "date": time.strftime("%Y-%m-%d"),
              "load_average": os.getloadavg()}
