@@ -291,9 +291,8 @@ static braid_status add_totals(const plan_work *work, const double *seconds, bra
     char text[300];
     int update = t.calls - t.forward - t.backward - t.again;
     snprintf(text, sizeof text,
-             "%d calls: %d forward for the %d ops of the network, %d again to save memory, %d backward, %d update; "
-             "%d problems",
-             t.calls, t.forward, t.natural, t.again, t.backward, update, t.problems);
+             "%d calls, %d problems: forward %d (for %d ops), again %d (saves memory), backward %d, update %d", t.calls,
+             t.problems, t.forward, t.natural, t.again, t.backward, update);
     braid_status status = braid_report_add_text(report, "calls", "graph", text);
     print_kinds(&t, text, sizeof text);
     if (!status) status = braid_report_add_text(report, "kernels", "kernels", text);
