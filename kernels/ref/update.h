@@ -23,8 +23,8 @@ typedef struct update_result {
     ref_value w, m, v;
 } update_result;
 
-/* The group of the last segment that begins at the element or before it; the first begins at 0. Halved, because a network
- * has hundreds of them and every element asks. */
+/* The group of the last segment that begins at the element or before it; the first begins at 0. Found by halves,
+ * because a network has hundreds of them and every element asks. */
 static inline int64_t update_group(const braid_problem *p, const int64_t *segments, int64_t index) {
     int64_t low = 0, high = p->segments;
     while (high - low > 1) {
