@@ -71,6 +71,7 @@ typedef struct verb {
 #define COMMON_TALK 4u    /* -q -v */
 #define COMMON_NETWORK 8u /* --streams --channels --classes --width ... */
 
+extern const verb verb_eval, verb_train;
 extern const verb verb_bench, verb_check, verb_convert, verb_data, verb_demo, verb_doctor, verb_explain, verb_help,
     verb_predict, verb_profile, verb_tune, verb_version;
 

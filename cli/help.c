@@ -44,7 +44,7 @@ static int print_overview(void) {
          "  conv2d_fwd:f32:n3:b2:hw104x136:c64:k64:rs3x3:pad1     3 streams of 64 channels, batch 2\n"
          "  linear_bwd_weight:f32:b256:c256:k512:bias1\n\n"
          "Exit: 0 ok, 1 a check or gate failed, 2 usage, 3 data, 4 model file, 5 memory, 6 device, 7 disk,\n"
-         "130 interrupted.");
+         "9 diverged, 130 interrupted and saved.");
     return 0;
 }
 

@@ -6,7 +6,7 @@
 include(CMakePackageConfigHelpers)
 
 set(installed_libraries braid)
-set(installed_headers include/braid.h include/braid_net.h)
+set(installed_headers include/braid.h include/braid_net.h include/braid_train.h)
 set(pkgconfig_files braid)
 if(TARGET braid_lab)
     list(APPEND installed_libraries braid_lab)

@@ -414,4 +414,5 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_context_describe(braid_context *co
 #endif
 
 #include "braid_net.h"
+#include "braid_train.h"
 #endif

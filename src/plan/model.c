@@ -10,6 +10,7 @@
 #include "core/dtype.h"
 #include "core/memory.h"
 #include "core/sizes.h"
+#include "plan/pins.h"
 
 #define PARAMETER_ALIGNMENT 64 /* elements: 256 bytes of f32, 128 of a half */
 
@@ -308,6 +309,7 @@ void braid_model_destroy(braid_model *model) {
     for (size_t j = 0; j < sizeof all / sizeof all[0]; j++) {
         if (all[j] && context_enter(model->context, "braid_model_destroy") == BRAID_OK) d->backend->free(d, all[j]);
     }
+    model_forget_choices(model);
     memory_free(model->offset);
     memory_free(model);
 }

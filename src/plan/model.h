@@ -26,7 +26,8 @@ struct braid_model {
     void *weights, *half, *states; /* half: NULL where the dtype of compute is that of the arena */
     /* Of training; NULL until asked for. */
     void *gradients, *half_gradients, *m, *v, *step;
-    int plans; /* that use it */
+    int plans;              /* that use it */
+    struct json_t *choices; /* the kernels that its plans take unraced, problem by problem; NULL: none */
 };
 
 /* Where a parameter or state lies, as a tensor of this dtype. */
@@ -35,6 +36,22 @@ void *model_gradient_address(const braid_model *model, int plane, braid_dtype dt
 
 /* Gradients, step counter and, where asked for, moments: zeros. */
 braid_status model_need_training(braid_model *model, int has_m, int has_v);
+
+/* The optimiser's state of a parameter, in the layout of files; 0 and 1 for the first and second moment. */
+int model_has_moment(const braid_model *model, int moment);
+braid_status model_moment_read(const braid_model *model, int moment, int plane, void *data);
+braid_status model_moment_write(braid_model *model, int moment, int plane, const void *data);
+
+/* A model file with all that training needs to go on: also the keys of dropout, the optimiser's moments, and a text of
+ * the caller's under MODEL_TRAINING_KEY. Numbers that are not finite are refused (BRAID_ERROR_DIVERGED), and the file
+ * stays as it was. Loading looks at all of it before anything is changed. */
+#define MODEL_TRAINING_KEY "braid.training"
+braid_status model_save_training(braid_model *model, const char *path, const char *training);
+braid_status model_load_training(braid_model *model, const char *path);
+
+/* Updates so far, where there are any to be counted. */
+braid_status model_step_read(const braid_model *model, int64_t *step);
+braid_status model_step_write(braid_model *model, int64_t step);
 
 /* Bytes on the device: parameters and states; gradients and moments. */
 size_t model_bytes(const braid_model *model);

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -136,28 +137,123 @@ static braid_status verify(const braid_model *model, const safetensors *file) {
     return BRAID_OK;
 }
 
-braid_status braid_model_load(braid_model *model, const char *path) {
+/* ---- Training ------------------------------------------------------------------------------ */
+
+#define MOMENTS 2
+#define MOMENT_NAME (GRAPH_NAME + 16)
+
+/* What only checkpoints have: keys of dropout, and the optimiser's moments of every parameter. */
+static int is_key(const braid_model *model, int j) { return model->offset[j] >= 0 && !is_stored(model, j); }
+static int is_parameter(const braid_model *model, int j) {
+    return model->graph->planes[j].kind == PLANE_PARAMETER && model->offset[j] >= 0;
+}
+
+static void moment_name(const braid_model *model, int moment, int j, char name[MOMENT_NAME]) {
+    snprintf(name, MOMENT_NAME, "braid.%s.%s", moment ? "v" : "m", model->graph->planes[j].name);
+}
+
+static const safetensors_entry *find_moment(const braid_model *model, const safetensors *file, int moment, int j) {
+    char name[MOMENT_NAME];
+    moment_name(model, moment, j, name);
+    return is_parameter(model, j) ? safetensors_find(file, name) : NULL;
+}
+
+/* 1: the file has this moment of some parameter. */
+static int has_moment(const braid_model *model, const safetensors *file, int moment) {
+    for (int j = 0; j < model->graph->plane_count; j++) {
+        if (find_moment(model, file, moment, j)) return 1;
+    }
+    return 0;
+}
+
+/* Refuses a file that lacks a tensor of training, has it in another shape, or has it damaged. */
+static braid_status check_training(const braid_model *model, const safetensors *file, const char *path) {
+    for (int moment = 0; moment < MOMENTS; moment++) {
+        int has = has_moment(model, file, moment);
+        for (int j = 0; j < model->graph->plane_count && has; j++) {
+            const safetensors_entry *entry = find_moment(model, file, moment, j);
+            if (!is_parameter(model, j)) continue;
+            if (!entry || entry->dtype != model->master || !same_shape(&model->graph->planes[j], entry))
+                return fail(BRAID_ERROR_MODEL, "%.200s: expected the optimiser's state of %s in %s, got %s", path,
+                            model->graph->planes[j].name, braid_dtype_name(model->master),
+                            entry ? "another shape or dtype" : "none");
+            TRY(safetensors_verify(file, entry));
+        }
+    }
+    for (int j = 0; j < model->graph->plane_count; j++) {
+        const char *name = model->graph->planes[j].name;
+        if (!is_key(model, j)) continue;
+        const safetensors_entry *entry = safetensors_find(file, name);
+        if (!entry || !same_shape(&model->graph->planes[j], entry) ||
+            entry->end - entry->begin != (size_t)plane_elements(&model->graph->planes[j]) * sizeof(int64_t))
+            return fail(BRAID_ERROR_MODEL, "%.200s: expected the counter %s, got %s", path, name,
+                        entry ? "another shape or dtype" : "none");
+        TRY(safetensors_verify(file, entry));
+    }
+    return BRAID_OK;
+}
+
+static braid_status load_moment(braid_model *model, const safetensors *file, int moment, int j) {
+    const safetensors_entry *entry = find_moment(model, file, moment, j);
+    void *values = NULL;
+    if (!entry) return BRAID_OK;
+    TRY(memory_alloc(1, entry->end - entry->begin + 1, "moments", &values));
+    braid_status status = safetensors_read(file, entry, values);
+    if (!status) status = model_moment_write(model, moment, j, values);
+    memory_free(values);
+    return status;
+}
+
+static braid_status load_training(braid_model *model, const safetensors *file) {
+    TRY(model_need_training(model, has_moment(model, file, 0), has_moment(model, file, 1)));
+    for (int j = 0; j < model->graph->plane_count; j++) {
+        if (is_key(model, j)) TRY(load_plane(model, file, j));
+        for (int moment = 0; moment < MOMENTS; moment++) TRY(load_moment(model, file, moment, j));
+    }
+    return BRAID_OK;
+}
+
+static braid_status load(braid_model *model, const char *path, int training) {
     safetensors *file = NULL;
-    if (!model || !path) return fail(BRAID_ERROR_ARGUMENT, "braid_model_load: expected a model and a path, got NULL");
-    TRY(context_enter(model->context, "braid_model_load"));
     TRY(safetensors_open(path, &file));
     braid_status status = compare(model, file, path);
     if (!status) status = verify(model, file);
+    if (!status && training) status = check_training(model, file, path);
     for (int j = 0; j < model->graph->plane_count && !status; j++) {
         if (is_stored(model, j)) status = load_plane(model, file, j);
     }
+    if (!status && training) status = load_training(model, file);
     safetensors_close(file);
     return status;
 }
+
+braid_status braid_model_load(braid_model *model, const char *path) {
+    if (!model || !path) return fail(BRAID_ERROR_ARGUMENT, "braid_model_load: expected a model and a path, got NULL");
+    TRY(context_enter(model->context, "braid_model_load"));
+    return load(model, path, 0);
+}
+
+braid_status model_load_training(braid_model *model, const char *path) { return load(model, path, 1); }
 
 /* ---- Saving -------------------------------------------------------------------------------- */
 
 /* Gives one tensor, read from the device when its turn comes. */
 typedef struct source {
     braid_model *model;
-    int plane;
+    int plane, moment; /* moment -1: the value itself */
+    int must_be_finite;
     char *data; /* whole tensor, from the first piece to the last */
 } source;
+
+static braid_status check_finite(const source *s, int64_t elements) {
+    const graph_plane *plane = &s->model->graph->planes[s->plane];
+    for (int64_t at = 0; at < elements && !plane->is_counter; at++) {
+        if (!isfinite(dtype_load(s->data, s->model->master, at)))
+            return fail(BRAID_ERROR_DIVERGED,
+                        "checkpoint: expected finite numbers in %s, got another; nothing was saved", plane->name);
+    }
+    return BRAID_OK;
+}
 
 static braid_status give(void *user, size_t offset, void *to, size_t bytes) {
     source *s = user;
@@ -166,7 +262,9 @@ static braid_status give(void *user, size_t offset, void *to, size_t bytes) {
     size_t all = (size_t)plane_elements(plane) * each;
     if (!s->data) {
         TRY(memory_alloc(1, all + 1, "tensor", (void **)&s->data));
-        TRY(braid_model_read(s->model, plane->name, s->data, all));
+        TRY(s->moment < 0 ? braid_model_read(s->model, plane->name, s->data, all)
+                          : model_moment_read(s->model, s->moment, s->plane, s->data));
+        if (s->must_be_finite) TRY(check_finite(s, plane_elements(plane)));
     }
     memcpy(to, s->data + offset, bytes);
     if (offset + bytes < all) return BRAID_OK;
@@ -175,35 +273,61 @@ static braid_status give(void *user, size_t offset, void *to, size_t bytes) {
     return BRAID_OK;
 }
 
-static braid_status add_planes(braid_model *model, safetensors_writer *writer, source *sources) {
-    for (int j = 0; j < model->graph->plane_count; j++) {
-        const graph_plane *plane = &model->graph->planes[j];
-        if (!is_stored(model, j)) continue;
-        sources[j] = (source){model, j, NULL};
-        safetensors_tensor t = {.name = plane->name,
-                                .dtype = plane->is_counter ? BRAID_DTYPE_I64 : model->master,
-                                .source = give,
-                                .user = &sources[j]};
-        t.rank = file_shape(plane, t.dims);
-        TRY(safetensors_writer_add(writer, &t));
-    }
-    const char *description = braid_net_describe(model->net);
-    return description ? safetensors_writer_metadata(writer, DESCRIPTION_KEY, description) : BRAID_OK;
+static braid_status add_source(safetensors_writer *writer, source *s, const char *name) {
+    const graph_plane *plane = &s->model->graph->planes[s->plane];
+    safetensors_tensor t = {
+        .name = name, .dtype = plane->is_counter ? BRAID_DTYPE_I64 : s->model->master, .source = give, .user = s};
+    t.rank = file_shape(plane, t.dims);
+    return safetensors_writer_add(writer, &t);
 }
 
-braid_status braid_model_save(braid_model *model, const char *path) {
+/* Three sources for every plane: its value and its moments. */
+static braid_status add_planes(braid_model *model, safetensors_writer *writer, source *sources, int training) {
+    for (int j = 0; j < model->graph->plane_count; j++) {
+        source *s = sources + (size_t)j * (MOMENTS + 1);
+        for (int k = 0; k <= MOMENTS; k++)
+            s[k] = (source){.model = model, .plane = j, .moment = k - 1, .must_be_finite = training};
+        if (is_stored(model, j) || (training && is_key(model, j)))
+            TRY(add_source(writer, &s[0], model->graph->planes[j].name));
+        for (int moment = 0; moment < MOMENTS && training; moment++) {
+            char name[MOMENT_NAME];
+            if (!is_parameter(model, j) || !model_has_moment(model, moment)) continue;
+            moment_name(model, moment, j, name);
+            TRY(add_source(writer, &s[moment + 1], name));
+        }
+    }
+    return BRAID_OK;
+}
+
+static braid_status add_texts(const braid_model *model, safetensors_writer *writer, const char *training) {
+    const char *description = braid_net_describe(model->net);
+    if (description) TRY(safetensors_writer_metadata(writer, DESCRIPTION_KEY, description));
+    return training ? safetensors_writer_metadata(writer, MODEL_TRAINING_KEY, training) : BRAID_OK;
+}
+
+static braid_status save(braid_model *model, const char *path, const char *training) {
     safetensors_writer *writer = NULL;
     source *sources = NULL;
-    if (!model || !path) return fail(BRAID_ERROR_ARGUMENT, "braid_model_save: expected a model and a path, got NULL");
-    TRY(context_enter(model->context, "braid_model_save"));
-    TRY(memory_calloc((size_t)model->graph->plane_count, sizeof *sources, "model file", (void **)&sources));
+    size_t count = (size_t)model->graph->plane_count * (MOMENTS + 1);
+    TRY(memory_calloc(count, sizeof *sources, "model file", (void **)&sources));
     braid_status status = safetensors_writer_create(&writer);
-    if (!status) status = add_planes(model, writer, sources);
+    if (!status) status = add_planes(model, writer, sources, training != NULL);
+    if (!status) status = add_texts(model, writer, training);
     if (!status) status = safetensors_writer_write(writer, path);
-    for (int j = 0; j < model->graph->plane_count; j++) memory_free(sources[j].data);
+    for (size_t j = 0; j < count; j++) memory_free(sources[j].data);
     safetensors_writer_destroy(writer);
     memory_free(sources);
     return status;
+}
+
+braid_status braid_model_save(braid_model *model, const char *path) {
+    if (!model || !path) return fail(BRAID_ERROR_ARGUMENT, "braid_model_save: expected a model and a path, got NULL");
+    TRY(context_enter(model->context, "braid_model_save"));
+    return save(model, path, NULL);
+}
+
+braid_status model_save_training(braid_model *model, const char *path, const char *training) {
+    return save(model, path, training);
 }
 
 braid_status braid_net_from_file(const char *path, braid_net **net) {

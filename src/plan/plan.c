@@ -13,6 +13,7 @@
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "plan/measure.h"
+#include "plan/pins.h"
 
 #define PLAN_SECONDS 20.0 /* of all races of a plan where nothing else is said */
 /* ---- Ops ----------------------------------------------------------------------------------- */
@@ -54,7 +55,7 @@ static braid_status choose_kernels(braid_plan *plan, int first) {
     if (each.effort != BRAID_EFFORT_EXHAUSTIVE) each.seconds = seconds / (plan->op_count > 0 ? plan->op_count : 1);
     for (int j = first; j < plan->op_count; j++) {
         tell_progress(plan, j, &each);
-        TRY(op_choose(plan->ops[j], &each));
+        TRY(choose_pinned(plan->model, plan->ops[j], &each));
     }
     return BRAID_OK;
 }

@@ -1,0 +1,101 @@
+/*
+ * From a data set to the batches of a trainer.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "train.h"
+
+static braid_status start(void *user, braid_part part, int64_t epoch, int64_t first_batch) {
+    feeding *f = user;
+    braid_status status = braid_loader_start(f->loaders[part], epoch, first_batch);
+    f->failed |= status != BRAID_OK;
+    return status;
+}
+
+static braid_status next(void *user, braid_part part, braid_train_batch *batch) {
+    feeding *f = user;
+    braid_batch read;
+    braid_status status = braid_loader_next(f->loaders[part], &read);
+    f->failed |= status != BRAID_OK;
+    if (status) return status;
+    *batch = (braid_train_batch){.count = read.count, .labels = read.labels, .ids = read.ids};
+    memcpy(batch->streams, read.streams, sizeof read.streams);
+    return BRAID_OK;
+}
+
+void feeding_streams(const braid_net *net, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = 0;
+    const char *first = braid_net_stream(net, 0, NULL);
+    if (!strcmp(first, "image") || !strcmp(first, "features")) return;
+    for (int i = 0; i < braid_net_stream_count(net) && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "," : "", braid_net_stream(net, i, NULL));
+}
+
+int feeding_open(feeding *f, const feeding_options *options) {
+    const braid_data_options wanted = {.streams = options->streams && options->streams[0] ? options->streams : NULL,
+                                       .size = {options->size[0], options->size[1]}};
+    const braid_split splits[] = {BRAID_SPLIT_TRAIN, options->validate};
+    *f = (feeding){0};
+    braid_status status = braid_data_open(options->folder, &wanted, &f->data);
+    if (status) return complain_lab(status);
+    f->info = braid_data_describe(f->data);
+    for (int part = 0; part < BRAID_PART_COUNT; part++) {
+        const braid_loader_options o = {.split = splits[part],
+                                        .batch = options->batch,
+                                        .seed = options->seed,
+                                        .in_order = part == BRAID_PART_VALIDATE,
+                                        .stratified = part == BRAID_PART_TRAIN && options->stratified,
+                                        .threads = options->readers};
+        if (f->info->samples[splits[part]] == 0) continue;
+        status = braid_loader_create(f->data, &o, &f->loaders[part]);
+        if (status) return complain_lab(status);
+        f->batches[part] = braid_loader_batches(f->loaders[part]);
+    }
+    return 0;
+}
+
+void feeding_close(feeding *f) {
+    for (int part = 0; part < BRAID_PART_COUNT; part++) braid_loader_destroy(f->loaders[part]);
+    braid_data_destroy(f->data);
+    *f = (feeding){0};
+}
+
+void feeding_describe(feeding *f, braid_train_options *options) {
+    options->source = (braid_train_source){start, next, f};
+    options->input = f->info->dtype;
+    for (int axis = 0; axis < 2 && f->info->dtype == BRAID_DTYPE_U8; axis++)
+        options->step.size[axis] = f->info->size[axis];
+    for (int i = 0; i < f->info->streams; i++) {
+        for (int c = 0; c < BRAID_STATISTICS && c < BRAID_DATA_CHANNELS; c++) {
+            options->mean[i][c] = f->info->mean[i][c];
+            options->std[i][c] = f->info->std[i][c];
+        }
+    }
+}
+
+int feeding_check(const feeding *f, const braid_net *net) {
+    int streams = braid_net_stream_count(net);
+    if (streams != f->info->streams)
+        return complain(BRAID_ERROR_ARGUMENT, "%s: expected %d streams for this network, got %d", f->info->folder,
+                        streams, f->info->streams);
+    for (int i = 0; i < streams; i++) {
+        int64_t channels = 0;
+        const char *name = braid_net_stream(net, i, &channels);
+        if (channels == f->info->channels[i]) continue;
+        return complain(BRAID_ERROR_ARGUMENT, "%s: expected %lld channels in stream %s, got %lld", f->info->folder,
+                        (long long)channels, name, (long long)f->info->channels[i]);
+    }
+    return 0;
+}
+
+double feeding_waited(const feeding *f) {
+    double waited = 0;
+    for (int part = 0; part < BRAID_PART_COUNT; part++) {
+        if (f->loaders[part]) waited += braid_loader_measure(f->loaders[part]).waited_s;
+    }
+    return waited;
+}

@@ -1,0 +1,312 @@
+/*
+ * braid train: a network, a data set, a folder for what comes of it. Everything that a run needs to go on lies in that
+ * folder; Ctrl-C saves and ends.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "train.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bar.h"
+
+typedef struct train_options {
+    common_options common;
+    network_options network;
+    const char *data, *out, *schedule, *monitor;
+    int epochs, steps, resume, optimiser, nesterov, loss, accumulate, modality_start, modality_ramp, modality_down;
+    int patience, augment, stratified, class_weights, readers, save_steps, effort;
+    double rate, decay, momentum, smoothing, clip, modality, min_delta, seconds;
+} train_options;
+
+#define OWN(member) offsetof(train_options, member)
+static const option train_option_list[] = {
+    {"data", 0, OPTION_TEXT, "DIR", "the data set (docs/data.md)", OWN(data)},
+    {"out", 0, OPTION_TEXT, "RUN", "folder for checkpoints and metrics", OWN(out)},
+    {"resume", 0, OPTION_FLAG, NULL, "go on from RUN/last.safetensors", OWN(resume)},
+    {"epochs", 0, OPTION_WHOLE, "N", "passes over the training samples (default: 10)", OWN(epochs)},
+    {"steps", 0, OPTION_WHOLE, "N", "end behind so many updates", OWN(steps)},
+    {"optimiser", 0, OPTION_CHOICE, "adamw|adam|sgd|rmsprop", "how parameters change (default: adamw)", OWN(optimiser)},
+    {"rate", 0, OPTION_REAL, "R", "learning rate (default: 0.001; sgd: 0.01)", OWN(rate)},
+    {"weight-decay", 0, OPTION_REAL, "R", "weight decay", OWN(decay)},
+    {"momentum", 0, OPTION_REAL, "R", "of sgd (default: 0.9) and rmsprop", OWN(momentum)},
+    {"nesterov", 0, OPTION_FLAG, NULL, "sgd looks ahead", OWN(nesterov)},
+    {"schedule", 0, OPTION_TEXT, "RULE", "of the learning rate, such as cosine:warmup=2 (default: cosine)",
+     OWN(schedule)},
+    {"loss", 0, OPTION_CHOICE, "usual|cross_entropy|focal|mse", "default: what the network is for", OWN(loss)},
+    {"smoothing", 0, OPTION_REAL, "P", "label smoothing", OWN(smoothing)},
+    {"clip", 0, OPTION_REAL, "F", "largest norm of all gradients together", OWN(clip)},
+    {"accumulate", 0, OPTION_WHOLE, "N", "batches for one update (default: 1)", OWN(accumulate)},
+    {"modality-dropout", 0, OPTION_REAL, "P", "share of samples that lose a stream in training", OWN(modality)},
+    {"modality-start", 0, OPTION_WHOLE, "N", "first epoch of its ramp (default: 0)", OWN(modality_start)},
+    {"modality-ramp", 0, OPTION_WHOLE, "N", "epochs of its ramp (default: 0)", OWN(modality_ramp)},
+    {"modality-down", 0, OPTION_FLAG, NULL, "the ramp goes from 1 down to the share", OWN(modality_down)},
+    {"augment", 0, OPTION_FLAG, NULL, "random changes of training images", OWN(augment)},
+    {"stratified", 0, OPTION_FLAG, NULL, "draw every class equally often", OWN(stratified)},
+    {"class-weights", 0, OPTION_FLAG, NULL, "rare classes count more in the loss", OWN(class_weights)},
+    {"patience", 0, OPTION_WHOLE, "N", "end behind so many epochs without a better metric (default: never)",
+     OWN(patience)},
+    {"min-delta", 0, OPTION_REAL, "R", "what counts as better", OWN(min_delta)},
+    {"monitor", 0, OPTION_TEXT, "val_accuracy|val_loss", "the metric that tells the best epoch", OWN(monitor)},
+    {"save-steps", 0, OPTION_WHOLE, "N", "save also behind every so many updates", OWN(save_steps)},
+    {"readers", 0, OPTION_WHOLE, "N", "threads that read data (default: 1)", OWN(readers)},
+    {"effort", 0, OPTION_CHOICE, "measure|estimate|exhaustive", "how kernels are chosen (default: measure)",
+     OWN(effort)},
+    {"seconds", 0, OPTION_REAL, "S", "for the choice of kernels, each plan (default: 20)", OWN(seconds)},
+    {0}};
+
+#define DEFAULT_BATCH 32
+#define DEFAULT_EPOCHS 10
+#define DEFAULT_MOMENTUM 0.9
+#define PATH_BYTES 4096
+
+typedef struct training {
+    const train_options *options;
+    braid_net *net;
+    braid_context *context;
+    braid_model *model;
+    braid_trainer *trainer;
+    feeding feeding;
+    double *class_weights;
+    int64_t epochs, steps_per_epoch, samples;
+    bar bar;
+    int bar_begun;
+    braid_train_metrics best;
+} training;
+
+/* ---- The bar ------------------------------------------------------------------------------- */
+
+static bar_state state_of(const training *t, const braid_train_event *e) {
+    int validating = e->kind == BRAID_TRAIN_EVENT_VALIDATE;
+    int64_t steps = t->epochs * t->steps_per_epoch, limit = t->options->steps;
+    const braid_train_metrics *part = validating ? &e->validate : &e->train;
+    return (bar_state){.epoch = e->epoch + 1,
+                       .epochs = t->epochs,
+                       .step = e->batch,
+                       .steps = t->feeding.batches[validating ? BRAID_PART_VALIDATE : BRAID_PART_TRAIN],
+                       .validating = validating,
+                       .run_step = e->step,
+                       .run_steps = limit > 0 && limit < steps ? limit : steps,
+                       .samples = t->samples,
+                       .wait_s = feeding_waited(&t->feeding),
+                       .loss = part->loss,
+                       .accuracy = part->accuracy,
+                       .val_loss = e->validate.loss,
+                       .val_accuracy = e->validate.accuracy,
+                       .rate = e->learning_rate,
+                       .best = e->best};
+}
+
+static int on_event(void *user, const braid_train_event *e) {
+    training *t = user;
+    if (e->kind == BRAID_TRAIN_EVENT_NOTE) {
+        fprintf(stderr, "braid train: %s\n", e->text);
+        return 0;
+    }
+    bar_state state = state_of(t, e);
+    if (!t->bar_begun++) bar_begin(&t->bar, &state, t->options->common.quiet, clock_s());
+    if (e->kind == BRAID_TRAIN_EVENT_EPOCH) {
+        if (e->best) t->best = e->validate.batches ? e->validate : e->train;
+        bar_epoch(&t->bar, &state, clock_s());
+    } else {
+        t->samples += t->options->network.batch;
+        bar_update(&t->bar, &state, clock_s());
+    }
+    return interrupted();
+}
+
+/* ---- Opening ------------------------------------------------------------------------------- */
+
+/* The network of a run that goes on: as its checkpoint describes it. */
+static int open_saved(training *t) {
+    static const char *const names[] = {"last.safetensors", "last.previous.safetensors"};
+    braid_status status = BRAID_ERROR_MODEL;
+    for (size_t j = 0; j < sizeof names / sizeof names[0] && status; j++) {
+        char path[PATH_BYTES];
+        snprintf(path, sizeof path, "%s/%s", t->options->out, names[j]);
+        if (j > 0 && access(path, F_OK) != 0) break;
+        status = braid_net_from_file(path, &t->net);
+    }
+    return status ? complain_braid(status) : 0;
+}
+
+static int open_data(training *t, const network_options *network) {
+    char streams[512];
+    feeding_options o = {.folder = t->options->data,
+                         .streams = streams,
+                         .batch = network->batch,
+                         .validate = BRAID_SPLIT_VAL,
+                         .seed = network->seed,
+                         .stratified = t->options->stratified,
+                         .readers = t->options->readers};
+    feeding_streams(t->net, streams, sizeof streams);
+    int code = network_size(network, o.size);
+    return code ? code : feeding_open(&t->feeding, &o);
+}
+
+/* The network takes the number of classes from the set, where nothing else was said. */
+static int open_net(training *t, const char *name) {
+    network_options network = t->options->network;
+    int code = t->options->resume ? open_saved(t) : network_open(name, &network, &t->net);
+    if (!code) code = open_data(t, &network);
+    int counts = !strncmp(name, "linet", 5) || !strncmp(name, "mcresnet", 8);
+    if (!code && counts && !t->options->resume && !network.classes && t->feeding.info->classes > 0) {
+        network.classes = t->feeding.info->classes;
+        braid_net_destroy(t->net);
+        t->net = NULL;
+        code = network_open(name, &network, &t->net);
+    }
+    return code ? code : feeding_check(&t->feeding, t->net);
+}
+
+static void describe(training *t, braid_train_options *o) {
+    static const braid_optimiser optimisers[] = {BRAID_OPTIMISER_ADAMW, BRAID_OPTIMISER_ADAM, BRAID_OPTIMISER_SGD,
+                                                 BRAID_OPTIMISER_RMSPROP};
+    static const braid_loss losses[] = {BRAID_LOSS_NONE, BRAID_LOSS_CROSS_ENTROPY, BRAID_LOSS_FOCAL, BRAID_LOSS_MSE};
+    const train_options *from = t->options;
+    int has_momentum = optimisers[from->optimiser] == BRAID_OPTIMISER_SGD;
+    *o = (braid_train_options){
+        .step = {.batch = from->network.batch,
+                 .loss = losses[from->loss],
+                 .smoothing = from->smoothing,
+                 .class_weights = from->class_weights,
+                 .optimiser = optimisers[from->optimiser],
+                 .momentum = from->momentum > 0 ? from->momentum
+                             : has_momentum     ? DEFAULT_MOMENTUM
+                                                : 0,
+                 .nesterov = from->nesterov,
+                 .clip_norm = from->clip,
+                 .choice = {.effort = (braid_effort)from->effort, .seconds = from->seconds}},
+        .augment = from->augment,
+        .learning_rate = from->rate,
+        .weight_decay = from->decay,
+        .schedule = from->schedule,
+        .class_weights = t->class_weights,
+        .accumulate = from->accumulate,
+        .modality_dropout = from->modality,
+        .modality_start = from->modality_start,
+        .modality_epochs = from->modality_ramp,
+        .modality_down = from->modality_down,
+        .epochs = t->epochs,
+        .steps_per_epoch = t->steps_per_epoch,
+        .steps = from->steps,
+        .no_validation = t->feeding.batches[BRAID_PART_VALIDATE] == 0,
+        .patience = from->patience,
+        .min_delta = from->min_delta,
+        .monitor = from->monitor,
+        .seed = from->network.seed,
+        .folder = from->out,
+        .save_steps = from->save_steps,
+        .resume = from->resume,
+        .event = on_event,
+        .user = t,
+    };
+    feeding_describe(&t->feeding, o);
+}
+
+/* How long the run is: in epochs, or so many that they hold the steps. */
+static int count_steps(training *t) {
+    int64_t each = t->options->accumulate > 1 ? t->options->accumulate : 1, batches = t->feeding.batches[0];
+    if (batches == 0) return complain(BRAID_ERROR_DATA, "%s: expected training samples, got none", t->options->data);
+    t->steps_per_epoch = (batches + each - 1) / each;
+    t->epochs = t->options->epochs ? t->options->epochs : DEFAULT_EPOCHS;
+    if (!t->options->epochs && t->options->steps)
+        t->epochs = (t->options->steps + t->steps_per_epoch - 1) / t->steps_per_epoch;
+    return 0;
+}
+
+static int weigh_classes(training *t) {
+    if (!t->options->class_weights) return 0;
+    t->class_weights = calloc((size_t)t->feeding.info->classes + 1, sizeof *t->class_weights);
+    if (!t->class_weights) return complain(BRAID_ERROR_MEMORY, "no memory for the weights of classes");
+    braid_data_class_weights(t->feeding.data, BRAID_SPLIT_TRAIN, t->class_weights);
+    return 0;
+}
+
+/* ---- Running ------------------------------------------------------------------------------- */
+
+static int failure(const training *t, braid_status status) {
+    return t->feeding.failed ? complain_lab(status) : complain_braid(status);
+}
+
+static int print_end(const training *t) {
+    braid_train_event place;
+    braid_report *report = NULL;
+    const char *next = interrupted() ? "interrupted; the same command with --resume goes on" : "done";
+    braid_trainer_place(t->trainer, &place);
+    braid_status status = braid_report_create(&report);
+    if (!status) status = braid_report_add_text(report, "state", "state", next);
+    if (!status) status = braid_report_add_number(report, "epochs", "epochs", (double)place.epoch);
+    if (!status) status = braid_report_add_number(report, "steps", "steps", (double)place.step);
+    if (!status && t->best.batches && !isnan(t->best.accuracy))
+        status = braid_report_add_number(report, "best_accuracy", "best accuracy", t->best.accuracy);
+    if (!status && t->best.batches) status = braid_report_add_number(report, "best_loss", "its loss", t->best.loss);
+    if (!status) status = braid_report_add_text(report, "run", "folder", t->options->out);
+    if (!status) return output_report(report, (braid_format)t->options->common.format);
+    braid_report_destroy(report);
+    return complain_lab(status);
+}
+
+static int train(training *t, const char *name) {
+    braid_train_options o;
+    int code = open_net(t, name);
+    if (!code) code = count_steps(t);
+    if (!code) code = weigh_classes(t);
+    if (!code) code = context_open(&t->options->common, &t->context);
+    if (code) return code;
+    const braid_model_options wanted = {.dtype = network_dtype(&t->options->network), .seed = t->options->network.seed};
+    braid_status status = braid_model_create(t->context, t->net, &wanted, &t->model);
+    describe(t, &o);
+    if (!status) status = braid_trainer_create(t->model, &o, &t->trainer);
+    if (!status) status = braid_trainer_run(t->trainer);
+    if (t->bar_begun) bar_clear(&t->bar);
+    if (status) return failure(t, status);
+    code = print_end(t);
+    return !code && !braid_trainer_is_done(t->trainer) ? EXIT_INTERRUPTED : code;
+}
+
+static int run(const verb *self, int argc, char **argv) {
+    train_options options = {.network = {.batch = DEFAULT_BATCH}};
+    arguments words;
+    training t = {.options = &options};
+    int code = options_parse(self, argc, argv, &options, &words);
+    if (code) return code;
+    if (options.common.help) return help_print(self);
+    if (!options.data || !options.out)
+        return complain(BRAID_ERROR_ARGUMENT, "expected --data DIR and --out RUN, got no %s",
+                        options.data ? "--out" : "--data");
+    if (options.network.batch < 1) return complain(BRAID_ERROR_ARGUMENT, "--batch: expected 1 or more, got 0");
+    interrupt_begin();
+    code = train(&t, words.word[0]);
+    braid_trainer_destroy(t.trainer);
+    braid_model_destroy(t.model);
+    braid_context_destroy(t.context);
+    feeding_close(&t.feeding);
+    braid_net_destroy(t.net);
+    free(t.class_weights);
+    return code;
+}
+
+const verb verb_train = {
+    .name = "train",
+    .arguments = "NET",
+    .summary = "train a network on a data set",
+    .about =
+        "Trains one of braid's networks on a set of images or sounds, and keeps in RUN: last.safetensors and\n"
+        "best.safetensors, each with one older generation, metrics.jsonl, and event files for TensorBoard. A\n"
+        "checkpoint is also a model for eval and predict. Ctrl-C ends the step, saves and exits with 130; a second\n"
+        "one exits at once. --resume goes on, to the same bits as a run that was never stopped; give it the same\n"
+        "options. A loss that is no number ends the run with exit 9 and leaves the last checkpoint as it was.",
+    .options = train_option_list,
+    .examples = "braid data make sunrgbd --out rooms\n"
+                "braid train linet18 --data rooms --out run --width 0.25 --epochs 8\n"
+                "braid train linet18 --data rooms --out run --width 0.25 --epochs 8 --resume\n"
+                "braid eval run --data rooms\n",
+    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_NETWORK,
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

@@ -1,0 +1,44 @@
+/*
+ * What train and eval share: a data set as the source of a trainer.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_CLI_TRAIN_H
+#define BRAID_CLI_TRAIN_H
+
+#include "cli.h"
+
+/* A set with a loader for each part. */
+typedef struct feeding {
+    braid_data *data;
+    const braid_data_info *info;
+    braid_loader *loaders[BRAID_PART_COUNT];
+    int64_t batches[BRAID_PART_COUNT];
+    int failed; /* a call of the lab failed: its message is braid_lab_message() */
+} feeding;
+
+typedef struct feeding_options {
+    const char *folder, *streams;
+    int64_t size[2], batch;
+    braid_split validate; /* which split stands for BRAID_PART_VALIDATE */
+    uint64_t seed;
+    int stratified, readers;
+} feeding_options;
+
+/* The names of a network's streams, "rgb,depth", for the folders of a set; "" where a set names its only one itself. */
+void feeding_streams(const braid_net *net, char *text, size_t size);
+
+/* Opens a set. Returns 0, or an exit code after a message. */
+int feeding_open(feeding *f, const feeding_options *options);
+void feeding_close(feeding *f);
+
+/* Fills in what a trainer needs to know of the set: source, dtype, size, mean and deviation. */
+void feeding_describe(feeding *f, braid_train_options *options);
+
+/* Refuses a network whose streams, channels or classes are not the set's. Returns 0, or an exit code. */
+int feeding_check(const feeding *f, const braid_net *net);
+
+/* Seconds that training waited for data. */
+double feeding_waited(const feeding *f);
+
+#endif

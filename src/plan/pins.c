@@ -1,0 +1,85 @@
+/*
+ * Choices of plans, saved and taken again.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/pins.h"
+
+#include <string.h>
+
+#include "core/log.h"
+#include "plan/choices.h"
+
+static braid_status add(json_t *object, const braid_problem *p, const kernel *k) {
+    char text[BRAID_PROBLEM_TEXT];
+    TRY(braid_problem_print(p, text, sizeof text));
+    if (json_object_set_new(object, text, json_string(k->name)) != 0)
+        return fail(BRAID_ERROR_MEMORY, "plan: no memory for the chosen kernels");
+    return BRAID_OK;
+}
+
+/* What the steps of a chain are done by, as far as that was chosen; the rest follows from the cost model. */
+static braid_status add_steps(json_t *object, braid_context *context, const braid_problem *p) {
+    op_chain c = {0};
+    if (op_of(p)->chain(p, &c)) return BRAID_OK;
+    for (int j = 0; j < c.count; j++) {
+        TRY(braid_problem_check(&c.steps[j].problem));
+        const kernel *k = choices_find(context, &c.steps[j].problem);
+        if (k) TRY(add(object, &c.steps[j].problem, k));
+    }
+    return BRAID_OK;
+}
+
+braid_status op_choices(const braid_op *op, json_t *object) {
+    if (!op->kernel) return BRAID_OK;
+    TRY(add(object, &op->problem, op->kernel));
+    return kernel_kind(op->kernel) == BRAID_KIND_CHAIN ? add_steps(object, op->context, &op->problem) : BRAID_OK;
+}
+
+braid_status plan_choices(const braid_plan *plan, json_t *object) {
+    for (int j = 0; j < plan->op_count; j++) TRY(op_choices(plan->ops[j], object));
+    return BRAID_OK;
+}
+
+static const kernel *find_kernel(const char *name) {
+    for (int j = 0; name && j < kernel_count(); j++) {
+        if (strcmp(kernel_at(j)->name, name) == 0) return kernel_at(j);
+    }
+    return NULL;
+}
+
+braid_status model_pin_choices(braid_model *model, const json_t *object) {
+    const char *text;
+    json_t *value, *copy = json_copy((json_t *)object);
+    if (!copy) return fail(BRAID_ERROR_MEMORY, "model: no memory for the chosen kernels");
+    model_forget_choices(model);
+    model->choices = copy;
+    json_object_foreach(copy, text, value) {
+        braid_problem p;
+        const kernel *k = find_kernel(json_string_value(value));
+        if (k && braid_problem_parse(text, &p) == BRAID_OK && k->op == p.op)
+            choices_remember(model->context, &p, k); /* for chains */
+    }
+    return BRAID_OK;
+}
+
+void model_forget_choices(braid_model *model) {
+    json_decref(model->choices);
+    model->choices = NULL;
+}
+
+const char *model_choice(const braid_model *model, const braid_problem *p) {
+    char text[BRAID_PROBLEM_TEXT];
+    if (!model->choices || braid_problem_print(p, text, sizeof text) != BRAID_OK) return NULL;
+    return json_string_value(json_object_get(model->choices, text));
+}
+
+braid_status choose_pinned(const braid_model *model, braid_op *op, const braid_plan_options *options) {
+    braid_plan_options pinned = *options;
+    pinned.kernel = options->kernel ? NULL : model_choice(model, &op->problem);
+    if (!pinned.kernel) return op_choose(op, options);
+    braid_status status = op_choose(op, &pinned);
+    if (status != BRAID_ERROR_ARGUMENT) return status;
+    log_write(LOG_PLAN, "%s of the checkpoint cannot be taken, one is chosen anew: %s", pinned.kernel, fail_message());
+    return op_choose(op, options);
+}

@@ -1,0 +1,74 @@
+/*
+ * Checkpoints as model files.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "train/checkpoint.h"
+
+#include <string.h>
+
+#include "core/json.h"
+#include "core/memory.h"
+#include "core/safetensors.h"
+
+#define FORMAT 1 /* of the state; another one is refused */
+
+braid_status checkpoint_save(braid_model *model, const char *path, const json_t *state) {
+    int64_t updates;
+    char *text = NULL;
+    size_t bytes;
+    TRY(model_step_read(model, &updates));
+    json_t *whole = json_copy((json_t *)state);
+    if (!whole || json_object_set_new(whole, "format", json_integer(FORMAT)) != 0 ||
+        json_object_set_new(whole, "updates", json_integer(updates)) != 0) {
+        json_decref(whole);
+        return fail(BRAID_ERROR_MEMORY, "checkpoint: no memory for the state of the run");
+    }
+    braid_status status = json_write(whole, &text, &bytes);
+    json_decref(whole);
+    if (!status) status = model_save_training(model, path, text);
+    memory_free(text);
+    return status;
+}
+
+braid_status checkpoint_check(const char *path, void *user) {
+    safetensors *file = NULL;
+    (void)user;
+    TRY(safetensors_open(path, &file));
+    braid_status status = BRAID_OK;
+    for (size_t j = 0; j < safetensors_count(file) && !status; j++)
+        status = safetensors_verify(file, safetensors_at(file, j));
+    safetensors_close(file);
+    return status;
+}
+
+static braid_status read_state(const char *text, const char *path, json_t **state) {
+    int64_t format, updates;
+    if (!text)
+        return fail(BRAID_ERROR_MODEL,
+                    "%.200s: expected a checkpoint (%s in the metadata), got a model without the state of its training",
+                    path, MODEL_TRAINING_KEY);
+    TRY(json_read(text, strlen(text), "the state of the training", BRAID_ERROR_MODEL, state));
+    if (json_get_integer(*state, "format", &format) == BRAID_OK && format == FORMAT &&
+        json_get_integer(*state, "updates", &updates) == BRAID_OK && updates >= 0)
+        return BRAID_OK;
+    json_decref(*state);
+    *state = NULL;
+    return fail(BRAID_ERROR_MODEL, "%.200s: expected a state of training in format %d, got another", path, FORMAT);
+}
+
+braid_status checkpoint_state(const char *path, json_t **state) {
+    safetensors *file = NULL;
+    *state = NULL;
+    TRY(safetensors_open(path, &file));
+    braid_status status = read_state(safetensors_metadata(file, MODEL_TRAINING_KEY), path, state);
+    safetensors_close(file);
+    return status;
+}
+
+braid_status checkpoint_load(braid_model *model, const char *path, const json_t *state) {
+    int64_t updates;
+    TRY(json_get_integer(state, "updates", &updates));
+    TRY(model_load_training(model, path));
+    return model_step_write(model, updates);
+}

@@ -1,0 +1,27 @@
+/*
+ * Checkpoints: a model file (its tensors under their own names) with everything that a run needs to go on: the
+ * optimiser's moments, the keys of dropout, and the state of the run as one JSON object in the metadata. A
+ * reader of models takes it for a model.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_TRAIN_CHECKPOINT_H
+#define BRAID_TRAIN_CHECKPOINT_H
+
+#include <jansson.h>
+
+#include "plan/model.h"
+
+/* Replaces the file as a whole. The model's count of updates is added to a copy of `state`. */
+braid_status checkpoint_save(braid_model *model, const char *path, const json_t *state);
+
+/* For generations: is all of the file there, and do its checksums match? */
+braid_status checkpoint_check(const char *path, void *user);
+
+/* The state of the run, without loading anything. Returns a reference. */
+braid_status checkpoint_state(const char *path, json_t **state);
+
+/* Loads model, moments, keys and the count of updates; where anything is missing or damaged, nothing. */
+braid_status checkpoint_load(braid_model *model, const char *path, const json_t *state);
+
+#endif

@@ -1,0 +1,188 @@
+/*
+ * Batches into plans.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "train/feed.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/dtype.h"
+#include "core/memory.h"
+#include "core/sizes.h"
+#include "ops/augment.h"
+#include "plan/pins.h"
+
+/* ---- Making ------------------------------------------------------------------------------- */
+
+/* Memory of the device, for one plane of an operand, filled where `from` is given. */
+static braid_status add_memory(feed *f, size_t bytes, const void *from, void **out) {
+    braid_context *context = f->model->context;
+    TRY(braid_memory_create(context, bytes, out));
+    f->memory[f->memory_count++] = *out;
+    return from ? braid_upload(context, *out, from, bytes) : BRAID_OK;
+}
+
+/* The tables that are the same for all batches: mean, std, settings. */
+static braid_status fill_table(const feed *f, const braid_operand_info *info, int i, void *table) {
+    double settings[AUGMENT_SETTINGS];
+    int64_t channels = braid_op_problem(f->op)->in_channels[i];
+    if (strcmp(info->name, "settings") == 0) {
+        augment_usual(settings, channels == 3, i);
+        dtype_from_f64(table, f->model->master, settings, AUGMENT_SETTINGS);
+        return BRAID_OK;
+    }
+    if (channels > BRAID_STATISTICS)
+        return fail(BRAID_ERROR_ARGUMENT, "trainer: expected at most %d channels of bytes in stream %d, got %lld",
+                    BRAID_STATISTICS, i, (long long)channels);
+    for (int64_t c = 0; c < channels; c++) {
+        double std = f->options->std[i][c] > 0 ? f->options->std[i][c] : 1;
+        dtype_store(table, f->model->master, c, strcmp(info->name, "std") == 0 ? std : f->options->mean[i][c]);
+    }
+    return BRAID_OK;
+}
+
+/* One operand of the op: the plan's own planes for y, memory for the rest. */
+static braid_status bind_operand(feed *f, int index) {
+    braid_operand_info info;
+    braid_operand *o = &f->operands[f->operand_count++];
+    TRY(braid_op_operand(f->op, index, &info));
+    o->name = info.name;
+    int is_output = strcmp(info.name, "y") == 0, is_table = strchr("ms", info.name[0]) != NULL;
+    for (int i = 0; i < info.planes; i++) {
+        braid_operand_info plane;
+        double table[AUGMENT_SETTINGS];
+        if (is_output) {
+            TRY(braid_plan_tensor(f->plan, braid_net_stream(f->model->net, i, NULL), &plane, &o->plane[i]));
+            continue;
+        }
+        if (is_table) TRY(fill_table(f, &info, i, table));
+        TRY(add_memory(f, info.bytes[i], is_table ? table : NULL, &o->plane[i]));
+    }
+    return BRAID_OK;
+}
+
+static braid_status plan_op(feed *f) {
+    braid_plan_options o = f->options->step.choice;
+    o.seconds = 0;
+    if (o.kernel || !(o.kernel = model_choice(f->model, braid_op_problem(f->op)))) return braid_op_plan(f->op, &o);
+    braid_status status = braid_op_plan(f->op, &o);
+    o.kernel = NULL;
+    return status == BRAID_ERROR_ARGUMENT ? braid_op_plan(f->op, &o) : status;
+}
+
+static braid_status make_op(feed *f, const braid_operand_info *first) {
+    const int64_t *from = f->options->data_size[0] ? f->options->data_size : &first->dims[0][1];
+    int cut = from[0] != first->dims[0][1] || from[1] != first->dims[0][2];
+    int augments = cut || (f->options->augment && f->phase == BRAID_PHASE_TRAIN);
+    braid_problem p = {.op = augments ? BRAID_OP_AUGMENT : BRAID_OP_NORMALIZE,
+                       .dtype = f->model->dtype,
+                       .streams = braid_net_stream_count(f->model->net),
+                       .batch = f->batch,
+                       .size = {from[0], from[1]}};
+    if (augments) {
+        int changes = f->options->augment && f->phase == BRAID_PHASE_TRAIN;
+        p.phase = changes ? BRAID_PHASE_TRAIN : BRAID_PHASE_EVAL;
+        p.out_size[0] = first->dims[0][1];
+        p.out_size[1] = first->dims[0][2];
+    }
+    for (int i = 0; i < p.streams; i++) {
+        braid_operand_info info;
+        void *memory;
+        TRY(braid_plan_tensor(f->plan, braid_net_stream(f->model->net, i, NULL), &info, &memory));
+        p.in_channels[i] = info.dims[0][3];
+        p.in_pitch[i] = info.pitch[0];
+        const int64_t dims[3] = {from[0], from[1], p.in_channels[i]};
+        TRY(size_elements(dims, 3, "a sample", &f->elements[i]));
+    }
+    TRY(braid_op_create(f->model->context, &p, &f->op));
+    TRY(plan_op(f));
+    for (int j = 0; j < braid_op_operand_count(f->op); j++) TRY(bind_operand(f, j));
+    return BRAID_OK;
+}
+
+/* Rows of numbers have no op. */
+static braid_status check_rows(feed *f, const braid_operand_info *first) {
+    if (f->options->input != BRAID_DTYPE_F32 || f->model->master != BRAID_DTYPE_F32 || first->rank != 2)
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "trainer: expected images of u8, or rows of f32 for a model with parameters in f32, got %s for "
+                    "inputs of rank %d",
+                    braid_dtype_name(f->options->input), first->rank);
+    for (int i = 0; i < braid_net_stream_count(f->model->net); i++) {
+        if (!braid_net_stream(f->model->net, i, &f->elements[i])) return BRAID_ERROR_ARGUMENT;
+    }
+    return BRAID_OK;
+}
+
+braid_status feed_create(feed *f, braid_model *model, braid_plan *plan, const braid_train_options *options,
+                         braid_phase phase, int64_t batch) {
+    braid_operand_info info;
+    void *memory;
+    *f = (feed){.model = model, .plan = plan, .options = options, .phase = phase, .batch = batch, .classes = 1};
+    TRY(braid_plan_tensor(plan, "output", &info, &memory));
+    for (int axis = 1; axis < info.rank; axis++) f->classes *= info.dims[0][axis];
+    TRY(memory_alloc((size_t)batch, sizeof *f->ids, "samples", (void **)&f->ids));
+    TRY(braid_plan_tensor(plan, braid_net_stream(model->net, 0, NULL), &info, &memory));
+    return options->input == BRAID_DTYPE_U8 && info.rank == 4 ? make_op(f, &info) : check_rows(f, &info);
+}
+
+void feed_destroy(feed *f) {
+    braid_op_destroy(f->op);
+    for (int j = 0; j < f->memory_count; j++) braid_memory_destroy(f->model->context, f->memory[j]);
+    memory_free(f->ids);
+    *f = (feed){0};
+}
+
+/* ---- Filling ------------------------------------------------------------------------------ */
+
+static braid_status check_rows_finite(const feed *f, const braid_train_batch *batch, int i) {
+    const float *x = batch->streams[i];
+    for (int64_t at = 0; at < f->batch * f->elements[i]; at++) {
+        if (isfinite(x[at])) continue;
+        return fail(BRAID_ERROR_DIVERGED, "sample %lld: expected finite numbers in stream %s, got %g",
+                    (long long)f->ids[at / f->elements[i]], braid_net_stream(f->model->net, i, NULL), (double)x[at]);
+    }
+    return BRAID_OK;
+}
+
+static braid_status write_labels(feed *f, const braid_train_batch *batch) {
+    if (!batch->labels) return fail(BRAID_ERROR_ARGUMENT, "trainer: expected labels from the source, got NULL");
+    for (int64_t b = 0; b < f->batch; b++) {
+        if (batch->labels[b] >= 0 && batch->labels[b] < f->classes) continue;
+        return fail(BRAID_ERROR_DATA, "sample %lld: expected a label from 0 to %lld, got %d", (long long)f->ids[b],
+                    (long long)f->classes - 1, (int)batch->labels[b]);
+    }
+    return braid_plan_write(f->plan, "labels", batch->labels, (size_t)f->batch * sizeof *batch->labels);
+}
+
+static braid_status upload(feed *f, const char *name, int i, const void *data, size_t bytes) {
+    for (int j = 0; j < f->operand_count; j++) {
+        if (strcmp(f->operands[j].name, name) == 0)
+            return braid_upload(f->model->context, f->operands[j].plane[i], data, bytes);
+    }
+    return BRAID_OK;
+}
+
+braid_status feed_batch(feed *f, const braid_train_batch *batch, int64_t update) {
+    const int64_t key[2] = {(int64_t)f->options->seed, update};
+    for (int64_t b = 0; b < f->batch; b++) f->ids[b] = batch->ids ? batch->ids[b] : b;
+    for (int i = 0; i < braid_net_stream_count(f->model->net); i++) {
+        size_t elements = (size_t)(f->batch * f->elements[i]);
+        if (!batch->streams[i])
+            return fail(BRAID_ERROR_ARGUMENT, "trainer: expected data of stream %d from the source, got NULL", i);
+        if (f->op) {
+            TRY(upload(f, "x", i, batch->streams[i], elements));
+            continue;
+        }
+        TRY(check_rows_finite(f, batch, i));
+        TRY(braid_plan_set_input(f->plan, braid_net_stream(f->model->net, i, NULL), batch->streams[i],
+                                 elements * sizeof(float)));
+    }
+    if (f->op) {
+        TRY(upload(f, "key", 0, key, sizeof key));
+        TRY(upload(f, "ids", 0, f->ids, (size_t)f->batch * sizeof *f->ids));
+        TRY(braid_op_run(f->op, f->operands, f->operand_count));
+    }
+    return f->model->graph->target_is_input ? BRAID_OK : write_labels(f, batch);
+}

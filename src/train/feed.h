@@ -1,0 +1,39 @@
+/*
+ * From a batch in host memory to the inputs of a plan: bytes are normalised, and in training augmented where that is
+ * asked for, by one op that writes into the plan's planes; rows of numbers are copied. What cannot be learned from
+ * (labels out of range, numbers that are not finite) is refused, naming the sample.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_TRAIN_FEED_H
+#define BRAID_TRAIN_FEED_H
+
+#include <jansson.h>
+
+#include "braid_train.h"
+#include "plan/model.h"
+
+typedef struct feed {
+    braid_model *model;
+    braid_plan *plan;
+    const braid_train_options *options;
+    braid_phase phase;
+    int64_t batch, classes;
+    int64_t elements[BRAID_MAX_STREAMS]; /* of one sample, as they come */
+    braid_op *op;                        /* normalize or augment; NULL: rows are copied */
+    braid_operand operands[8];
+    int operand_count;
+    void *memory[6 * BRAID_MAX_STREAMS + 2]; /* of the operands that are not the plan's */
+    int memory_count;
+    int64_t *ids; /* on the host */
+} feed;
+
+/* For a plan of `batch` samples. Borrows all arguments; feed_destroy also after a failure. */
+braid_status feed_create(feed *f, braid_model *model, braid_plan *plan, const braid_train_options *options,
+                         braid_phase phase, int64_t batch);
+void feed_destroy(feed *f);
+
+/* Fills inputs and labels; update is the random number's, for augmentation. */
+braid_status feed_batch(feed *f, const braid_train_batch *batch, int64_t update);
+
+#endif

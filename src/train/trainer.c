@@ -1,0 +1,106 @@
+/*
+ * Trainers: options with their defaults, and life.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "train/trainer.h"
+
+#include <math.h>
+
+#include "core/memory.h"
+
+#define FIRST_SCALE 65536.0 /* of f16 */
+#define USUAL_RATE 1e-3
+#define USUAL_SGD_RATE 1e-2
+
+static braid_status check(const braid_train_options *o) {
+    if (!o->source.start || !o->source.next)
+        return fail(BRAID_ERROR_ARGUMENT, "trainer: expected a source with start and next, got NULL");
+    if (o->step.batch < 0 || o->epochs < 0 || o->steps_per_epoch < 0 || o->steps < 0 || o->accumulate < 0 ||
+        o->patience < 0 || o->save_steps < 0)
+        return fail(BRAID_ERROR_ARGUMENT, "trainer: expected counts of 0 or more, got a negative one");
+    if (!(o->learning_rate >= 0) || !(o->weight_decay >= 0) || !isfinite(o->learning_rate + o->weight_decay))
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "trainer: expected a learning rate and a weight decay of 0 or more, got %g, %g", o->learning_rate,
+                    o->weight_decay);
+    if (o->resume && !o->folder)
+        return fail(BRAID_ERROR_ARGUMENT, "trainer: expected a folder to resume from, got NULL");
+    return BRAID_OK;
+}
+
+static braid_status set_groups(braid_trainer *t) {
+    const braid_train_options *o = &t->options;
+    double usual = o->step.optimiser == BRAID_OPTIMISER_SGD ? USUAL_SGD_RATE : USUAL_RATE;
+    const braid_rates same = {o->learning_rate > 0 ? o->learning_rate : usual, o->weight_decay, 1};
+    t->groups = t->streams + 2;
+    if (o->groups && o->group_count != t->groups)
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "trainer: expected rates for %d groups (each stream, the learned mix, all others), got %d",
+                    t->groups, o->group_count);
+    for (int group = 0; group < t->groups; group++) t->rates[group] = o->groups ? o->groups[group] : same;
+    return BRAID_OK;
+}
+
+static braid_status set_defaults(braid_trainer *t) {
+    braid_train_options *o = &t->options;
+    if (!o->step.batch) o->step.batch = 1;
+    if (!o->epochs) o->epochs = 1;
+    if (!o->steps_per_epoch) o->steps_per_epoch = 1;
+    if (!o->accumulate) o->accumulate = 1;
+    if (!o->monitor) o->monitor = t->has_labels ? "val_accuracy" : "val_loss";
+    t->modality = (modality_options){.ramp = o->modality_down ? MODALITY_RAMP_DOWN : MODALITY_RAMP_UP,
+                                     .start = o->modality_start,
+                                     .epochs = o->modality_epochs,
+                                     .rate = o->modality_dropout};
+    TRY(modality_check(&t->modality));
+    TRY(stopping_monitor_read(o->monitor, &t->stopping.monitor));
+    if (!t->has_labels && t->stopping.monitor == STOPPING_VAL_ACCURACY)
+        return fail(BRAID_ERROR_ARGUMENT, "monitor: expected val_loss for a network without labels, got val_accuracy");
+    t->stopping.patience = o->patience;
+    t->stopping.min_delta = o->min_delta;
+    t->best = (stopping_options){.monitor = t->stopping.monitor};
+    t->at.scaler.scale = t->model->dtype == BRAID_DTYPE_F16 ? FIRST_SCALE : 1;
+    t->norm = t->rate = t->validated.loss = t->validated.accuracy = NAN;
+    return set_groups(t);
+}
+
+static braid_status fill(braid_trainer *t) {
+    TRY(check(&t->options));
+    TRY(set_defaults(t));
+    size_t batch = (size_t)t->options.step.batch;
+    TRY(memory_alloc(batch, 1, "masks", (void **)&t->blanked));
+    TRY(memory_alloc((batch + 31) / 32, sizeof *t->masks * BRAID_MAX_STREAMS, "masks", (void **)&t->masks));
+    return trainer_open(t);
+}
+
+braid_status braid_trainer_create(braid_model *model, const braid_train_options *options, braid_trainer **trainer) {
+    braid_trainer *made = NULL;
+    if (!trainer) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_create: expected a place for the trainer, got NULL");
+    *trainer = NULL;
+    if (!model || !options)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_create: expected a model and options, got NULL");
+    TRY(context_enter(model->context, "braid_trainer_create"));
+    TRY(memory_calloc(1, sizeof *made, "trainer", (void **)&made));
+    made->model = model;
+    made->options = *options;
+    made->streams = braid_net_stream_count(model->net);
+    made->has_labels = !model->graph->target_is_input && options->step.loss != BRAID_LOSS_MSE;
+    braid_status status = fill(made);
+    if (status)
+        braid_trainer_destroy(made);
+    else
+        *trainer = made;
+    return status;
+}
+
+void braid_trainer_destroy(braid_trainer *t) {
+    if (!t) return;
+    trainer_forget_passes(t);
+    braid_op_destroy(t->add);
+    braid_memory_destroy(t->model->context, t->sum);
+    braid_memory_destroy(t->model->context, t->spare);
+    trainer_close(t);
+    memory_free(t->blanked);
+    memory_free(t->masks);
+    memory_free(t);
+}

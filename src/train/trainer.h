@@ -1,0 +1,118 @@
+/*
+ * A trainer and its parts: trainer.c (options, life), trainer_plans.c (plans with their inputs), trainer_step.c
+ * (batches, updates, divergence), trainer_run.c (epochs, validation), trainer_state.c (checkpoints and metrics).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_TRAIN_TRAINER_H
+#define BRAID_TRAIN_TRAINER_H
+
+#include <stdbool.h>
+
+#include "braid_train.h"
+#include "train/events.h"
+#include "train/feed.h"
+#include "train/generations.h"
+#include "train/history.h"
+#include "train/modality.h"
+#include "train/schedule.h"
+#include "train/stopping.h"
+
+#define TRAINER_MOST_PASSES 16
+
+/* A plan for one size of batch, with its inputs. */
+typedef struct pass {
+    braid_phase phase;
+    int64_t batch;
+    int mask;
+    braid_plan *plan;
+    feed feed;
+} pass;
+
+/* What is summed up over the batches of a part. */
+typedef struct tally {
+    double loss;
+    int64_t correct, samples, batches;
+} tally;
+
+/* Loss scaling of f16; a scale of 1 for all others. */
+typedef struct scaler {
+    double scale;
+    int64_t good, skipped; /* steps in a row */
+} scaler;
+
+/* Where the run is: all of it is in a checkpoint, and is changed between two updates alone. */
+typedef struct position {
+    int64_t epoch, batch; /* epochs done; batches done in this one */
+    int64_t step;         /* updates done or skipped */
+    tally train;          /* of this epoch so far */
+    scaler scaler;
+    schedule_state schedule;
+    stopping_state stopping;
+    stopping_state best; /* the best metric, by however little */
+} position;
+
+struct braid_trainer {
+    braid_model *model;
+    braid_train_options options;
+    int streams, groups, has_labels;
+    braid_rates rates[BRAID_MAX_GROUPS];
+    schedule schedule;
+    modality_options modality;
+    stopping_options stopping, best;
+    position at;
+    braid_train_metrics validated; /* of the last epoch */
+    double norm, rate;
+    pass passes[TRAINER_MOST_PASSES];
+    int pass_count;
+    pass *trained; /* of the batch that came last */
+    /* Accumulation: the sum of the gradients of `gathered` batches, in twins of the parameters. */
+    braid_op *add;
+    void *sum, *spare;
+    int64_t gathered, gathered_samples;
+    unsigned char *blanked; /* one for each sample of a batch */
+    uint32_t *masks;        /* words for each stream */
+    bool stop;              /* the caller asked for it */
+    generations last, best_files;
+    history history;
+    events events;
+};
+
+/* ---- trainer_plans.c ---- */
+
+/* The plan for so many samples, made where there is none yet. Borrowed until the next call. */
+braid_status trainer_pass(braid_trainer *t, braid_phase phase, int64_t batch, int mask, pass **out);
+void trainer_forget_passes(braid_trainer *t);
+
+/* A scalar of a plan: loss, norm (real), correct (whole). */
+braid_status trainer_read_real(const braid_trainer *t, braid_plan *plan, const char *name, double *out);
+braid_status trainer_read_tally(const braid_trainer *t, const pass *p, tally *sum);
+
+/* ---- trainer_step.c ---- */
+
+/* Forward and backward of one batch, and, where enough are gathered, an update. */
+braid_status trainer_learn(braid_trainer *t, const braid_train_batch *batch);
+
+/* The update of what is gathered; nothing where nothing is. */
+braid_status trainer_update(braid_trainer *t);
+int trainer_accumulates(const braid_trainer *t);
+
+/* ---- trainer_run.c ---- */
+
+braid_train_metrics tally_metrics(const tally *sum, int has_labels);
+/* Tells the caller; keeps a wish to stop. */
+void trainer_tell(braid_trainer *t, braid_train_event_kind kind, const braid_train_metrics *validate, int best,
+                  const char *text);
+
+/* ---- trainer_state.c ---- */
+
+/* Opens the folder, and where asked for goes back to its checkpoint. */
+braid_status trainer_open(braid_trainer *t);
+void trainer_close(braid_trainer *t);
+
+/* The row of an epoch that has ended, in metrics and event file. */
+braid_status trainer_record(braid_trainer *t, const braid_train_metrics *train);
+braid_status trainer_record_end(braid_trainer *t);
+braid_status trainer_save_best(braid_trainer *t);
+
+#endif

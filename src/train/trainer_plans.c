@@ -1,0 +1,85 @@
+/*
+ * The plans of a trainer: one for every phase, size of batch and use of masks that comes up.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/dtype.h"
+#include "core/memory.h"
+#include "train/trainer.h"
+
+static void forget(pass *p) {
+    feed_destroy(&p->feed);
+    braid_plan_destroy(p->plan);
+    *p = (pass){0};
+}
+
+void trainer_forget_passes(braid_trainer *t) {
+    for (int j = 0; j < t->pass_count; j++) forget(&t->passes[j]);
+    t->pass_count = 0;
+    t->trained = NULL;
+}
+
+static braid_status write_class_weights(const braid_trainer *t, braid_plan *plan) {
+    braid_operand_info info;
+    void *memory, *values;
+    if (!t->options.step.class_weights || !t->options.class_weights) return BRAID_OK;
+    TRY(braid_plan_tensor(plan, "class_weights", &info, &memory));
+    TRY(memory_alloc(1, info.bytes[0], "class weights", &values));
+    dtype_from_f64(values, info.dtype, t->options.class_weights, info.dims[0][0]);
+    braid_status status = braid_plan_write(plan, "class_weights", values, info.bytes[0]);
+    memory_free(values);
+    return status;
+}
+
+static braid_status make(braid_trainer *t, pass *p) {
+    braid_plan_request r = t->options.step;
+    r.phase = p->phase;
+    r.batch = p->batch;
+    r.mask = p->mask;
+    if (p->phase == BRAID_PHASE_EVAL) {
+        r.optimiser = BRAID_OPTIMISER_NONE;
+        if (r.loss == BRAID_LOSS_NONE) r.loss = t->has_labels ? BRAID_LOSS_CROSS_ENTROPY : BRAID_LOSS_MSE;
+    }
+    TRY(braid_plan_create(t->model, &r, &p->plan));
+    TRY(feed_create(&p->feed, t->model, p->plan, &t->options, p->phase, p->batch));
+    return write_class_weights(t, p->plan);
+}
+
+braid_status trainer_pass(braid_trainer *t, braid_phase phase, int64_t batch, int mask, pass **out) {
+    if (batch < 1 || batch > t->options.step.batch)
+        return fail(BRAID_ERROR_ARGUMENT, "trainer: expected 1 to %lld samples from the source, got %lld",
+                    (long long)t->options.step.batch, (long long)batch);
+    for (int j = 0; j < t->pass_count; j++) {
+        *out = &t->passes[j];
+        if ((*out)->phase == phase && (*out)->batch == batch && (*out)->mask == mask) return BRAID_OK;
+    }
+    if (t->pass_count == TRAINER_MOST_PASSES) trainer_forget_passes(t);
+    pass made = {.phase = phase, .batch = batch, .mask = mask};
+    braid_status status = make(t, &made);
+    if (status) {
+        forget(&made);
+        return status;
+    }
+    *out = &t->passes[t->pass_count++];
+    **out = made;
+    return BRAID_OK;
+}
+
+braid_status trainer_read_real(const braid_trainer *t, braid_plan *plan, const char *name, double *out) {
+    double raw = 0;
+    TRY(braid_plan_read(plan, name, &raw, dtype_bytes(t->model->master)));
+    *out = dtype_load(&raw, t->model->master, 0);
+    return BRAID_OK;
+}
+
+braid_status trainer_read_tally(const braid_trainer *t, const pass *p, tally *sum) {
+    double loss;
+    int64_t correct = 0;
+    TRY(trainer_read_real(t, p->plan, "loss", &loss));
+    if (t->has_labels) TRY(braid_plan_read(p->plan, "correct", &correct, sizeof correct));
+    sum->loss += loss;
+    sum->correct += correct;
+    sum->samples += p->batch;
+    sum->batches++;
+    return BRAID_OK;
+}

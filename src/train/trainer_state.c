@@ -1,0 +1,262 @@
+/*
+ * What a trainer keeps in its folder: two generations of last.safetensors (everything that the run needs to go on)
+ * and of best.safetensors (the same, at the best epoch), metrics.jsonl and TensorBoard's event files. The row of an
+ * epoch is on the disk before the checkpoint that has it behind it; rows behind a checkpoint are dropped on
+ * resuming.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/json.h"
+#include "core/memory.h"
+#include "plan/pins.h"
+#include "train/checkpoint.h"
+#include "train/trainer.h"
+
+#define LAST "last.safetensors"
+#define BEST "best.safetensors"
+#define METRICS "metrics.jsonl"
+#define RECIPE_BYTES 512
+
+static braid_status no_memory(void) { return fail(BRAID_ERROR_MEMORY, "trainer: no memory for the state of the run"); }
+
+/* ---- To JSON ------------------------------------------------------------------------------ */
+
+/* Every option that the bits of a run depend on, but for rates and their schedule. */
+static void print_recipe(const braid_trainer *t, char text[RECIPE_BYTES]) {
+    const braid_train_options *o = &t->options;
+    const braid_plan_request *s = &o->step;
+    snprintf(text, RECIPE_BYTES,
+             "batch=%lld size=%lldx%lld dtype=%s seed=%llu accumulate=%d loss=%d smoothing=%.17g alpha=%.17g "
+             "gamma=%.17g class_weights=%d optimiser=%d momentum=%.17g nesterov=%d clip_norm=%.17g "
+             "modality_dropout=%.17g,%lld,%lld,%d augment=%d",
+             (long long)s->batch, (long long)s->size[0], (long long)s->size[1], braid_dtype_name(t->model->dtype),
+             (unsigned long long)o->seed, o->accumulate, (int)s->loss, s->smoothing, s->alpha, s->gamma,
+             s->class_weights, (int)s->optimiser, s->momentum, s->nesterov, s->clip_norm, o->modality_dropout,
+             (long long)o->modality_start, (long long)o->modality_epochs, o->modality_down, o->augment);
+}
+
+static json_t *save_tally(const tally *sum) {
+    return json_pack("{s:f, s:I, s:I, s:I}", "loss", sum->loss, "correct", (json_int_t)sum->correct, "samples",
+                     (json_int_t)sum->samples, "batches", (json_int_t)sum->batches);
+}
+
+static json_t *save_scaler(const scaler *s) {
+    return json_pack("{s:f, s:I, s:I}", "scale", s->scale, "good", (json_int_t)s->good, "skipped",
+                     (json_int_t)s->skipped);
+}
+
+/* What the plans took, and what the checkpoint before had taken. */
+static braid_status save_choices(const braid_trainer *t, json_t *choices) {
+    if (t->model->choices && json_object_update(choices, t->model->choices) != 0) return no_memory();
+    for (int j = 0; j < t->pass_count; j++) {
+        TRY(plan_choices(t->passes[j].plan, choices));
+        if (t->passes[j].feed.op) TRY(op_choices(t->passes[j].feed.op, choices));
+    }
+    return BRAID_OK;
+}
+
+static braid_status make_state(const braid_trainer *t, json_t **state) {
+    const position *at = &t->at;
+    char recipe[RECIPE_BYTES];
+    char *schedule_text = NULL;
+    json_t *choices = json_object();
+    *state = NULL;
+    if (!choices) return no_memory();
+    print_recipe(t, recipe);
+    braid_status status = save_choices(t, choices);
+    if (!status) status = schedule_print(&t->schedule, &schedule_text);
+    if (status) {
+        json_decref(choices);
+        return status;
+    }
+    *state = json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "recipe", recipe, "schedule",
+                       schedule_text, "epoch", (json_int_t)at->epoch, "batch", (json_int_t)at->batch, "step",
+                       (json_int_t)at->step, "train", save_tally(&at->train), "scaler", save_scaler(&at->scaler),
+                       "schedule_state", schedule_state_save(&at->schedule), "stopping",
+                       stopping_save(&t->stopping, &at->stopping), "best", stopping_save(&t->best, &at->best),
+                       "choices", choices);
+    memory_free(schedule_text);
+    return *state ? BRAID_OK : no_memory();
+}
+
+/* ---- From JSON ---------------------------------------------------------------------------- */
+
+static braid_status load_position(const json_t *state, position *at) {
+    const json_t *train = json_object_get(state, "train"), *scale = json_object_get(state, "scaler");
+    TRY(json_get_integer(state, "epoch", &at->epoch));
+    TRY(json_get_integer(state, "batch", &at->batch));
+    TRY(json_get_integer(state, "step", &at->step));
+    TRY(json_get_number(train, "loss", &at->train.loss));
+    TRY(json_get_integer(train, "correct", &at->train.correct));
+    TRY(json_get_integer(train, "samples", &at->train.samples));
+    TRY(json_get_integer(train, "batches", &at->train.batches));
+    TRY(json_get_number(scale, "scale", &at->scaler.scale));
+    TRY(json_get_integer(scale, "good", &at->scaler.good));
+    TRY(json_get_integer(scale, "skipped", &at->scaler.skipped));
+    TRY(schedule_state_load(json_object_get(state, "schedule_state"), &at->schedule));
+    TRY(stopping_load(json_object_get(state, "stopping"), &at->stopping));
+    TRY(stopping_load(json_object_get(state, "best"), &at->best));
+    if (at->epoch < 0 || at->batch < 0 || at->step < 0 || !(at->scaler.scale > 0))
+        return fail(BRAID_ERROR_MODEL, "checkpoint: expected counts of 0 or more and a scale above 0, got others");
+    return BRAID_OK;
+}
+
+static braid_status parse_schedule(braid_trainer *t, const char *text) {
+    const schedule_run run = {t->groups, t->options.epochs, t->options.steps_per_epoch};
+    return schedule_parse(text, &run, &t->schedule);
+}
+
+static braid_status check_recipe(const braid_trainer *t, const json_t *state, const char *path) {
+    const char *saved;
+    char recipe[RECIPE_BYTES];
+    TRY(json_get_text(state, "recipe", &saved));
+    print_recipe(t, recipe);
+    if (strcmp(saved, recipe) == 0) return BRAID_OK;
+    return fail(BRAID_ERROR_ARGUMENT, "%.200s: expected the options that the run began with (%s), got %s", path, saved,
+                recipe);
+}
+
+static braid_status take_state(braid_trainer *t, const json_t *state, const char *path) {
+    const char *text;
+    position at = {0};
+    json_t *choices = json_object_get(state, "choices");
+    TRY(check_recipe(t, state, path));
+    TRY(load_position(state, &at));
+    TRY(json_get_text(state, "schedule", &text));
+    TRY(parse_schedule(t, t->options.schedule ? t->options.schedule : text));
+    if (!json_is_object(choices)) return fail(BRAID_ERROR_MODEL, "%.200s: expected the chosen kernels, got none", path);
+    TRY(checkpoint_load(t->model, path, state));
+    TRY(model_pin_choices(t->model, choices));
+    t->at = at;
+    return BRAID_OK;
+}
+
+static braid_status resume(braid_trainer *t) {
+    const char *path;
+    bool fell_back;
+    json_t *state = NULL;
+    TRY(generations_find(&t->last, &path, &fell_back));
+    if (!path)
+        return fail(BRAID_ERROR_MODEL, "%.200s: expected a checkpoint to resume from, got no %s; train without resume",
+                    t->options.folder, LAST);
+    if (fell_back) trainer_tell(t, BRAID_TRAIN_EVENT_NOTE, NULL, 0, fail_message());
+    TRY(checkpoint_state(path, &state));
+    braid_status status = take_state(t, state, path);
+    json_decref(state);
+    return status;
+}
+
+/* ---- The folder --------------------------------------------------------------------------- */
+
+/* A new run never begins over the checkpoint of another. */
+static braid_status begin(braid_trainer *t) {
+    const char *path;
+    bool fell_back;
+    TRY(parse_schedule(t, t->options.schedule ? t->options.schedule : "cosine"));
+    if (!t->options.folder) return BRAID_OK;
+    TRY(generations_find(&t->last, &path, &fell_back));
+    return path ? fail(BRAID_ERROR_ARGUMENT,
+                       "%.200s: expected a folder without a run, got one with %s; resume it, or "
+                       "take another folder",
+                       t->options.folder, LAST)
+                : BRAID_OK;
+}
+
+braid_status trainer_open(braid_trainer *t) {
+    const char *folder = t->options.folder;
+    char *path = NULL;
+    if (folder) {
+        TRY(files_make_folder(folder));
+        TRY(generations_open(&t->last, folder, LAST, checkpoint_check, NULL));
+        TRY(generations_open(&t->best_files, folder, BEST, checkpoint_check, NULL));
+    }
+    TRY(t->options.resume ? resume(t) : begin(t));
+    if (!folder) return BRAID_OK;
+    TRY(files_join(folder, METRICS, &path));
+    braid_status status = history_open(&t->history, path, t->options.resume ? t->at.step : -1);
+    memory_free(path);
+    if (!status) status = events_open(&t->events, folder, t->options.resume ? t->at.step + 1 : 0, events_now());
+    return status;
+}
+
+void trainer_close(braid_trainer *t) {
+    generations_close(&t->last);
+    generations_close(&t->best_files);
+    history_close(&t->history);
+    events_close(&t->events);
+}
+
+/* ---- Saving ------------------------------------------------------------------------------- */
+
+typedef struct saving {
+    braid_model *model;
+    const json_t *state;
+} saving;
+
+static braid_status put(const char *path, void *user) {
+    const saving *s = user;
+    return checkpoint_save(s->model, path, s->state);
+}
+
+static braid_status save_as(braid_trainer *t, generations *files) {
+    json_t *state;
+    if (!t->options.folder) return BRAID_OK;
+    TRY(make_state(t, &state));
+    saving s = {t->model, state};
+    braid_status status = history_sync(&t->history);
+    if (!status) status = generations_save(files, put, &s);
+    json_decref(state);
+    return status;
+}
+
+braid_status braid_trainer_save(braid_trainer *t) {
+    if (!t) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected a trainer, got NULL");
+    if (t->gathered) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected to be called between two updates");
+    return save_as(t, &t->last);
+}
+
+braid_status trainer_save_best(braid_trainer *t) { return save_as(t, &t->best_files); }
+
+/* ---- Metrics ------------------------------------------------------------------------------ */
+
+braid_status trainer_record(braid_trainer *t, const braid_train_metrics *train) {
+    const braid_train_metrics *validate = &t->validated;
+    double rates[BRAID_MAX_GROUPS];
+    int64_t last_step = t->at.step > 0 ? t->at.step - 1 : 0;
+    if (!t->options.folder) return BRAID_OK;
+    for (int group = 0; group < t->groups; group++)
+        rates[group] = schedule_rate(&t->schedule, &t->at.schedule, last_step, group, t->rates[group].learning_rate);
+    const history_value values[] = {
+        {.name = "train_loss", .value = train->loss},
+        {.name = "train_accuracy", .value = train->accuracy},
+        {.name = "val_loss", .value = validate->loss},
+        {.name = "val_accuracy", .value = validate->accuracy},
+        {.name = "learning_rates", .list = rates, .count = t->groups},
+        {.name = "modality_dropout_prob",
+         .value = t->options.modality_dropout > 0 ? modality_share(&t->modality, t->at.epoch - 1) : 0},
+        {.name = "gradient_norms", .value = t->norm},
+    };
+    const events_scalar scalars[] = {{"loss/train", train->loss},
+                                     {"loss/validate", validate->loss},
+                                     {"accuracy/train", train->accuracy},
+                                     {"accuracy/validate", validate->accuracy},
+                                     {"learning_rate", t->rate}};
+    const history_row row = {HISTORY_EPOCH, t->at.epoch, t->at.step, values, (int)(sizeof values / sizeof values[0])};
+    TRY(history_add(&t->history, &row));
+    return events_add(&t->events, t->at.step, events_now(), scalars, (int)(sizeof scalars / sizeof scalars[0]));
+}
+
+braid_status trainer_record_end(braid_trainer *t) {
+    if (!t->options.folder) return BRAID_OK;
+    json_t *stopping = stopping_save(&t->stopping, &t->at.stopping);
+    if (!stopping) return no_memory();
+    const history_value value = {.name = "early_stopping", .json = stopping};
+    const history_row row = {HISTORY_SUMMARY, t->at.epoch, t->at.step, &value, 1};
+    braid_status status = history_add(&t->history, &row);
+    json_decref(stopping);
+    if (!status) status = history_sync(&t->history);
+    return status;
+}
