@@ -34,8 +34,8 @@ static const option train_option_list[] = {
     {"weight-decay", 0, OPTION_REAL, "R", "weight decay", OWN(decay)},
     {"momentum", 0, OPTION_REAL, "R", "of sgd (default: 0.9) and rmsprop", OWN(momentum)},
     {"nesterov", 0, OPTION_FLAG, NULL, "sgd looks ahead", OWN(nesterov)},
-    {"schedule", 0, OPTION_TEXT, "RULE", "of the learning rate, such as cosine:warmup=2 (default: cosine)",
-     OWN(schedule)},
+    {"schedule", 0, OPTION_TEXT, "RULE",
+     "of the learning rate, such as cosine:warmup=2 (default: cosine; constant with --steps alone)", OWN(schedule)},
     {"loss", 0, OPTION_CHOICE, "usual|cross_entropy|focal|mse", "default: what the network is for", OWN(loss)},
     {"smoothing", 0, OPTION_REAL, "P", "label smoothing", OWN(smoothing)},
     {"clip", 0, OPTION_REAL, "F", "largest norm of all gradients together", OWN(clip)},
@@ -162,6 +162,9 @@ static int open_net(training *t, const char *name) {
     return code ? code : feeding_check(&t->feeding, t->net);
 }
 
+/* A run of steps alone has no end that a schedule could aim at: more steps can follow. */
+static int counts_steps(const train_options *o) { return !o->epochs && o->steps; }
+
 static void describe(training *t, braid_train_options *o) {
     static const braid_optimiser optimisers[] = {BRAID_OPTIMISER_ADAMW, BRAID_OPTIMISER_ADAM, BRAID_OPTIMISER_SGD,
                                                  BRAID_OPTIMISER_RMSPROP};
@@ -183,14 +186,14 @@ static void describe(training *t, braid_train_options *o) {
         .augment = from->augment,
         .learning_rate = from->rate,
         .weight_decay = from->decay,
-        .schedule = from->schedule,
+        .schedule = from->schedule || !counts_steps(from) || from->resume ? from->schedule : "constant",
         .class_weights = t->class_weights,
         .accumulate = from->accumulate,
         .modality_dropout = from->modality,
         .modality_start = from->modality_start,
         .modality_epochs = from->modality_ramp,
         .modality_down = from->modality_down,
-        .epochs = t->epochs,
+        .epochs = t->epochs + counts_steps(from),
         .steps_per_epoch = t->steps_per_epoch,
         .steps = from->steps,
         .no_validation = t->feeding.batches[BRAID_PART_VALIDATE] == 0,
@@ -213,8 +216,7 @@ static int count_steps(training *t) {
     if (batches == 0) return complain(BRAID_ERROR_DATA, "%s: expected training samples, got none", t->options->data);
     t->steps_per_epoch = (batches + each - 1) / each;
     t->epochs = t->options->epochs ? t->options->epochs : DEFAULT_EPOCHS;
-    if (!t->options->epochs && t->options->steps)
-        t->epochs = (t->options->steps + t->steps_per_epoch - 1) / t->steps_per_epoch;
+    if (counts_steps(t->options)) t->epochs = (t->options->steps + t->steps_per_epoch - 1) / t->steps_per_epoch;
     return 0;
 }
 

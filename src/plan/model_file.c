@@ -185,7 +185,7 @@ static braid_status check_training(const braid_model *model, const safetensors *
         if (!is_key(model, j)) continue;
         const safetensors_entry *entry = safetensors_find(file, name);
         if (!entry || !same_shape(&model->graph->planes[j], entry) ||
-            entry->end - entry->begin != (size_t)plane_elements(&model->graph->planes[j]) * sizeof(int64_t))
+            (entry->end - entry->begin) / sizeof(int64_t) != (size_t)plane_elements(&model->graph->planes[j]))
             return fail(BRAID_ERROR_MODEL, "%.200s: expected the counter %s, got %s", path, name,
                         entry ? "another shape or dtype" : "none");
         TRY(safetensors_verify(file, entry));

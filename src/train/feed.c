@@ -115,6 +115,20 @@ static braid_status check_rows(feed *f, const braid_operand_info *first) {
     return BRAID_OK;
 }
 
+/* Bytes of a whole batch. */
+static braid_status count_bytes(feed *f) {
+    size_t each = dtype_bytes(f->options->input);
+    TRY(size_array((size_t)f->batch, sizeof(int32_t), "labels", &f->label_bytes));
+    TRY(size_array((size_t)f->batch, sizeof(int64_t), "samples", &f->id_bytes));
+    for (int i = 0; i < braid_net_stream_count(f->model->net); i++) {
+        const int64_t dims[2] = {f->batch, f->elements[i]};
+        int64_t elements;
+        TRY(size_elements(dims, 2, "a batch", &elements));
+        TRY(size_array((size_t)elements, each, "a batch", &f->stream_bytes[i]));
+    }
+    return BRAID_OK;
+}
+
 braid_status feed_create(feed *f, braid_model *model, braid_plan *plan, const braid_train_options *options,
                          braid_phase phase, int64_t batch) {
     braid_operand_info info;
@@ -124,7 +138,8 @@ braid_status feed_create(feed *f, braid_model *model, braid_plan *plan, const br
     for (int axis = 1; axis < info.rank; axis++) f->classes *= info.dims[0][axis];
     TRY(memory_alloc((size_t)batch, sizeof *f->ids, "samples", (void **)&f->ids));
     TRY(braid_plan_tensor(plan, braid_net_stream(model->net, 0, NULL), &info, &memory));
-    return options->input == BRAID_DTYPE_U8 && info.rank == 4 ? make_op(f, &info) : check_rows(f, &info);
+    TRY(options->input == BRAID_DTYPE_U8 && info.rank == 4 ? make_op(f, &info) : check_rows(f, &info));
+    return count_bytes(f);
 }
 
 void feed_destroy(feed *f) {
@@ -153,7 +168,7 @@ static braid_status write_labels(feed *f, const braid_train_batch *batch) {
         return fail(BRAID_ERROR_DATA, "sample %lld: expected a label from 0 to %lld, got %d", (long long)f->ids[b],
                     (long long)f->classes - 1, (int)batch->labels[b]);
     }
-    return braid_plan_write(f->plan, "labels", batch->labels, (size_t)f->batch * sizeof *batch->labels);
+    return braid_plan_write(f->plan, "labels", batch->labels, f->label_bytes);
 }
 
 static braid_status upload(feed *f, const char *name, int i, const void *data, size_t bytes) {
@@ -168,20 +183,19 @@ braid_status feed_batch(feed *f, const braid_train_batch *batch, int64_t update)
     const int64_t key[2] = {(int64_t)f->options->seed, update};
     for (int64_t b = 0; b < f->batch; b++) f->ids[b] = batch->ids ? batch->ids[b] : b;
     for (int i = 0; i < braid_net_stream_count(f->model->net); i++) {
-        size_t elements = (size_t)(f->batch * f->elements[i]);
         if (!batch->streams[i])
             return fail(BRAID_ERROR_ARGUMENT, "trainer: expected data of stream %d from the source, got NULL", i);
         if (f->op) {
-            TRY(upload(f, "x", i, batch->streams[i], elements));
+            TRY(upload(f, "x", i, batch->streams[i], f->stream_bytes[i]));
             continue;
         }
         TRY(check_rows_finite(f, batch, i));
         TRY(braid_plan_set_input(f->plan, braid_net_stream(f->model->net, i, NULL), batch->streams[i],
-                                 elements * sizeof(float)));
+                                 f->stream_bytes[i]));
     }
     if (f->op) {
         TRY(upload(f, "key", 0, key, sizeof key));
-        TRY(upload(f, "ids", 0, f->ids, (size_t)f->batch * sizeof *f->ids));
+        TRY(upload(f, "ids", 0, f->ids, f->id_bytes));
         TRY(braid_op_run(f->op, f->operands, f->operand_count));
     }
     return f->model->graph->target_is_input ? BRAID_OK : write_labels(f, batch);

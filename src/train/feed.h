@@ -25,7 +25,9 @@ typedef struct feed {
     int operand_count;
     void *memory[6 * BRAID_MAX_STREAMS + 2]; /* of the operands that are not the plan's */
     int memory_count;
-    int64_t *ids; /* on the host */
+    int64_t *ids;                 /* on the host */
+    size_t id_bytes, label_bytes; /* of a batch */
+    size_t stream_bytes[BRAID_MAX_STREAMS];
 } feed;
 
 /* For a plan of `batch` samples. Borrows all arguments; feed_destroy also after a failure. */

@@ -46,8 +46,6 @@ static const command commands[] = {
     /* verbs that do not exist, also those that are planned */
     {"$B bnech", 2, NULL, "unknown verb \"bnech\"|did you mean \"bench\""},
     {"$B exp", 2, NULL, "did you mean \"explain\""},
-    {"$B train linet18", 2, NULL, "unknown verb \"train\"|expected one of: doctor"},
-    {"$B eval", 2, NULL, "unknown verb"},
     {"$B ''", 2, NULL, "unknown verb \"\""},
     {"$B --device cpu bench", 2, NULL, "expected a verb first|--device"},
     {"$B \"$(printf 'a\\033[31m')\"", 2, NULL, "a?[31m"},

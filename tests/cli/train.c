@@ -1,0 +1,54 @@
+/*
+ * Training on the command line: made, learned from, interrupted, gone on with in another process to the same bits,
+ * looked at; and what is refused.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include "tests/support/shell.h"
+
+#define MAKE_DATA "$B data make sunrgbd --out d --size 32x32 --count 40 -q && "
+#define LITTLE " --data d --width 0.125 --batch 8 --device cpu --effort estimate -q --cache-dir '' "
+
+static const command commands[] = {
+    {"$B train linet18", 2, NULL, "expected --data DIR and --out RUN, got no --data"},
+    {"$B train linet18 --data d", 2, NULL, "got no --out"},
+    {"$B train linet18 --data nosuch --out r", 3, NULL, "nosuch"},
+    {"$B train nosuch --data d --out r", 2, NULL, "nosuch"},
+    {"$B train --help", 0, "--data|--resume|--epochs|--schedule|--modality-dropout|--accumulate|Ctrl-C", NULL},
+    {"$B eval --help", 0, "--data|--split|contribution", NULL},
+    {"$B eval nosuch.safetensors --data d", 4, NULL, "nosuch.safetensors"},
+    {"$B eval r", 2, NULL, "expected --data DIR"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --resume", 4, NULL, "last.safetensors"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 3 -o json && $B eval r --data d -o csv -q --device cpu && "
+               "$B train linet18" LITTLE "--out r",
+     2, "\"steps\": 3|blanked,accuracy,loss,contribution,samples|none,|rgb,|orth,",
+     "expected a folder without a run|!Traceback"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out a --steps 10 --dtype bf16 && $B train linet18" LITTLE
+               "--out b --steps 5 --dtype bf16 && $B train linet18" LITTLE
+               "--out b --steps 10 --dtype bf16 --resume && "
+               "cmp a/metrics.jsonl b/metrics.jsonl && cmp a/last.safetensors b/last.safetensors",
+     0, "", NULL},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet18" LITTLE "--out r --resume --seed 5", 2,
+     "", "the options that the run began with"},
+    {MAKE_DATA "( $B train linet18" LITTLE
+               "--out r --epochs 1000 & p=$!; until test -e r/last.safetensors; do sleep 0.1; "
+               "done; kill -INT $p; wait $p ) ; test $? = 130 && $B train linet18" LITTLE
+               "--out r --epochs 1000 --resume --steps 1",
+     0, "interrupted|state", "stopping"},
+};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static int begin(void **state) {
+    (void)state;
+    return shell_begin(BRAID_PROGRAM);
+}
+
+int main(void) {
+    static struct CMUnitTest tests[COMMANDS];
+    for (size_t i = 0; i < COMMANDS; i++)
+        tests[i] = (struct CMUnitTest){
+            .name = commands[i].line, .test_func = shell_expect, .initial_state = (void *)&commands[i]};
+    return cmocka_run_group_tests(tests, begin, shell_end);
+}
