@@ -413,7 +413,7 @@ static void divergence(void **state) {
     o.learning_rate = 1e30;
     o.save_steps = 1000;
     assert_int_equal(run_rows(&r, &o, 3), BRAID_ERROR_DIVERGED);
-    says("step 5");
+    says("step 5: expected a finite loss");
     says("samples 1");
     close_rig(&r);
     same_tensors("kept/last.safetensors", "run/last.safetensors");
