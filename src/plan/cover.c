@@ -6,6 +6,7 @@
  *   bn_apply, [bn_apply,] add, relu -> bn_add_act
  *   linear, act                     -> linear_act
  *   conv2d, bn_apply, [add,] [act]  -> conv2d_scale_bias_act, in evaluation
+ *   relu, maxpool                   -> maxpool, relu: the same numbers and gradients from fewer pixels
  *
  * A fused op races its own chain, so that covering costs nothing where the chain is faster. The gradient of a
  * covered op is the fused op's, but for the normalisation of a residual, which keeps its own.
@@ -225,6 +226,30 @@ static braid_status cover_linear(program *p, const uses *u, call *linear) {
     return replace(act, &fused, 2);
 }
 
+/* ---- Pooling before activation ------------------------------------------------------------- */
+
+/* The largest of rectified values is the rectified largest value, and the gradient takes the same way. */
+static braid_status swap_pool(program *p, const uses *u, call *act) {
+    call *pool = sole_reader(p, u, act, ACT_Y, BRAID_OP_MAXPOOL, MAXPOOL_X);
+    if (!pool || act->problem.activation != BRAID_ACTIVATION_RELU) return BRAID_OK;
+    call first = *pool, second = *act;
+    call_bind(&first, MAXPOOL_X, act->tensor[ACT_X], BRAID_MAX_PLANES);
+    call_bind(&first, MAXPOOL_Y, act->tensor[ACT_Y], BRAID_MAX_PLANES);
+    call_bind(&second, ACT_X, act->tensor[ACT_Y], BRAID_MAX_PLANES);
+    call_bind(&second, ACT_Y, pool->tensor[MAXPOOL_Y], BRAID_MAX_PLANES);
+    for (int axis = 0; axis < 2; axis++) second.problem.size[axis] = maxpool_out_size(&first.problem, axis);
+    for (int i = 0; i < act->problem.streams; i++) {
+        tensor *between = &p->tensors[act->tensor[ACT_Y][i]];
+        const tensor *pooled = &p->tensors[pool->tensor[MAXPOOL_Y][i]];
+        between->shape = pooled->shape;
+        between->bytes = pooled->bytes;
+    }
+    TRY(braid_problem_check(&second.problem));
+    *act = first;
+    *pool = second;
+    return BRAID_OK;
+}
+
 braid_status program_cover(program *p) {
     uses u;
     braid_status status = uses_find(p, &u);
@@ -233,6 +258,10 @@ braid_status program_cover(program *p) {
         if (c->is_view || c->is_absorbed) continue;
         if (c->problem.op == BRAID_OP_BN_APPLY) status = cover_norm(p, &u, c);
         if (c->problem.op == BRAID_OP_LINEAR) status = cover_linear(p, &u, c);
+    }
+    for (int j = 0; j < p->call_count && !status; j++) {
+        call *c = &p->calls[j];
+        if (!c->is_view && !c->is_absorbed && c->problem.op == BRAID_OP_ACT) status = swap_pool(p, &u, c);
     }
     uses_free(&u);
     return status;
