@@ -175,7 +175,7 @@ static const command commands[] = {
     {"$B data make sunrgdb --out x", 2, NULL,
      "expected sunrgbd, fmnist86 or mimii, got \"sunrgdb\"|did you mean sunrgbd"},
     {"$B data make sunrgbd", 2, NULL, "expected --out DIR"},
-    {"$B data mkae sunrgbd", 2, NULL, "expected make KIND or check DIR, got \"mkae\""},
+    {"$B data maek sunrgbd", 2, NULL, "expected make KIND or check DIR, got \"maek\""},
     {"$B data make sunrgbd --out x --size 48*64", 2, NULL, "--size: expected HEIGHTxWIDTH"},
     {"$B data make sunrgbd --out x --size 4x4", 2, NULL, "size: expected 16x16 to 4096x4096, got 4x4"},
     {"$B data make fmnist86 --out x --size 28", 2, NULL, "expected 86x86"},
