@@ -153,6 +153,10 @@ static int run(const verb *self, int argc, char **argv) {
     if (options.common.help) return help_print(self);
     if (!options.data) return complain(BRAID_ERROR_ARGUMENT, "expected --data DIR, got none");
     if (options.network.batch < 1) return complain(BRAID_ERROR_ARGUMENT, "--batch: expected 1 or more, got 0");
+    if (!options.net)
+        code = network_refuse_description(&options.network,
+                                          "expected with --net, or not at all: the model file describes its network");
+    if (code) return code;
     interrupt_begin();
     find_model(&v, words.word[0]);
     code = eval(&v);

@@ -26,6 +26,15 @@ static int is_open(braid_net *net, const char *call) {
     return 0;
 }
 
+/* True where the network can grow: its output ends the building, for models are made of what is there. */
+static int can_grow(braid_net *net, const char *call) {
+    if (!is_open(net, call)) return 0;
+    if (!net->graph.output.count) return 1;
+    graph_refuse(&net->graph, BRAID_ERROR_ARGUMENT, "%s: expected a network without an output: it ends the building",
+                 call);
+    return 0;
+}
+
 /* The planes of a value; none, and a mistake, for one that does not exist. */
 static graph_value take(braid_net *net, braid_value x, const char *call, const char *which) {
     if (net->graph.status) return graph_none();
@@ -47,7 +56,7 @@ static braid_value keep(braid_net *net, graph_value y) {
 }
 
 braid_value braid_net_input(braid_net *net, const char *stream, int64_t channels) {
-    if (!is_open(net, "braid_net_input")) return (braid_value){0};
+    if (!can_grow(net, "braid_net_input")) return (braid_value){0};
     if (!stream || !stream[0] || strlen(stream) >= GRAPH_MAX_STREAM_NAME)
         return keep(net, graph_refuse(&net->graph, BRAID_ERROR_ARGUMENT,
                                       "braid_net_input: expected a stream's name of 1 to %d characters, got \"%.64s\"",
@@ -60,19 +69,19 @@ braid_value braid_net_input(braid_net *net, const char *stream, int64_t channels
 }
 
 braid_value braid_net_select(braid_net *net, braid_value x, int first, int count) {
-    if (!is_open(net, "braid_net_select")) return (braid_value){0};
+    if (!can_grow(net, "braid_net_select")) return (braid_value){0};
     graph_value value = take(net, x, "braid_net_select", "x");
     return keep(net, graph_select(&net->graph, value, first, count));
 }
 
 braid_value braid_net_join(braid_net *net, braid_value x, braid_value z) {
-    if (!is_open(net, "braid_net_join")) return (braid_value){0};
+    if (!can_grow(net, "braid_net_join")) return (braid_value){0};
     graph_value first = take(net, x, "braid_net_join", "x"), second = take(net, z, "braid_net_join", "z");
     return keep(net, graph_join(&net->graph, first, second));
 }
 
 braid_value braid_net_reshape(braid_net *net, braid_value x, int64_t channels) {
-    if (!is_open(net, "braid_net_reshape")) return (braid_value){0};
+    if (!can_grow(net, "braid_net_reshape")) return (braid_value){0};
     graph_value value = take(net, x, "braid_net_reshape", "x");
     if (channels < 1 || channels > INT32_MAX)
         return keep(net, graph_refuse(&net->graph, BRAID_ERROR_ARGUMENT,
@@ -82,7 +91,7 @@ braid_value braid_net_reshape(braid_net *net, braid_value x, int64_t channels) {
 }
 
 braid_value braid_net_add(braid_net *net, braid_value x, braid_value z) {
-    if (!is_open(net, "braid_net_add")) return (braid_value){0};
+    if (!can_grow(net, "braid_net_add")) return (braid_value){0};
     graph_value first = take(net, x, "braid_net_add", "x"), second = take(net, z, "braid_net_add", "z");
     return keep(net, graph_add(&net->graph, first, second));
 }
@@ -265,7 +274,7 @@ static graph_value add_layer(const site *s, const braid_problem *layer) {
 }
 
 braid_value braid_net_layer(braid_net *net, const char *name, braid_value x, const braid_problem *layer) {
-    if (!is_open(net, "braid_net_layer")) return (braid_value){0};
+    if (!can_grow(net, "braid_net_layer")) return (braid_value){0};
     site s = {.g = &net->graph, .name = name && name[0] ? name : "without a name"};
     if (!layer) return keep(net, refuse(&s, BRAID_ERROR_ARGUMENT, "expected a problem that says what it is, got NULL"));
     if (!is_layer(layer->op))
@@ -310,7 +319,7 @@ static graph_value add_mix(const site *s, graph_value z, const braid_problem *la
 
 braid_value braid_net_integrate(braid_net *net, const char *name, braid_value r, braid_value z,
                                 const braid_problem *layer) {
-    if (!is_open(net, "braid_net_integrate")) return (braid_value){0};
+    if (!can_grow(net, "braid_net_integrate")) return (braid_value){0};
     site s = {.g = &net->graph, .name = name && name[0] ? name : "without a name"};
     graph_value before = z.id ? take(net, z, s.name, "z") : graph_none();
     s.x = take(net, r, s.name, "r");

@@ -106,7 +106,21 @@ static void add_mask(graph *g, int i) {
     g->mask[i] = made.count ? made.plane[0] : -1;
 }
 
+/* 1 for names that a plan's other tensors have. */
+static int is_reserved(const char *name) {
+    static const char *const reserved[] = {"output",     "labels", "target",        "loss", "correct",
+                                           "loss_scale", "norm",   "class_weights", NULL};
+    for (int j = 0; name && reserved[j]; j++) {
+        if (strcmp(name, reserved[j]) == 0) return 1;
+    }
+    return 0;
+}
+
 graph_value graph_input(graph *g, const char *name, int64_t channels, int is_image) {
+    if (is_reserved(name))
+        return graph_refuse(g, BRAID_ERROR_ARGUMENT,
+                            "graph: expected a name for the input stream that no other tensor of a plan has, got %s",
+                            name);
     if (g->streams == BRAID_MAX_STREAMS)
         return graph_refuse(g, BRAID_ERROR_ARGUMENT, "graph: expected at most %d input streams, got another one, %.64s",
                             BRAID_MAX_STREAMS, name ? name : "");
@@ -122,6 +136,9 @@ graph_value graph_input(graph *g, const char *name, int64_t channels, int is_ima
 }
 
 graph_value graph_tensor(graph *g, const graph_plane *what) {
+    if (strncmp(what->name, "braid.", 6) == 0)
+        return graph_refuse(g, BRAID_ERROR_ARGUMENT,
+                            "graph: expected a name that does not begin with braid., got %.96s", what->name);
     int fits = what->rank >= 1 && what->rank <= 4;
     for (int axis = 0; fits && axis < what->rank; axis++) fits = what->dims[axis] >= 0;
     if (!fits && !what->is_counter)

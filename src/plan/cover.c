@@ -88,7 +88,8 @@ static call *sole_maker(program *p, const uses *u, const call *c, int slot, brai
     if (first < 0) return NULL;
     call *maker = &p->calls[first];
     for (int i = 0; i < c->problem.streams; i++) {
-        if (u->maker[c->tensor[slot][i]] != first || u->readers[c->tensor[slot][i]] != 1) return NULL;
+        int index = c->tensor[slot][i];
+        if (u->maker[index] != first || u->readers[index] != 1 || p->tensors[index].is_kept) return NULL;
     }
     return !maker->is_view && !maker->is_absorbed && maker->problem.op == op &&
                    maker->problem.streams == c->problem.streams
@@ -153,9 +154,19 @@ static braid_status cover_act(program *p, const uses *u, call *apply, call *act)
     return replace(last, &fused, pool ? 3 : 2);
 }
 
+/* 1 where the blanked samples of both operands of an addition are the same: a fused call knows one mask. */
+static int same_masks(const program *p, const call *add) {
+    for (int i = 0; i < add->problem.streams && p->options.mask; i++) {
+        int x = p->tensors[add->tensor[ADD_X][i]].plane, z = p->tensors[add->tensor[ADD_Z][i]].plane;
+        const graph_plane *second = &p->graph->planes[z];
+        if (p->graph->planes[x].stream != second->stream || second->kind == PLANE_INPUT) return 0;
+    }
+    return 1;
+}
+
 static braid_status cover_add(program *p, const uses *u, call *apply, call *add) {
     call *act = sole_reader(p, u, add, ADD_Y, BRAID_OP_ACT, ACT_X);
-    if (!act || act->problem.activation != BRAID_ACTIVATION_RELU) return BRAID_OK;
+    if (!act || act->problem.activation != BRAID_ACTIVATION_RELU || !same_masks(p, add)) return BRAID_OK;
     call *other = sole_maker(p, u, add, ADD_Z, BRAID_OP_BN_APPLY);
     call fused = fuse_norm(p, BRAID_OP_BN_ADD_ACT, apply, act);
     fused.problem.residual_norm = other != NULL;
@@ -181,6 +192,7 @@ static braid_status cover_folded(program *p, const uses *u, call *apply, int *do
     *done = 0;
     if (!conv || conv->problem.bias || p->options.phase != BRAID_PHASE_EVAL) return BRAID_OK;
     add = sole_reader(p, u, apply, BN_APPLY_Y, BRAID_OP_ADD, ADD_X);
+    if (add && !same_masks(p, add)) add = NULL;
     if (add) last = add;
     act = sole_reader(p, u, last, add ? ADD_Y : BN_APPLY_Y, BRAID_OP_ACT, ACT_X);
     if (act) last = act;

@@ -122,6 +122,12 @@ static braid_status add_op(program *p, const graph_node *n) {
     if (o->fields & FIELD_BIT(phase)) c.problem.phase = p->options.phase;
     if (n->problem.op == BRAID_OP_CAST) c.problem.to = dtype_statistics(p->options.dtype);
     c.problem.mask = p->options.mask && mask_slot(n) >= 0;
+    if (c.problem.mask && rows_of(&p->tensors[n->like]) != p->options.batch)
+        return fail(
+            BRAID_ERROR_ARGUMENT,
+            "%s: expected one row for each of the %lld samples where samples may be blanked, got %lld rows; plan "
+            "this network without mask",
+            o->name, (long long)p->options.batch, (long long)rows_of(&p->tensors[n->like]));
     for (int slot = 0; slot < op_operand_count(o); slot++) call_bind(&c, slot, n->plane[slot], BRAID_MAX_PLANES);
     if (n->problem.op == BRAID_OP_BN_FINALIZE && eval) { /* the statistics of a batch are not asked for */
         call_bind(&c, BN_FINALIZE_MEAN, n->plane[BN_FINALIZE_RUNNING_MEAN], BRAID_MAX_PLANES);

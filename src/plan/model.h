@@ -26,8 +26,9 @@ struct braid_model {
     void *weights, *half, *states; /* half: NULL where the dtype of compute is that of the arena */
     /* Of training; NULL until asked for. */
     void *gradients, *half_gradients, *m, *v, *step;
-    int plans;              /* that use it */
-    struct json_t *choices; /* the kernels that its plans take unraced, problem by problem; NULL: none */
+    int plans;                   /* that use it */
+    const braid_plan *turned_by; /* the plan whose forward run last drew new numbers for dropout; NULL: none */
+    struct json_t *choices;      /* the kernels that its plans take unraced, problem by problem; NULL: none */
 };
 
 /* Where a parameter or state lies, as a tensor of this dtype. */

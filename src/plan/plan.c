@@ -223,6 +223,7 @@ void braid_plan_destroy(braid_plan *plan) {
     memory_free(plan->workspace_offset);
     memory_free(plan->staging);
     program_free(&plan->program);
+    if (plan->model->turned_by == plan) plan->model->turned_by = NULL;
     plan->model->plans--;
     memory_free(plan);
 }
@@ -240,6 +241,7 @@ static braid_status turn_keys(braid_plan *plan) {
         TRY(d->backend->download(d, key, at, sizeof key));
         key[1]++;
         TRY(d->backend->upload(d, at, key, sizeof key));
+        plan->model->turned_by = plan;
     }
     return BRAID_OK;
 }
@@ -257,6 +259,11 @@ static braid_status check_order(braid_plan *plan, unsigned segments, const char 
         return fail(BRAID_ERROR_ARGUMENT, "%s: expected the segment forward alone of a plan for evaluation", caller);
     if ((segments & BRAID_SEGMENT_BACKWARD) && !(segments & BRAID_SEGMENT_FORWARD) && !plan->has_forward)
         return fail(BRAID_ERROR_ARGUMENT, "%s: expected a forward run before every backward run", caller);
+    const braid_plan *turned_by = plan->model->turned_by;
+    if ((segments & BRAID_SEGMENT_BACKWARD) && !(segments & BRAID_SEGMENT_FORWARD) && turned_by && turned_by != plan)
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "%s: expected the backward run before another plan of the model draws new numbers for dropout",
+                    caller);
     if ((segments & BRAID_SEGMENT_UPDATE) && !(segments & BRAID_SEGMENT_BACKWARD) && !plan->has_gradients)
         return fail(BRAID_ERROR_ARGUMENT, "%s: expected a backward run before an update", caller);
     return context_enter(plan->model->context, caller);

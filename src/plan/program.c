@@ -33,10 +33,11 @@ static braid_status shape_bytes_of(const plane_shape *s, size_t *bytes) {
 
 braid_status program_add_tensor(program *p, const plane_shape *shape, int *index) {
     tensor t = {.plane = -1, .root = p->tensor_count};
+    plane_shape own = shape ? *shape : t.shape; /* it may lie in the array that grows */
     TRY(memory_grow((void **)&p->tensors, (size_t)p->tensor_count, &p->tensor_room, sizeof *p->tensors, "tensors"));
     if (shape) {
-        t.shape = *shape;
-        TRY(shape_bytes_of(shape, &t.bytes));
+        t.shape = own;
+        TRY(shape_bytes_of(&own, &t.bytes));
     }
     p->tensors[p->tensor_count] = t;
     *index = p->tensor_count++;

@@ -19,6 +19,20 @@ void trainer_forget_passes(braid_trainer *t) {
     t->trained = NULL;
 }
 
+/* Forgets all plans but the one whose gradients wait for their update. */
+static void make_room(braid_trainer *t) {
+    pass kept = {0};
+    int waits = t->gathered > 0 && t->trained;
+    if (waits) {
+        kept = *t->trained;
+        *t->trained = (pass){0};
+    }
+    trainer_forget_passes(t);
+    if (!waits) return;
+    t->passes[t->pass_count++] = kept;
+    t->trained = &t->passes[0];
+}
+
 static braid_status write_class_weights(const braid_trainer *t, braid_plan *plan) {
     braid_operand_info info;
     void *memory, *values;
@@ -53,7 +67,7 @@ braid_status trainer_pass(braid_trainer *t, braid_phase phase, int64_t batch, in
         *out = &t->passes[j];
         if ((*out)->phase == phase && (*out)->batch == batch && (*out)->mask == mask) return BRAID_OK;
     }
-    if (t->pass_count == TRAINER_MOST_PASSES) trainer_forget_passes(t);
+    if (t->pass_count == TRAINER_MOST_PASSES) make_room(t);
     pass made = {.phase = phase, .batch = batch, .mask = mask};
     braid_status status = make(t, &made);
     if (status) {

@@ -20,6 +20,7 @@ braid_train_metrics tally_metrics(const tally *sum, int has_labels) {
 }
 
 void braid_trainer_place(const braid_trainer *t, braid_train_event *place) {
+    if (!t || !place) return;
     *place = (braid_train_event){
         .kind = BRAID_TRAIN_EVENT_EPOCH,
         .epoch = t->at.epoch,
