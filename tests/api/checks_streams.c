@@ -157,7 +157,8 @@ static void c5_evaluation(void **state) {
 
 /* ---- C6 -------------------------------------------------------------------------------------- */
 
-/* Two streams, five samples, two of each stream blanked: three are left, so that one smaller batch serves both. */
+/* Two streams, five samples, two of each stream blanked: three are left, so that one smaller batch serves both. No
+ * weight has three or five rows, by which is_by_sample would take it for samples. */
 static const unsigned blanked[2] = {0x0a, 0x11};
 
 static const char *const masked_ops[] = {
@@ -179,7 +180,7 @@ static const char *const masked_ops[] = {
     "bn_act_pool_fwd:n2:b%d:hw6x7:c3,18:rs3:st2:pad1:mask%d",
     "bn_act_pool_bwd_data:n2:b%d:hw6x7:c3,18:rs3:st2:pad1:mask%d",
     "conv2d_scale_bias_act:n2:b%d:hw6x7:c3,1:k4,18:rs3:st2:pad1:mask%d:add1",
-    "li_conv2d_fwd:n2:b%d:hw6x7:c3,1:k4,18:rs3:st2:pad1:zo3:bias1:mask%d",
+    "li_conv2d_fwd:n2:b%d:hw6x7:c3,1:k4,18:rs3:st2:pad1:zo6:bias1:mask%d",
 };
 
 /* 1: every stream has a plane whose first axis counts the samples. */
