@@ -119,7 +119,8 @@ static int evaluate(evaluation *v, braid_table *table) {
     progress_begin(&v->progress, (int)(v->feeding.batches[BRAID_PART_VALIDATE] * (rows + 1)), v->options->common.quiet);
     for (int i = -1; i < rows && !interrupted(); i++) {
         braid_train_metrics m;
-        braid_status status = braid_trainer_evaluate(v->trainer, BRAID_PART_VALIDATE, i, &m);
+        const braid_evaluate_options o = {.part = BRAID_PART_VALIDATE, .blanked = i < 0 ? 0 : UINT32_C(1) << i};
+        braid_status status = braid_trainer_evaluate(v->trainer, &o, &m);
         if (status) return v->feeding.failed ? complain_lab(status) : complain_braid(status);
         if (i < 0) all = m.accuracy;
         status = add_row(table, i < 0 ? "none" : braid_net_stream(v->net, i, NULL), &m, i < 0 ? NAN : all - m.accuracy);

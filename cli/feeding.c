@@ -21,7 +21,7 @@ static braid_status next(void *user, braid_part part, braid_train_batch *batch) 
     braid_status status = braid_loader_next(f->loaders[part], &read);
     f->failed |= status != BRAID_OK;
     if (status) return status;
-    *batch = (braid_train_batch){.count = read.count, .labels = read.labels, .ids = read.ids};
+    *batch = (braid_train_batch){.count = read.count, .labels = read.labels, .ids = read.ids, .files = read.files};
     memcpy(batch->streams, read.streams, sizeof read.streams);
     return BRAID_OK;
 }

@@ -32,6 +32,7 @@ typedef struct braid_train_batch {
     const void *streams[BRAID_MAX_STREAMS]; /* [count][H][W][C] of bytes, or [count][C] of f32 */
     const int32_t *labels;                  /* [count]; NULL for a network that gives back its input */
     const int64_t *ids;                     /* [count], for messages and augmentation; NULL: the place in the epoch */
+    const int64_t *files;                   /* [count], for scores by file; NULL: the same as ids */
 } braid_train_batch;
 
 /* Where batches come from. The order of an epoch must follow from its number alone. A failure of either ends the run
@@ -64,8 +65,10 @@ typedef struct braid_train_event {
     double norm;               /* of all gradients of the last update; NaN before it */
     braid_train_metrics train; /* of the epoch so far */
     braid_train_metrics validate;
-    int best;         /* EPOCH: the best so far */
-    const char *text; /* NOTE */
+    uint32_t blanked;                   /* VALIDATE: the streams that are blanked, as bits */
+    const braid_train_metrics *without; /* EPOCH: with each stream blanked; NULL: that was not looked at */
+    int best;                           /* EPOCH: the best so far */
+    const char *text;                   /* NOTE */
 } braid_train_event;
 
 /* Anything but 0 asks the run to save and to stop: braid_trainer_run then returns BRAID_OK, and
@@ -98,10 +101,12 @@ typedef struct braid_train_options {
     int64_t patience;            /* epochs without a better metric before the run ends; 0: it does not */
     double min_delta;            /* of a better one */
     const char *monitor;         /* "val_loss" or "val_accuracy" (the default; val_loss where there are no labels) */
-    uint64_t seed;               /* of modality dropout and augmentation */
-    const char *folder; /* last.safetensors, best.safetensors, metrics.jsonl, event files; NULL: keep nothing */
-    int64_t save_steps; /* save also behind every so many updates of an epoch; 0: behind epochs alone */
-    int resume;         /* 1: go on from the checkpoint of the folder; it is an error if there is none */
+    int restore_best;            /* 1: at the end the model is that of the best epoch; needs the folder */
+    int64_t stream_epochs; /* validate with each stream blanked, too, every so many epochs and at the last; 0: never */
+    uint64_t seed;         /* of modality dropout and augmentation */
+    const char *folder;    /* last.safetensors, best.safetensors, metrics.jsonl, event files; NULL: keep nothing */
+    int64_t save_steps;    /* save also behind every so many updates of an epoch; 0: behind epochs alone */
+    int resume;            /* 1: go on from the checkpoint of the folder; it is an error if there is none */
     braid_train_source source;
     braid_train_event_function *event; /* may be NULL */
     void *user;                        /* of event */
@@ -127,12 +132,62 @@ BRAID_API int braid_trainer_is_done(const braid_trainer *trainer);
 /* Where the run is: of an event EPOCH, between two batches. */
 BRAID_API void braid_trainer_place(const braid_trainer *trainer, braid_train_event *place);
 
-/* Looks at all samples of a part without learning, with a stream blanked (-1: none). */
-BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_evaluate(braid_trainer *trainer, braid_part part, int blanked,
+/* Saves a checkpoint now, as FOLDER/last.safetensors; an error where restore_best has done its work. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_save(braid_trainer *trainer);
+
+/* ---- Evaluation --------------------------------------------------------------------------- */
+
+/* One sample that was looked at. */
+typedef struct braid_train_sample {
+    int64_t id, file;
+    int32_t label;   /* -1: the source gave none */
+    int32_t answer;  /* the first class with the largest output; -1 for a network that gives back its input */
+    int32_t classes; /* how many there are to answer with; 0 for a network that gives back its input */
+    double score;    /* the probability of the answer, or the mean squared error of what was given back */
+} braid_train_sample;
+typedef void braid_train_sample_function(void *user, const braid_train_sample *sample);
+
+/* Zero means the default. */
+typedef struct braid_evaluate_options {
+    braid_part part;
+    uint32_t blanked;                    /* bit i: stream i is blanked */
+    braid_train_sample_function *sample; /* is told of every sample, in order; NULL: nobody is */
+    void *user;                          /* of sample */
+} braid_evaluate_options;
+
+/* Looks at all samples of a part without learning. An output that is no finite number is BRAID_ERROR_DIVERGED where
+ * samples are told. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_evaluate(braid_trainer *trainer,
+                                                               const braid_evaluate_options *options,
                                                                braid_train_metrics *metrics);
 
-/* Saves a checkpoint now, as FOLDER/last.safetensors. */
-BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_save(braid_trainer *trainer);
+/* What a matrix of counts tells of one class, and of all. What would be 0 / 0 is NaN. */
+typedef struct braid_class_metrics {
+    int64_t samples, answers, correct; /* of this class; that it was the answer for; both */
+    double precision, recall;          /* correct / answers, correct / samples */
+    double f1;                         /* 2 correct / (answers + samples) */
+} braid_class_metrics;
+typedef struct braid_confusion_metrics {
+    int64_t samples, correct;
+    double accuracy;
+    double balanced_accuracy; /* the mean recall of the classes that have samples */
+} braid_confusion_metrics;
+
+/* counts: [classes][classes], the true class first. each: [classes], may be NULL. */
+BRAID_API void braid_confusion_measure(const int64_t *counts, int classes, braid_class_metrics *each,
+                                       braid_confusion_metrics *all);
+
+/* How well a score tells positive samples (larger) from negative ones. */
+typedef struct braid_areas {
+    double roc; /* the share of pairs in the right order; equal scores are half right */
+    double pr;  /* by trapezoids through (recall, precision) at every score, from (0, 1) on */
+    int64_t positives, negatives;
+} braid_areas;
+
+/* Exact, also with ties. Samples of one kind alone, or a score that is NaN, are BRAID_ERROR_DATA; the areas are then
+ * NaN. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_areas_measure(const double *scores, const unsigned char *positive,
+                                                            int64_t count, braid_areas *areas);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,7 @@ static braid_status check(const braid_train_options *o) {
     if (!o->source.start || !o->source.next)
         return fail(BRAID_ERROR_ARGUMENT, "trainer: expected a source with start and next, got NULL");
     if (o->step.batch < 0 || o->epochs < 0 || o->steps_per_epoch < 0 || o->steps < 0 || o->accumulate < 0 ||
-        o->patience < 0 || o->save_steps < 0)
+        o->patience < 0 || o->save_steps < 0 || o->stream_epochs < 0)
         return fail(BRAID_ERROR_ARGUMENT, "trainer: expected counts of 0 or more, got a negative one");
     if (!(o->learning_rate >= 0) || !(o->weight_decay >= 0) || !isfinite(o->learning_rate + o->weight_decay))
         return fail(BRAID_ERROR_ARGUMENT,
@@ -25,6 +25,10 @@ static braid_status check(const braid_train_options *o) {
                     o->weight_decay);
     if (o->resume && !o->folder)
         return fail(BRAID_ERROR_ARGUMENT, "trainer: expected a folder to resume from, got NULL");
+    if (o->restore_best && !o->folder)
+        return fail(BRAID_ERROR_ARGUMENT, "trainer: expected a folder to restore the best epoch from, got NULL");
+    if (o->stream_epochs && o->no_validation)
+        return fail(BRAID_ERROR_ARGUMENT, "trainer: expected validation samples to look at streams with, got none");
     return BRAID_OK;
 }
 

@@ -1,6 +1,7 @@
 /*
  * A trainer and its parts: trainer.c (options, life), trainer_plans.c (plans with their inputs), trainer_step.c
- * (batches, updates, divergence), trainer_run.c (epochs, validation), trainer_state.c (checkpoints and metrics).
+ * (batches, updates, divergence), trainer_run.c (epochs), trainer_look.c (evaluation), trainer_state.c (checkpoints),
+ * trainer_record.c (metrics).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -61,7 +62,9 @@ struct braid_trainer {
     modality_options modality;
     stopping_options stopping, best;
     position at;
-    braid_train_metrics validated; /* of the last epoch */
+    braid_train_metrics validated;                  /* of the last epoch */
+    braid_train_metrics without[BRAID_MAX_STREAMS]; /* of the last epoch, with each stream blanked */
+    bool looked_without;                            /* there are such for the last epoch */
     double norm, rate;
     pass passes[TRAINER_MOST_PASSES];
     int pass_count;
@@ -73,6 +76,7 @@ struct braid_trainer {
     unsigned char *blanked; /* one for each sample of a batch */
     uint32_t *masks;        /* words for each stream */
     bool stop;              /* the caller asked for it */
+    bool restored;          /* the model is that of the best epoch: nothing may be saved any more */
     generations last, best_files;
     history history;
     events events;
@@ -101,8 +105,14 @@ int trainer_accumulates(const braid_trainer *t);
 
 braid_train_metrics tally_metrics(const tally *sum, int has_labels);
 /* Tells the caller; keeps a wish to stop. */
-void trainer_tell(braid_trainer *t, braid_train_event_kind kind, const braid_train_metrics *validate, int best,
-                  const char *text);
+void trainer_tell(braid_trainer *t, const braid_train_event *event);
+
+/* ---- trainer_look.c ---- */
+
+/* Looks at a part without learning, or at as much of it as the caller likes. */
+braid_status trainer_look(braid_trainer *t, const braid_evaluate_options *options, tally *sum);
+/* Validates with each stream blanked, into t->without. */
+braid_status trainer_look_without(braid_trainer *t);
 
 /* ---- trainer_state.c ---- */
 
@@ -110,9 +120,14 @@ void trainer_tell(braid_trainer *t, braid_train_event_kind kind, const braid_tra
 braid_status trainer_open(braid_trainer *t);
 void trainer_close(braid_trainer *t);
 
+braid_status trainer_save_best(braid_trainer *t);
+/* The model becomes that of the best epoch, where there was one. */
+braid_status trainer_restore_best(braid_trainer *t);
+
+/* ---- trainer_record.c ---- */
+
 /* The row of an epoch that has ended, in metrics and event file. */
 braid_status trainer_record(braid_trainer *t, const braid_train_metrics *train);
 braid_status trainer_record_end(braid_trainer *t);
-braid_status trainer_save_best(braid_trainer *t);
 
 #endif

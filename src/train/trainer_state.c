@@ -1,8 +1,8 @@
 /*
  * What a trainer keeps in its folder: two generations of last.safetensors (everything that the run needs to go on)
- * and of best.safetensors (the same, at the best epoch), metrics.jsonl and TensorBoard's event files. The row of an
- * epoch is on the disk before the checkpoint that has it behind it; rows behind a checkpoint are dropped on
- * resuming.
+ * and of best.safetensors (the same, at the best epoch), metrics.jsonl and TensorBoard's event files
+ * (trainer_record.c). The row of an epoch is on the disk before the checkpoint that has it behind it; rows behind a
+ * checkpoint are dropped on resuming.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -142,7 +142,7 @@ static braid_status resume(braid_trainer *t) {
     if (!path)
         return fail(BRAID_ERROR_MODEL, "%.200s: expected a checkpoint to resume from, got no %s; train without resume",
                     t->options.folder, LAST);
-    if (fell_back) trainer_tell(t, BRAID_TRAIN_EVENT_NOTE, NULL, 0, fail_message());
+    if (fell_back) trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = fail_message()});
     TRY(checkpoint_state(path, &state));
     braid_status status = take_state(t, state, path);
     json_decref(state);
@@ -215,48 +215,20 @@ static braid_status save_as(braid_trainer *t, generations *files) {
 braid_status braid_trainer_save(braid_trainer *t) {
     if (!t) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected a trainer, got NULL");
     if (t->gathered) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected to be called between two updates");
+    if (t->restored)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected the model of the last step, got the best one");
     return save_as(t, &t->last);
 }
 
 braid_status trainer_save_best(braid_trainer *t) { return save_as(t, &t->best_files); }
 
-/* ---- Metrics ------------------------------------------------------------------------------ */
-
-braid_status trainer_record(braid_trainer *t, const braid_train_metrics *train) {
-    const braid_train_metrics *validate = &t->validated;
-    double rates[BRAID_MAX_GROUPS];
-    int64_t last_step = t->at.step > 0 ? t->at.step - 1 : 0;
-    if (!t->options.folder) return BRAID_OK;
-    for (int group = 0; group < t->groups; group++)
-        rates[group] = schedule_rate(&t->schedule, &t->at.schedule, last_step, group, t->rates[group].learning_rate);
-    const history_value values[] = {
-        {.name = "train_loss", .value = train->loss},
-        {.name = "train_accuracy", .value = train->accuracy},
-        {.name = "val_loss", .value = validate->loss},
-        {.name = "val_accuracy", .value = validate->accuracy},
-        {.name = "learning_rates", .list = rates, .count = t->groups},
-        {.name = "modality_dropout_prob",
-         .value = t->options.modality_dropout > 0 ? modality_share(&t->modality, t->at.epoch - 1) : 0},
-        {.name = "gradient_norms", .value = t->norm},
-    };
-    const events_scalar scalars[] = {{"loss/train", train->loss},
-                                     {"loss/validate", validate->loss},
-                                     {"accuracy/train", train->accuracy},
-                                     {"accuracy/validate", validate->accuracy},
-                                     {"learning_rate", t->rate}};
-    const history_row row = {HISTORY_EPOCH, t->at.epoch, t->at.step, values, (int)(sizeof values / sizeof values[0])};
-    TRY(history_add(&t->history, &row));
-    return events_add(&t->events, t->at.step, events_now(), scalars, (int)(sizeof scalars / sizeof scalars[0]));
-}
-
-braid_status trainer_record_end(braid_trainer *t) {
-    if (!t->options.folder) return BRAID_OK;
-    json_t *stopping = stopping_save(&t->stopping, &t->at.stopping);
-    if (!stopping) return no_memory();
-    const history_value value = {.name = "early_stopping", .json = stopping};
-    const history_row row = {HISTORY_SUMMARY, t->at.epoch, t->at.step, &value, 1};
-    braid_status status = history_add(&t->history, &row);
-    json_decref(stopping);
-    if (!status) status = history_sync(&t->history);
-    return status;
+braid_status trainer_restore_best(braid_trainer *t) {
+    const char *path;
+    bool fell_back;
+    TRY(generations_find(&t->best_files, &path, &fell_back));
+    if (fell_back) trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = fail_message()});
+    if (!path) return BRAID_OK;
+    TRY(braid_model_load(t->model, path));
+    t->restored = true;
+    return BRAID_OK;
 }

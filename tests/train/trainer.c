@@ -158,6 +158,7 @@ static braid_train_options row_options(set *s) {
 }
 
 static set data;
+static const braid_evaluate_options whole = {.part = BRAID_PART_VALIDATE};
 
 static braid_status run_rows(rig *r, const braid_train_options *o, uint64_t seed) {
     open_rig(r, "mlp", BRAID_DTYPE_F32, seed);
@@ -254,7 +255,7 @@ static void learns(void **state) {
     braid_train_options o = row_options(&data);
     o.epochs = 20;
     ok(run_rows(&r, &o, 3));
-    ok(braid_trainer_evaluate(r.trainer, BRAID_PART_VALIDATE, -1, &m));
+    ok(braid_trainer_evaluate(r.trainer, &whole, &m));
     assert_int_equal(m.samples, SAMPLES);
     assert_int_equal(m.batches, 6); /* the last is a partial one */
     if (!(m.accuracy > 0.9 && m.loss < 0.5)) fail_msg("accuracy %g, loss %g", m.accuracy, m.loss);
@@ -270,13 +271,17 @@ static void looks_with_streams_blanked(void **state) {
     braid_train_options o = image_options(&data);
     open_rig(&r, "linet18", BRAID_DTYPE_F32, 1);
     ok(braid_trainer_create(r.model, &o, &r.trainer));
-    ok(braid_trainer_evaluate(r.trainer, BRAID_PART_VALIDATE, -1, &all));
-    for (int i = 0; i < 2; i++) ok(braid_trainer_evaluate(r.trainer, BRAID_PART_VALIDATE, i, &without[i]));
-    ok(braid_trainer_evaluate(r.trainer, BRAID_PART_VALIDATE, -1, &again));
+    ok(braid_trainer_evaluate(r.trainer, &whole, &all));
+    for (int i = 0; i < 2; i++) {
+        const braid_evaluate_options one = {.part = BRAID_PART_VALIDATE, .blanked = 1U << i};
+        ok(braid_trainer_evaluate(r.trainer, &one, &without[i]));
+    }
+    ok(braid_trainer_evaluate(r.trainer, &whole, &again));
     assert_true(all.loss == again.loss && all.accuracy == again.accuracy);
     assert_true(all.loss != without[0].loss && all.loss != without[1].loss && without[0].loss != without[1].loss);
     assert_int_equal(without[1].samples, SAMPLES);
-    assert_int_equal(braid_trainer_evaluate(r.trainer, BRAID_PART_VALIDATE, 2, &all), BRAID_ERROR_ARGUMENT);
+    const braid_evaluate_options third = {.part = BRAID_PART_VALIDATE, .blanked = 4};
+    assert_int_equal(braid_trainer_evaluate(r.trainer, &third, &all), BRAID_ERROR_ARGUMENT);
     close_rig(&r);
 }
 
