@@ -181,7 +181,10 @@ void bar_draw(const bar_state *s, const bar_speed *speed, const bar_look *look, 
     fields f = {.count = 0};
     double share = s->steps > 0 ? fmin(fmax((double)s->step / (double)s->steps, 0), 1) : 0;
     add_head(&f, s);
-    if (s->validating) add(&f, 95, CYAN, "val");
+    if (s->validating && s->without)
+        add(&f, 95, CYAN, "without %s", s->without);
+    else if (s->validating)
+        add(&f, 95, CYAN, "val");
     if (look->columns > 0) add(&f, 60, PLAIN, "%s", "")->is_bar = true;
     add(&f, 50, PLAIN, "%s%*lld/%lld", look->columns > 0 ? "" : "step ", digits_of(s->steps), (long long)s->step,
         (long long)s->steps);
@@ -212,6 +215,17 @@ void bar_draw_epoch(const bar_state *s, const bar_speed *speed, const bar_look *
     add_wait(&f, speed->wait_share < 0.05 ? 10 : 40, speed->wait_share);
     duration(took, sizeof took, speed->elapsed_s);
     if (!isnan(speed->elapsed_s)) add(&f, 50, DIM, "%s", took);
+    fit(&f, look->columns);
+    *line = 0;
+    put_fields(line, &f, 0, 0, look);
+}
+
+void bar_draw_streams(const bar_state *s, const bar_look *look, char line[BAR_LINE_BYTES]) {
+    fields f = {.count = 0};
+    add_head(&f, s);
+    add(&f, 95, PLAIN, "val acc without");
+    for (int i = 0; i < s->streams && f.count < MOST_FIELDS; i++)
+        add_accuracy(&f, 90 - i, s->names[i], s->accuracies[i]);
     fit(&f, look->columns);
     *line = 0;
     put_fields(line, &f, 0, 0, look);
@@ -326,6 +340,10 @@ void bar_epoch(bar *b, const bar_state *state, double now_s) {
     bar_look look = look_now(b);
     bar_draw_epoch(state, &speed, &look, line);
     print_line(b, line, true);
+    if (state->streams > 0) {
+        bar_draw_streams(state, &look, line);
+        print_line(b, line, true);
+    }
     b->shown_s = now_s;
 }
 

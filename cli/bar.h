@@ -19,6 +19,7 @@ typedef struct bar_state {
     int64_t epoch, epochs;         /* the epoch counts from 1 */
     int64_t step, steps;           /* done and to do in this part of the epoch */
     bool validating;               /* the part is the validation */
+    const char *without;           /* of a validation: the stream that is blanked; NULL: none */
     int64_t run_step, run_steps;   /* updates done and to do in the whole run */
     int64_t samples;               /* seen since the start, all parts together */
     double wait_s;                 /* spent waiting for data since the start */
@@ -26,6 +27,9 @@ typedef struct bar_state {
     double val_loss, val_accuracy; /* for the line of an epoch */
     double rate;                   /* the learning rate */
     bool best;                     /* for the line of an epoch: the best so far */
+    int streams;                   /* that have a line of their own behind the epoch's; 0: there is none */
+    const char *const *names;      /* of these streams */
+    const double *accuracies;      /* with each of them blanked */
 } bar_state;
 
 /* What the bar has measured. */
@@ -45,6 +49,8 @@ typedef struct bar_look {
 /* One line, without its end: the moving one, and the one that stays behind an epoch. */
 void bar_draw(const bar_state *state, const bar_speed *speed, const bar_look *look, char line[BAR_LINE_BYTES]);
 void bar_draw_epoch(const bar_state *state, const bar_speed *speed, const bar_look *look, char line[BAR_LINE_BYTES]);
+/* The second line behind an epoch: accuracy without each stream. */
+void bar_draw_streams(const bar_state *state, const bar_look *look, char line[BAR_LINE_BYTES]);
 
 typedef struct bar {
     bool quiet, on_terminal, drawn; /* drawn: a moving line stands on the terminal */

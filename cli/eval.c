@@ -1,25 +1,30 @@
 /*
- * braid eval: how well a model does on a data set, and what each stream adds: the accuracy with all streams, less the
- * accuracy with that one blanked. Kernels are chosen by what is remembered, or by the cost model.
+ * braid eval: how well a model does on a data set, what it takes for what, and what each stream adds: the accuracy with
+ * all streams, less the accuracy with that one blanked. A network that gives back its input is judged by how well its
+ * error tells abnormal files from normal ones. Kernels are chosen by what is remembered, or by the cost model.
  *
  * SPDX-License-Identifier: MIT
  */
-#include <math.h>
-#include <sys/stat.h>
+#include "eval.h"
 
-#include "train.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 typedef struct eval_options {
     common_options common;
     network_options network;
     const char *data, *net;
-    int split, readers, last;
+    int split, readers, last, what;
 } eval_options;
 
 #define OWN(member) offsetof(eval_options, member)
 static const option eval_option_list[] = {
     {"data", 0, OPTION_TEXT, "DIR", "the data set (docs/data.md)", OWN(data)},
-    {"split", 0, OPTION_CHOICE, "val|test|train", "which samples (default: val)", OWN(split)},
+    {"split", 0, OPTION_CHOICE, "usual|val|test|train", "which samples (default: val; of sounds test)", OWN(split)},
+    {"what", 0, OPTION_CHOICE, "all|streams|classes|confusion|scores", "what to tell (default: all that there is)",
+     OWN(what)},
     {"last", 0, OPTION_FLAG, NULL, "of a run: its last checkpoint, not its best", OWN(last)},
     {"net", 0, OPTION_TEXT, "NET", "the network, where the model file does not describe it", OWN(net)},
     {"readers", 0, OPTION_WHOLE, "N", "threads that read data (default: 1)", OWN(readers)},
@@ -38,6 +43,9 @@ typedef struct evaluation {
     feeding feeding;
     progress progress;
     int done;
+    eval_result result;
+    int64_t *seen; /* samples of each file */
+    int no_memory;
 } evaluation;
 
 static int on_event(void *user, const braid_train_event *e) {
@@ -56,13 +64,19 @@ static void find_model(evaluation *v, const char *word) {
     if (v->options->last || stat(v->path, &about) != 0) snprintf(v->path, sizeof v->path, "%s/last.safetensors", word);
 }
 
+/* Validation sounds are all normal: scores are for the test. */
+static braid_split split_of(const evaluation *v) {
+    static const braid_split splits[] = {BRAID_SPLIT_VAL, BRAID_SPLIT_VAL, BRAID_SPLIT_TEST, BRAID_SPLIT_TRAIN};
+    const char *first = braid_net_stream(v->net, 0, NULL);
+    return v->options->split == 0 && !strcmp(first, "features") ? BRAID_SPLIT_TEST : splits[v->options->split];
+}
+
 static int open_data(evaluation *v) {
-    static const braid_split splits[] = {BRAID_SPLIT_VAL, BRAID_SPLIT_TEST, BRAID_SPLIT_TRAIN};
     char streams[512];
     feeding_options o = {.folder = v->options->data,
                          .streams = streams,
                          .batch = v->options->network.batch,
-                         .validate = splits[v->options->split],
+                         .validate = split_of(v),
                          .readers = v->options->readers};
     feeding_streams(v->net, streams, sizeof streams);
     int code = network_size(&v->options->network, o.size);
@@ -95,54 +109,121 @@ static int open_all(evaluation *v) {
     return status ? complain_braid(status) : 0;
 }
 
-/* ---- What is told -------------------------------------------------------------------------- */
+/* ---- Samples ------------------------------------------------------------------------------- */
 
-static const braid_column columns[] = {{"blanked", "blanked", BRAID_CELL_TEXT, 10, 0, 0, 0},
-                                       {"accuracy", "accuracy", BRAID_CELL_NUMBER, 9, 0, 0, 0},
-                                       {"loss", "loss", BRAID_CELL_NUMBER, 9, 0, 0, 0},
-                                       {"contribution", "contribution", BRAID_CELL_NUMBER, 9, 0, 0, 0},
-                                       {"samples", "samples", BRAID_CELL_COUNT, 8, 0, 0, 0}};
-
-/* One row: a stream is blanked (-1: none). */
-static braid_status add_row(braid_table *table, const char *name, const braid_train_metrics *m, double contribution) {
-    braid_status status = braid_table_add_text(table, name);
-    if (!status) status = braid_table_add_number(table, m->accuracy);
-    if (!status) status = braid_table_add_number(table, m->loss);
-    if (!status) status = braid_table_add_number(table, contribution);
-    return status ? status : braid_table_add_number(table, (double)m->samples);
+static void count_answer(evaluation *v, const braid_train_sample *s) {
+    eval_result *r = &v->result;
+    if (!r->counts) {
+        r->classes = s->classes;
+        r->counts = calloc((size_t)s->classes * (size_t)s->classes, sizeof *r->counts);
+        r->each = calloc((size_t)s->classes, sizeof *r->each);
+        v->no_memory = !r->counts || !r->each;
+    }
+    if (!v->no_memory) r->counts[(int64_t)s->label * r->classes + s->answer]++;
 }
 
-static int evaluate(evaluation *v, braid_table *table) {
-    int streams = braid_net_stream_count(v->net);
-    int rows = streams > 1 && v->feeding.info->dtype == BRAID_DTYPE_U8 ? streams : 0;
-    double all = NAN;
-    progress_begin(&v->progress, (int)(v->feeding.batches[BRAID_PART_VALIDATE] * (rows + 1)), v->options->common.quiet);
-    for (int i = -1; i < rows && !interrupted(); i++) {
-        braid_train_metrics m;
-        const braid_evaluate_options o = {.part = BRAID_PART_VALIDATE, .blanked = i < 0 ? 0 : UINT32_C(1) << i};
-        braid_status status = braid_trainer_evaluate(v->trainer, &o, &m);
-        if (status) return v->feeding.failed ? complain_lab(status) : complain_braid(status);
-        if (i < 0) all = m.accuracy;
-        status = add_row(table, i < 0 ? "none" : braid_net_stream(v->net, i, NULL), &m, i < 0 ? NAN : all - m.accuracy);
-        if (status) return complain_lab(status);
+static void add_score(evaluation *v, const braid_train_sample *s) {
+    eval_result *r = &v->result;
+    if (!r->scores) {
+        size_t files = (size_t)r->info->files[r->split] + 1;
+        r->scores = calloc(files, sizeof *r->scores);
+        r->positive = calloc(files, sizeof *r->positive);
+        r->samples = calloc(files, sizeof *r->samples);
+        v->seen = calloc(files, sizeof *v->seen);
+        v->no_memory = !r->scores || !r->positive || !r->samples || !v->seen;
     }
-    progress_clear(&v->progress);
+    if (v->no_memory) return;
+    r->scores[s->file] += s->score;
+    r->positive[s->file] = s->label > 0;
+    r->samples[s->file] = s->id;
+    v->seen[s->file]++;
+}
+
+static void on_sample(void *user, const braid_train_sample *s) {
+    evaluation *v = user;
+    if (v->no_memory) return;
+    if (s->classes > 0)
+        count_answer(v, s);
+    else
+        add_score(v, s);
+}
+
+/* The mean of every file that has samples. */
+static int finish_scores(evaluation *v) {
+    eval_result *r = &v->result;
+    for (int64_t f = 0; f < r->info->files[r->split]; f++) {
+        if (v->seen[f] == 0) continue;
+        r->scores[r->files] = r->scores[f] / (double)v->seen[f];
+        r->positive[r->files] = r->positive[f];
+        r->samples[r->files++] = r->samples[f];
+    }
+    braid_status status = braid_areas_measure(r->scores, r->positive, r->files, &r->areas);
+    return status && (r->areas.positives > 0) == (r->areas.positives < r->files) ? complain_braid(status) : 0;
+}
+
+/* ---- Looking ------------------------------------------------------------------------------- */
+
+/* Looks at everything with some streams blanked. */
+static int look(evaluation *v, uint32_t blanked, braid_train_metrics *m) {
+    const braid_evaluate_options o = {
+        .part = BRAID_PART_VALIDATE, .blanked = blanked, .sample = blanked ? NULL : on_sample, .user = v};
+    braid_status status = braid_trainer_evaluate(v->trainer, &o, m);
+    if (status) return v->feeding.failed ? complain_lab(status) : complain_braid(status);
+    if (v->no_memory) return complain(BRAID_ERROR_MEMORY, "no memory for what the samples are taken for");
     return interrupted() ? EXIT_INTERRUPTED : 0;
 }
 
-static int eval(evaluation *v) {
-    braid_table *table = NULL;
-    int code = open_all(v);
-    if (code) return code;
-    braid_status status = braid_table_create(columns, (int)(sizeof columns / sizeof columns[0]), &table);
-    if (status) return complain_lab(status);
-    code = evaluate(v, table);
-    if (code) {
-        braid_table_destroy(table);
-        return code;
+/* Each stream left out, then each alone; of two streams, that is the same. */
+static int look_at_streams(evaluation *v) {
+    eval_result *r = &v->result;
+    int code = 0;
+    uint32_t every = (UINT32_C(1) << r->streams) - 1;
+    for (int i = 0; i < r->streams && !code; i++) code = look(v, UINT32_C(1) << i, &r->without[i]);
+    for (int i = 0; i < r->streams && !code; i++) {
+        if (r->streams == 2)
+            r->only[i] = r->without[1 - i];
+        else
+            code = look(v, every & ~(UINT32_C(1) << i), &r->only[i]);
     }
-    const braid_print_options print = output_options((braid_format)v->options->common.format);
-    return output_table(table, &print);
+    return code;
+}
+
+static int evaluate(evaluation *v) {
+    eval_result *r = &v->result;
+    int streams = braid_net_stream_count(v->net), what = v->options->what;
+    *r = (eval_result){.model = v->path,
+                       .net = v->net,
+                       .data = v->feeding.data,
+                       .info = v->feeding.info,
+                       .split = split_of(v),
+                       .streams = streams > 1 && (what == EVAL_ALL || what == EVAL_STREAMS) ? streams : 0};
+    int looks = 1 + r->streams * (r->streams == 2 ? 1 : 2);
+    progress_begin(&v->progress, (int)(v->feeding.batches[BRAID_PART_VALIDATE] * looks), v->options->common.quiet);
+    int code = look(v, 0, &r->all);
+    if (!code) code = look_at_streams(v);
+    progress_clear(&v->progress);
+    if (!code && r->scores) code = finish_scores(v);
+    if (r->counts) braid_confusion_measure(r->counts, r->classes, r->each, &r->whole);
+    return code;
+}
+
+/* Refuses to tell what this network has not. */
+static int check_what(const evaluation *v) {
+    int what = v->options->what;
+    if (v->result.counts && what == EVAL_SCORES)
+        return complain(BRAID_ERROR_ARGUMENT, "--what: expected streams, classes or confusion, got scores, which only "
+                                              "a network that gives back its input has");
+    if (!v->result.counts && (what == EVAL_CLASSES || what == EVAL_CONFUSION))
+        return complain(BRAID_ERROR_ARGUMENT, "--what: expected scores for a network without classes, got %s",
+                        what == EVAL_CLASSES ? "classes" : "confusion");
+    return 0;
+}
+
+static int eval(evaluation *v) {
+    int code = open_all(v);
+    if (!code) code = evaluate(v);
+    if (!code) code = check_what(v);
+    return code ? code : eval_print(&v->result, (eval_part)v->options->what, (braid_format)v->options->common.format);
 }
 
 static int run(const verb *self, int argc, char **argv) {
@@ -161,6 +242,12 @@ static int run(const verb *self, int argc, char **argv) {
     interrupt_begin();
     find_model(&v, words.word[0]);
     code = eval(&v);
+    free(v.seen);
+    free(v.result.counts);
+    free(v.result.each);
+    free(v.result.scores);
+    free(v.result.positive);
+    free(v.result.samples);
     braid_trainer_destroy(v.trainer);
     braid_model_destroy(v.model);
     braid_context_destroy(v.context);
@@ -172,12 +259,15 @@ static int run(const verb *self, int argc, char **argv) {
 const verb verb_eval = {
     .name = "eval",
     .arguments = "RUN|MODEL",
-    .summary = "accuracy and loss of a model, and what each stream adds",
-    .about = "Evaluates the best checkpoint of a run, or a model file, on a split of a data set; then again with each\n"
-             "stream blanked. The contribution of a stream is the accuracy that is lost without it. Nothing is\n"
-             "measured on the way.",
+    .summary = "accuracy, confusion and loss of a model, and what each stream adds",
+    .about = "Evaluates the best checkpoint of a run, or a model file, on a split of a data set: accuracy, loss,\n"
+             "precision and recall of each class, and which class is taken for which; then again without each stream\n"
+             "and with each alone. The contribution of a stream is the accuracy that is lost without it. For ssae:\n"
+             "ROC-AUC and PR-AUC of the reconstruction error, a file's score being the mean over its samples.\n"
+             "csv is one table: what --what names. Nothing is measured on the way.",
     .options = eval_option_list,
     .examples = "braid eval run --data rooms\nbraid eval run --last --data rooms --split test -o json\n"
+                "braid eval run --data rooms --what confusion -o csv\n"
                 "braid eval model.safetensors --data rooms\n",
     .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_NETWORK,
     .least = 1,

@@ -18,7 +18,7 @@ typedef struct train_options {
     network_options network;
     const char *data, *out, *schedule, *monitor;
     int epochs, steps, resume, optimiser, nesterov, loss, accumulate, modality_start, modality_ramp, modality_down;
-    int patience, augment, stratified, class_weights, readers, save_steps, effort;
+    int patience, stream_epochs, augment, stratified, class_weights, readers, save_steps, effort;
     double rate, decay, momentum, smoothing, clip, modality, min_delta, seconds;
 } train_options;
 
@@ -50,6 +50,8 @@ static const option train_option_list[] = {
     {"patience", 0, OPTION_WHOLE, "N", "end after N epochs without a better metric (default: never)", OWN(patience)},
     {"min-delta", 0, OPTION_REAL, "R", "what counts as better", OWN(min_delta)},
     {"monitor", 0, OPTION_TEXT, "val_accuracy|val_loss", "the metric that tells the best epoch", OWN(monitor)},
+    {"stream-epochs", 0, OPTION_WHOLE, "N",
+     "every N epochs and at the last, validate without each stream, too (default: never)", OWN(stream_epochs)},
     {"save-steps", 0, OPTION_WHOLE, "N", "save also after every N updates", OWN(save_steps)},
     {"readers", 0, OPTION_WHOLE, "N", "threads that read data (default: 1)", OWN(readers)},
     {"effort", 0, OPTION_CHOICE, "measure|estimate|exhaustive", "how kernels are chosen (default: measure)",
@@ -78,6 +80,27 @@ typedef struct training {
 
 /* ---- The bar ------------------------------------------------------------------------------- */
 
+/* The name of the one stream that is blanked, or NULL. */
+static const char *blanked_name(const training *t, const braid_train_event *e) {
+    for (int i = 0; i < braid_net_stream_count(t->net); i++)
+        if (e->blanked == UINT32_C(1) << i) return braid_net_stream(t->net, i, NULL);
+    return NULL;
+}
+
+/* Behind an epoch: its line, and one on its streams where they were looked at. */
+static void show_epoch(training *t, bar_state *state, const braid_train_event *e) {
+    const char *names[BRAID_MAX_STREAMS];
+    double accuracies[BRAID_MAX_STREAMS];
+    if (e->without) state->streams = braid_net_stream_count(t->net);
+    for (int i = 0; i < state->streams; i++) {
+        names[i] = braid_net_stream(t->net, i, NULL);
+        accuracies[i] = e->without[i].accuracy;
+    }
+    state->names = names;
+    state->accuracies = accuracies;
+    bar_epoch(&t->bar, state, clock_s());
+}
+
 static bar_state state_of(const training *t, const braid_train_event *e) {
     int validating = e->kind == BRAID_TRAIN_EVENT_VALIDATE;
     int64_t steps = t->epochs * t->steps_per_epoch, limit = t->options->steps;
@@ -87,6 +110,7 @@ static bar_state state_of(const training *t, const braid_train_event *e) {
                        .step = e->batch,
                        .steps = t->feeding.batches[validating ? BRAID_PART_VALIDATE : BRAID_PART_TRAIN],
                        .validating = validating,
+                       .without = blanked_name(t, e),
                        .run_step = e->step,
                        .run_steps = limit > 0 && limit < steps ? limit : steps,
                        .samples = t->samples,
@@ -109,7 +133,7 @@ static int on_event(void *user, const braid_train_event *e) {
     if (!t->bar_begun++) bar_begin(&t->bar, &state, t->options->common.quiet, clock_s());
     if (e->kind == BRAID_TRAIN_EVENT_EPOCH) {
         if (e->best) t->best = e->validate.batches ? e->validate : e->train;
-        bar_epoch(&t->bar, &state, clock_s());
+        show_epoch(t, &state, e);
     } else {
         t->samples += t->options->network.batch;
         bar_update(&t->bar, &state, clock_s());
@@ -199,6 +223,7 @@ static void describe(training *t, braid_train_options *o) {
         .patience = from->patience,
         .min_delta = from->min_delta,
         .monitor = from->monitor,
+        .stream_epochs = from->stream_epochs,
         .seed = from->network.seed,
         .folder = from->out,
         .save_steps = from->save_steps,

@@ -69,7 +69,7 @@ static void fill(const braid_trainer *t, const braid_train_metrics *train, recor
     add_scalar(r, "loss/validate", validate->loss);
     add_scalar(r, "accuracy/train", train->accuracy);
     add_scalar(r, "accuracy/validate", validate->accuracy);
-    add_scalar(r, "learning_rate", t->rate);
+    add_scalar(r, "learning_rate", r->rates[t->groups - 1]);
     for (int i = 0; i < t->streams && t->options.stream_epochs > 0; i++) add_stream(t, r, i);
 }
 

@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,12 +73,13 @@ static braid_status make_state(const braid_trainer *t, json_t **state) {
         json_decref(choices);
         return status;
     }
-    *state = json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "recipe", recipe, "schedule",
+    json_t *norm = isfinite(t->norm) ? json_real(t->norm) : json_null();
+    *state = json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "recipe", recipe, "schedule",
                        schedule_text, "epoch", (json_int_t)at->epoch, "batch", (json_int_t)at->batch, "step",
                        (json_int_t)at->step, "train", save_tally(&at->train), "scaler", save_scaler(&at->scaler),
                        "schedule_state", schedule_state_save(&at->schedule), "stopping",
                        stopping_save(&t->stopping, &at->stopping), "best", stopping_save(&t->best, &at->best),
-                       "choices", choices);
+                       "choices", choices, "norm", norm);
     memory_free(schedule_text);
     return *state ? BRAID_OK : no_memory();
 }
@@ -130,6 +132,8 @@ static braid_status take_state(braid_trainer *t, const json_t *state, const char
     if (!json_is_object(choices)) return fail(BRAID_ERROR_MODEL, "%.200s: expected the chosen kernels, got none", path);
     TRY(checkpoint_load(t->model, path, state));
     TRY(model_pin_choices(t->model, choices));
+    const json_t *norm = json_object_get(state, "norm"); /* of the last update; nothing but the metrics needs it */
+    t->norm = json_is_number(norm) ? json_number_value(norm) : NAN;
     t->at = at;
     return BRAID_OK;
 }

@@ -16,14 +16,15 @@ static const command commands[] = {
     {"$B train linet18 --data d", 2, NULL, "got no --out"},
     {"$B train linet18 --data nosuch --out r", 3, NULL, "nosuch"},
     {"$B train nosuch --data d --out r", 2, NULL, "nosuch"},
-    {"$B train --help", 0, "--data|--resume|--epochs|--schedule|--modality-dropout|--accumulate|Ctrl-C", NULL},
-    {"$B eval --help", 0, "--data|--split|contribution", NULL},
+    {"$B train --help", 0, "--data|--resume|--epochs|--schedule|--modality-dropout|--stream-epochs|--accumulate|Ctrl-C",
+     NULL},
+    {"$B eval --help", 0, "--data|--split|--what|contribution|ROC-AUC", NULL},
     {"$B eval nosuch.safetensors --data d", 4, NULL, "nosuch.safetensors"},
     {"$B eval r", 2, NULL, "expected --data DIR"},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --resume", 4, NULL, "last.safetensors"},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 3 -o json && $B eval r --data d -o csv -q --device cpu && "
                "$B train linet18" LITTLE "--out r",
-     2, "\"steps\": 3|blanked,accuracy,loss,contribution,samples|none,|rgb,|orth,",
+     2, "\"steps\": 3|streams,stream,accuracy,loss,contribution,samples|all,|without,rgb,|only,orth,",
      "expected a folder without a run|!Traceback"},
     {MAKE_DATA "$B train linet18" LITTLE "--out a --steps 10 --dtype bf16 && $B train linet18" LITTLE
                "--out b --steps 5 --dtype bf16 && $B train linet18" LITTLE

@@ -1,0 +1,168 @@
+/*
+ * Evaluation on the command line: figures, streams, classes, confusion and scores in every format, and streams watched
+ * in training. The first test makes the sets and the runs that the others look at.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/support/shell.h"
+
+#define LITTLE " --batch 8 --device cpu --effort estimate -q --cache-dir '' "
+#define EVAL "$B eval -q --device cpu --cache-dir '' "
+#define CLASSES 15
+
+static void makes_and_trains(void **state) {
+    static const command lines[] = {
+        {"cd .. && $B data make sunrgbd --out d --size 32x32 --count 30 -q && "
+         "$B data make mimii --out m --size 1 --count 6 -q && "
+         "$B train linet18 --data d --out r --width 0.125 --epochs 2 --stream-epochs 1" LITTLE " && "
+         "$B train mcresnet18 --data d --out c --width 0.125 --epochs 1" LITTLE " && "
+         "$B train ssae --data m --out s --epochs 1" LITTLE,
+         0, "", NULL},
+        {"grep -o '\"stream_[0-2]_[a-z_]*\"' ../r/metrics.jsonl | sort | uniq -c", 0,
+         "2 \"stream_0_val_acc\"|2 \"stream_1_blanked_acc\"|2 \"stream_2_blanked_loss\"|2 \"stream_2_contribution\"",
+         NULL},
+        {"grep -aoh 'contribution/[a-z]*' ../r/events.out.tfevents.* | sort | uniq -c", 0,
+         "2 contribution/depth|2 contribution/orth|2 contribution/rgb", NULL},
+    };
+    (void)state;
+    for (size_t j = 0; j < sizeof lines / sizeof lines[0]; j++) shell_expect((void *[]){(void *)&lines[j]});
+}
+
+static double number(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    if (!value) fail_msg("expected a \"%s\"", key);
+    return json_is_null(value) ? NAN : json_number_value(value);
+}
+
+/* What one part says must be what the others say. */
+static void parts_agree(void **state) {
+    json_t *all = shell_json(EVAL "../r --data ../d --split train -o json");
+    const json_t *confusion = json_object_get(all, "confusion"), *classes = json_object_get(all, "classes");
+    const json_t *streams = json_object_get(all, "streams");
+    double samples = 0, correct = 0, recalls = 0;
+    (void)state;
+    assert_int_equal(json_array_size(confusion), CLASSES);
+    assert_int_equal(json_array_size(classes), CLASSES);
+    assert_int_equal(json_array_size(streams), 7);
+    for (size_t c = 0; c < CLASSES; c++) {
+        const json_t *row = json_array_get(confusion, c), *class = json_array_get(classes, c);
+        const char *name = json_string_value(json_object_get(class, "name"));
+        double sum = 0;
+        assert_string_equal(name, json_string_value(json_object_get(row, "true")));
+        for (size_t k = 0; k < CLASSES; k++)
+            sum += number(row, json_string_value(json_object_get(json_array_get(classes, k), "name")));
+        assert_true(sum == 2 && number(class, "samples") == 2);
+        assert_true(number(class, "correct") == number(row, name));
+        samples += sum;
+        correct += number(row, name);
+        recalls += number(class, "recall");
+    }
+    assert_true(samples == number(all, "samples"));
+    assert_true(fabs(number(all, "accuracy") - correct / samples) < 1e-8);
+    assert_true(fabs(number(all, "balanced_accuracy") - recalls / CLASSES) < 1e-8);
+    for (size_t j = 0; j < 7; j++) {
+        const json_t *row = json_array_get(streams, j), *first = json_array_get(streams, 0);
+        double lost = number(first, "accuracy") - number(row, "accuracy");
+        assert_true(number(row, "samples") == samples);
+        if (j >= 1 && j <= 3)
+            assert_true(fabs(number(row, "contribution") - lost) < 1e-8);
+        else
+            assert_true(isnan(number(row, "contribution")));
+    }
+    assert_true(fabs(number(json_array_get(streams, 0), "accuracy") - correct / samples) < 1e-8);
+    json_decref(all);
+}
+
+/* Of two streams one without the other is the other alone. */
+static void two_streams(void **state) {
+    json_t *all = shell_json(EVAL "../c --data ../d --what streams -o json");
+    const json_t *streams = json_object_get(all, "streams");
+    static const char *const names[] = {"", "rgb", "depth", "rgb", "depth"};
+    (void)state;
+    assert_int_equal(json_array_size(streams), 5);
+    for (size_t j = 0; j < 5; j++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(streams, j), "stream")), names[j]);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(number(json_array_get(streams, 1 + i), "loss") == number(json_array_get(streams, 4 - i), "loss"));
+        assert_true(number(json_array_get(streams, 1 + i), "loss") != number(json_array_get(streams, 0), "loss"));
+    }
+    json_decref(all);
+}
+
+/* The areas are those of the scores that are listed, a file each. */
+static void scores_agree(void **state) {
+    json_t *all = shell_json(EVAL "../s --data ../m -o json");
+    const json_t *scores = json_object_get(all, "scores");
+    double right = 0, pairs = 0, sum = 0;
+    size_t files = json_array_size(scores);
+    (void)state;
+    assert_true(files >= 2 && number(all, "files") == (double)files &&
+                number(all, "abnormal_files") * 2 == (double)files);
+    for (size_t i = 0; i < files; i++) {
+        const json_t *one = json_array_get(scores, i);
+        const char *file = json_string_value(json_object_get(one, "file"));
+        const char *class = json_string_value(json_object_get(one, "class"));
+        sum += number(one, "score") / (double)files; /* all files are of one length */
+        assert_non_null(strstr(file, strcmp(class, "normal") ? "/abnormal/" : "/normal/"));
+        for (size_t j = 0; j < files; j++) {
+            const json_t *other = json_array_get(scores, j);
+            if (!strcmp(class, "normal") || strcmp(json_string_value(json_object_get(other, "class")), "normal"))
+                continue;
+            pairs++;
+            right += number(one, "score") > number(other, "score");
+        }
+    }
+    assert_true(fabs(number(all, "roc_auc") - right / pairs) < 1e-8);
+    assert_true(number(all, "pr_auc") > 0 && number(all, "pr_auc") <= 1);
+    if (!(fabs(sum - number(all, "loss")) < 0.05 * sum)) fail_msg("scores %g, loss %g", sum, number(all, "loss"));
+    json_decref(all);
+}
+
+static const command commands[] = {
+    {EVAL "../r --data ../d", 0,
+     "balanced accuracy|without   rgb|only      orth|precision|study_space|Confusion: a row for each true class", NULL},
+    {EVAL "../r --data ../d -o csv", 0,
+     "streams,stream,accuracy,loss,contribution,samples|all,,|without,rgb,|only,orth,", NULL},
+    {EVAL "../r --data ../d -o csv --what classes", 0,
+     "class,name,samples,answers,correct,precision,recall,f1|0,bathroom,|14,study_space,", NULL},
+    {EVAL "../r --data ../d -o csv --what confusion | tee c && test $(wc -l <c) = 16", 0,
+     "true,bathroom,bedroom,|bathroom,|study_space,", NULL},
+    {EVAL "../r --data ../d -o md --what confusion", 0, "- accuracy: |### Confusion| 14 study_space |", NULL},
+    {EVAL "../r --data ../d --what classes", 0, "precision", NULL},
+    {EVAL "../r --last --data ../d --what classes -o json", 0, "r/last.safetensors|\"classes\"", NULL},
+    {EVAL "../r --data ../d --what scores", 2, NULL, "--what: expected streams, classes or confusion, got scores"},
+    {EVAL "../s --data ../m --what confusion", 2, NULL, "--what: expected scores for a network without classes"},
+    {EVAL "../s --data ../m", 0, "split           test|ROC-AUC|PR-AUC|abnormal files", NULL},
+    {EVAL "../s --data ../m --split val", 0, "not defined where all files are of one kind|split           val", NULL},
+    {EVAL "../s --data ../m --split val -o json", 0, "\"roc_auc\": null|\"pr_auc\": null", NULL},
+    {EVAL "../s --data ../m -o csv", 0, "file,class,score|normal/|abnormal/", NULL},
+    {EVAL "../r --data ../d --split nosuch", 2, NULL, "usual"},
+    {"$B train ssae --data ../m --out s --epochs 1 --stream-epochs 1" LITTLE, 0, "done",
+     NULL}, /* one stream: no more */
+    {"script -qec \"stty cols 70; " EVAL "../r --data ../d --what confusion\" /dev/null", 0,
+     "The most frequent mistakes|--what confusion -o csv|of the class", NULL},
+};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static int begin(void **state) {
+    (void)state;
+    return shell_begin(BRAID_PROGRAM);
+}
+
+int main(void) {
+    static struct CMUnitTest tests[4 + COMMANDS] = {
+        cmocka_unit_test(makes_and_trains),
+        cmocka_unit_test(parts_agree),
+        cmocka_unit_test(two_streams),
+        cmocka_unit_test(scores_agree),
+    };
+    for (size_t i = 0; i < COMMANDS; i++)
+        tests[4 + i] = (struct CMUnitTest){
+            .name = commands[i].line, .test_func = shell_expect, .initial_state = (void *)&commands[i]};
+    return cmocka_run_group_tests(tests, begin, shell_end);
+}
