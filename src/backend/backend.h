@@ -22,6 +22,9 @@ const char *feature_name(unsigned bit);
 
 typedef struct device device;
 
+/* Launches and copies that were recorded, to be queued again as one. */
+typedef struct recording recording;
+
 typedef struct backend {
     const char *name; /* "cpu", "cuda" */
     /* How many devices there are; 0 with a message in braid_message() where the backend cannot be used. */
@@ -30,6 +33,7 @@ typedef struct backend {
     void (*close)(device *d);
     braid_status (*alloc)(device *d, size_t bytes, void **out); /* aligned to MEMORY_DEVICE_ALIGNMENT */
     void (*free)(device *d, void *memory);
+    /* Queued like a launch; `from` may be used again at once. */
     braid_status (*upload)(device *d, void *to, const void *from, size_t bytes);
     braid_status (*download)(device *d, void *to, const void *from, size_t bytes);
     braid_status (*synchronize)(device *d);
@@ -38,6 +42,14 @@ typedef struct backend {
                          double *seconds);
     /* Copies between two places of the device's memory; queued like a launch. */
     braid_status (*copy)(device *d, void *to, const void *from, size_t bytes);
+    braid_status (*zero)(device *d, void *at, size_t bytes);
+    /* From record to record_end, launches, copies and zeros are kept instead of run, and nothing else may be asked for.
+     * A recording belongs to the caller; record_end with NULL drops what was kept. All four are NULL where the
+     * backend has no recordings. */
+    braid_status (*record)(device *d);
+    braid_status (*record_end)(device *d, recording **out);
+    braid_status (*replay)(device *d, recording *r);
+    void (*forget)(device *d, recording *r);
     /* Bytes of the last cache level, and of free memory. */
     size_t (*cache_bytes)(const device *d);
     size_t (*free_bytes)(const device *d);

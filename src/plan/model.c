@@ -101,13 +101,8 @@ size_t model_training_bytes(const braid_model *model) {
 /* Memory of the device, zeroed. */
 static braid_status make_zeros(braid_model *model, size_t bytes, void **out) {
     device *d = model->context->device;
-    unsigned char zeros[4096] = {0};
     TRY(d->backend->alloc(d, bytes, out));
-    for (size_t at = 0; at < bytes; at += sizeof zeros) {
-        size_t some = bytes - at < sizeof zeros ? bytes - at : sizeof zeros;
-        TRY(d->backend->upload(d, (char *)*out + at, zeros, some));
-    }
-    return BRAID_OK;
+    return d->backend->zero(d, *out, bytes);
 }
 
 braid_status model_need_training(braid_model *model, int has_m, int has_v) {

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/device.h"
 #include "backend/cuda/images.h"
 #include "core/memory.h"
 #include "tests/backend/fake_cuda/libcuda.h"
@@ -128,6 +128,22 @@ static braid_status launch_once(void *context, int i) {
                                              .args_bytes = sizeof args});
 }
 
+/* A launch as a recording, run twice. */
+static braid_status use_recording(device *d) {
+    recording *kept = NULL;
+    char byte = 1;
+    braid_status status = d->backend->record(d);
+    if (!status) {
+        status = launch_once(d, 0);
+        if (!status && d->backend->upload(d, &byte, &byte, 1) != BRAID_ERROR_ARGUMENT) status = BRAID_ERROR_CHECK;
+        braid_status ended = d->backend->record_end(d, status ? NULL : &kept);
+        if (!status) status = ended;
+    }
+    for (int i = 0; i < 2 && !status; i++) status = d->backend->replay(d, kept);
+    d->backend->forget(d, kept);
+    return status;
+}
+
 /* Everything the device does, stopping at the first failure. */
 static braid_status use(device *d) {
     char text[] = "0123456789", back[sizeof text] = {0};
@@ -137,7 +153,9 @@ static braid_status use(device *d) {
     if (!status) status = d->backend->upload(d, memory, text, sizeof text);
     if (!status) status = d->backend->copy(d, (char *)memory + sizeof text, memory, sizeof text);
     if (!status) status = d->backend->download(d, back, (char *)memory + sizeof text, sizeof text);
+    if (!status) status = d->backend->zero(d, memory, sizeof text);
     if (!status) status = launch_once(d, 0);
+    if (!status) status = use_recording(d);
     if (!status) status = d->backend->time(d, launch_once, d, 3, &seconds);
     if (!status) status = d->backend->synchronize(d);
     d->backend->free(d, memory);
@@ -165,6 +183,32 @@ static int works(void) {
     EXPECT(cuda_launch(d, &(cuda_call){.stem = "no_such_stem", .function = "f", .blocks = 0}) == BRAID_OK);
     backend_cuda.close(d);
     backend_cuda.close(NULL);
+    EXPECT(memory_live() == 0);
+    return 0;
+}
+
+/* Uploads of all sizes arrive whole, through pinned memory that is used again and again. */
+static int uploads(void) {
+    const size_t sizes[] = {1, 255, 257, STAGING_CHUNK_BYTES - 1, STAGING_CHUNK_BYTES + 1, 20 * STAGING_CHUNK_BYTES};
+    const size_t most = 20 * STAGING_CHUNK_BYTES;
+    device *d = NULL;
+    void *memory = NULL;
+    unsigned char *from = malloc(most), *back = malloc(most);
+    EXPECT(from && back && with_fake() == 0);
+    EXPECT(backend_cuda.open(0, &d) == BRAID_OK && d->backend->alloc(d, most, &memory) == BRAID_OK);
+    for (size_t n = 0; n < 4 * sizeof sizes / sizeof sizes[0]; n++) {
+        size_t bytes = sizes[n % (sizeof sizes / sizeof sizes[0])];
+        for (size_t j = 0; j < bytes; j++) from[j] = (unsigned char)(j * 31 + j / 251 + n);
+        EXPECT(d->backend->upload(d, memory, from, bytes) == BRAID_OK);
+        EXPECT(d->backend->download(d, back, memory, bytes) == BRAID_OK);
+        EXPECT(memcmp(from, back, bytes) == 0);
+    }
+    EXPECT(d->backend->zero(d, memory, most) == BRAID_OK && d->backend->download(d, back, memory, most) == BRAID_OK);
+    for (size_t j = 0; j < most; j++) EXPECT(back[j] == 0);
+    d->backend->free(d, memory);
+    backend_cuda.close(d);
+    free(from);
+    free(back);
     EXPECT(memory_live() == 0);
     return 0;
 }
@@ -232,6 +276,7 @@ static void test_works(void **state) {
     (void)state;
     skip_without_images();
     run_in_child(works);
+    run_in_child(uploads);
 }
 
 static void test_out_of_memory(void **state) {
@@ -241,11 +286,12 @@ static void test_out_of_memory(void **state) {
 }
 
 static void test_faults_stay(void **state) {
-    static const char *const used[] = {"cuCtxPushCurrent_v2",  "cuCtxPopCurrent_v2",  "cuMemAlloc_v2",
-                                       "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize", "cuMemcpyDtoDAsync_v2",
-                                       "cuMemcpyDtoHAsync_v2", "cuModuleLoadData",    "cuModuleGetFunction",
-                                       "cuFuncSetAttribute",   "cuLaunchKernel",      "cuEventRecord",
-                                       "cuEventSynchronize",   "cuEventElapsedTime"};
+    static const char *const used[] = {
+        "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",      "cuMemAlloc_v2",        "cuMemcpyHtoDAsync_v2",
+        "cuStreamSynchronize", "cuMemcpyDtoDAsync_v2",    "cuMemcpyDtoHAsync_v2", "cuModuleLoadData",
+        "cuModuleGetFunction", "cuFuncSetAttribute",      "cuLaunchKernel",       "cuEventRecord",
+        "cuEventSynchronize",  "cuEventElapsedTime",      "cuMemsetD8Async",      "cuStreamEndCapture",
+        "cuGraphLaunch",       "cuStreamBeginCapture_v2", "cuGraphExecDestroy",   "cuGraphInstantiateWithFlags"};
     (void)state;
     skip_without_images();
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
@@ -261,9 +307,9 @@ static void test_faults_stay(void **state) {
 
 static void test_opening_fails(void **state) {
     static const char *const used[] = {
-        "cuDeviceGetCount",    "cuDeviceGet",       "cuDeviceGetName",     "cuDeviceGetAttribute",
-        "cuDeviceTotalMem_v2", "cuStreamCreate",    "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRetain",
-        "cuEventCreate",       "cuCtxPopCurrent_v2"};
+        "cuDeviceGetCount",    "cuDeviceGet",        "cuDeviceGetName",     "cuDeviceGetAttribute",
+        "cuDeviceTotalMem_v2", "cuStreamCreate",     "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRetain",
+        "cuEventCreate",       "cuCtxPopCurrent_v2", "cuMemAllocHost_v2"};
     (void)state;
     skip_without_images();
     victim_call = 1;

@@ -22,8 +22,22 @@ typedef struct allocation {
     unsigned char *memory;
 } allocation;
 
+/* A launch, copy or run of zeros that was recorded. */
+typedef struct kept {
+    struct kept *next;
+    cuda_call call; /* stem NULL: `bytes` bytes go from `from`, or zeros where that is NULL, to `to` */
+    void *to;
+    const void *from;
+    size_t bytes;
+} kept;
+
+struct recording {
+    kept *first, *last;
+};
+
 static allocation *allocations;
 static device emulator;
+static recording *recorded; /* now; NULL: everything is run at once */
 
 static int emu_count(void) { return 1; }
 
@@ -76,10 +90,107 @@ static void emu_free(device *d, void *memory) {
     }
 }
 
+/* ---- Recordings ----------------------------------------------------------------------------- */
+
+/* Keeps a copy of what was asked for, arguments included. */
+static braid_status keep(const kept *what) {
+    kept *made = NULL;
+    void *args = NULL;
+    TRY(memory_calloc(1, sizeof *made, "emulator", (void **)&made));
+    *made = *what;
+    if (what->call.stem) {
+        braid_status status = memory_alloc(1, what->call.args_bytes, "emulator", &args);
+        if (status) {
+            memory_free(made);
+            return status;
+        }
+        memcpy(args, what->call.args, what->call.args_bytes);
+        made->call.args = args;
+    }
+    if (recorded->last)
+        recorded->last->next = made;
+    else
+        recorded->first = made;
+    recorded->last = made;
+    return BRAID_OK;
+}
+
+static void emu_forget(device *d, recording *r) {
+    (void)d;
+    while (r && r->first) {
+        kept *next = r->first->next;
+        memory_free((void *)(uintptr_t)r->first->call.args);
+        memory_free(r->first);
+        r->first = next;
+    }
+    memory_free(r);
+}
+
+static braid_status emu_record(device *d) {
+    (void)d;
+    if (recorded) return fail(BRAID_ERROR_ARGUMENT, "emulator: expected one recording at a time");
+    return memory_calloc(1, sizeof *recorded, "emulator", (void **)&recorded);
+}
+
+static braid_status emu_record_end(device *d, recording **out) {
+    if (!recorded) return fail(BRAID_ERROR_ARGUMENT, "emulator: expected a recording to end");
+    if (out)
+        *out = recorded;
+    else
+        emu_forget(d, recorded);
+    recorded = NULL;
+    return BRAID_OK;
+}
+
+static braid_status run_now(const cuda_call *call) {
+    emu_launch launch = {.stem = call->stem,
+                         .function = call->function,
+                         .blocks = (unsigned)call->blocks,
+                         .threads = (unsigned)call->threads,
+                         .args = call->args,
+                         .args_bytes = call->args_bytes};
+    const char *problem = emu_run(&launch);
+    return problem ? fail(BRAID_ERROR_DEVICE, "emulator: %s", problem) : BRAID_OK;
+}
+
+static void move_now(void *to, const void *from, size_t bytes) {
+    if (bytes && from) memcpy(to, from, bytes);
+    if (bytes && !from) memset(to, 0, bytes);
+}
+
+static braid_status emu_replay(device *d, recording *r) {
+    (void)d;
+    for (const kept *k = r->first; k; k = k->next) {
+        if (k->call.stem)
+            TRY(run_now(&k->call));
+        else
+            move_now(k->to, k->from, k->bytes);
+    }
+    return BRAID_OK;
+}
+
+braid_status cuda_launch(device *d, const cuda_call *call) {
+    (void)d;
+    if (call->blocks < 0 || call->blocks > CUDA_MAX_BLOCKS)
+        return fail(BRAID_ERROR_ARGUMENT, "emulator: bad number of blocks");
+    return recorded ? keep(&(kept){.call = *call}) : run_now(call);
+}
+
+/* ---- Copies and the rest -------------------------------------------------------------------- */
+
 static braid_status emu_copy(device *d, void *to, const void *from, size_t bytes) {
     (void)d;
-    if (bytes) memcpy(to, from, bytes);
+    if (recorded) return keep(&(kept){.to = to, .from = from, .bytes = bytes});
+    move_now(to, from, bytes);
     return BRAID_OK;
+}
+
+static braid_status emu_zero(device *d, void *at, size_t bytes) { return emu_copy(d, at, NULL, bytes); }
+
+/* Up and down. */
+static braid_status emu_transfer(device *d, void *to, const void *from, size_t bytes) {
+    if (recorded) return fail(BRAID_ERROR_ARGUMENT, "emulator: expected no transfer inside a recording");
+    return emu_copy(d, to, from, bytes);
 }
 
 static braid_status emu_synchronize(device *d) {
@@ -114,26 +225,17 @@ const backend backend_cuda = {
     .close = emu_close,
     .alloc = emu_alloc,
     .free = emu_free,
-    .upload = emu_copy,
-    .download = emu_copy,
+    .upload = emu_transfer,
+    .download = emu_transfer,
     .copy = emu_copy,
+    .zero = emu_zero,
+    .record = emu_record,
+    .record_end = emu_record_end,
+    .replay = emu_replay,
+    .forget = emu_forget,
     .synchronize = emu_synchronize,
     .time = emu_time,
     .cache_bytes = emu_cache_bytes,
     .free_bytes = emu_free_bytes,
     .describe = emu_describe,
 };
-
-braid_status cuda_launch(device *d, const cuda_call *call) {
-    emu_launch launch = {.stem = call->stem,
-                         .function = call->function,
-                         .blocks = (unsigned)call->blocks,
-                         .threads = (unsigned)call->threads,
-                         .args = call->args,
-                         .args_bytes = call->args_bytes};
-    (void)d;
-    if (call->blocks < 0 || call->blocks > CUDA_MAX_BLOCKS)
-        return fail(BRAID_ERROR_ARGUMENT, "emulator: bad number of blocks");
-    const char *problem = emu_run(&launch);
-    return problem ? fail(BRAID_ERROR_DEVICE, "emulator: %s", problem) : BRAID_OK;
-}

@@ -190,6 +190,12 @@ static braid_status cpu_copy(device *d, void *to, const void *from, size_t bytes
     return BRAID_OK;
 }
 
+static braid_status cpu_zero(device *d, void *at, size_t bytes) {
+    (void)d;
+    if (bytes) memset(at, 0, bytes);
+    return BRAID_OK;
+}
+
 static braid_status cpu_synchronize(device *d) {
     (void)d;
     return BRAID_OK;
@@ -292,6 +298,7 @@ const backend backend_cpu = {
     .synchronize = cpu_synchronize,
     .time = cpu_time,
     .copy = cpu_copy,
+    .zero = cpu_zero,
     .cache_bytes = cpu_cache_bytes,
     .free_bytes = cpu_free_bytes,
     .describe = cpu_describe,

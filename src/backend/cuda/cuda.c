@@ -8,43 +8,17 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "backend/cuda/cuda.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/cuda/driver.h"
+#include "backend/cuda/device.h"
 #include "backend/cuda/images.h"
 #include "core/log.h"
 #include "core/memory.h"
 
 #define SHARED_WITHOUT_ASKING 49152 /* bytes of dynamic shared memory that any kernel may have */
 
-typedef struct loaded_function {
-    struct loaded_function *next;
-    const char *stem, *name; /* literals of the launchers */
-    cu_function function;
-    size_t shared_bytes; /* that it may use by now */
-} loaded_function;
-
-typedef struct cuda_device {
-    device head;
-    const cuda_driver *driver;
-    cu_device handle;
-    cu_context context;
-    cu_queue queue;
-    cu_event begin, end;
-    cu_module *modules; /* one for each image, NULL until it is used */
-    loaded_function *functions;
-    int processors, capability; /* 90 for 9.0 */
-    size_t memory_bytes, cache_bytes;
-    char fault[512]; /* the first error; "" while there is none */
-} cuda_device;
-
-static cuda_device *of(device *d) { return (cuda_device *)(void *)d; }
-
-/* Keeps the first error of the device; every later call answers with it. */
-static braid_status check(cuda_device *d, cu_result result, const char *what) {
+braid_status cuda_check(cuda_device *d, cu_result result, const char *what) {
     char text[256];
     if (result == CU_SUCCESS) return BRAID_OK;
     if (!d->fault[0]) {
@@ -55,18 +29,16 @@ static braid_status check(cuda_device *d, cu_result result, const char *what) {
     return fail(BRAID_ERROR_DEVICE, "%s; the device cannot be used any more in this process", d->fault);
 }
 
-/* Makes the device's context current until leave(). Refuses a device that failed before. */
-static braid_status enter(cuda_device *d) {
+braid_status cuda_enter(cuda_device *d) {
     if (d->fault[0])
         return fail(BRAID_ERROR_DEVICE, "%s; the device cannot be used any more in this process", d->fault);
-    return check(d, d->driver->context_push(d->context), "making the context current");
+    return cuda_check(d, d->driver->context_push(d->context), "making the context current");
 }
 
-/* Hands on the status of what was done since enter(). */
-static braid_status leave(cuda_device *d, braid_status status) {
+braid_status cuda_leave(cuda_device *d, braid_status status) {
     cu_context mine;
     if (d->fault[0]) return status;
-    braid_status popped = check(d, d->driver->context_pop(&mine), "putting the context aside");
+    braid_status popped = cuda_check(d, d->driver->context_pop(&mine), "putting the context aside");
     return status ? status : popped;
 }
 
@@ -110,7 +82,7 @@ static braid_status read_properties(cuda_device *d) {
     if (!result) result = driver->device_attribute(&d->processors, CU_ATTRIBUTE_MULTIPROCESSORS, d->handle);
     if (!result) result = driver->device_attribute(&cache, CU_ATTRIBUTE_L2_BYTES, d->handle);
     if (!result) result = driver->device_memory(&d->memory_bytes, d->handle);
-    TRY(check(d, result, "reading the properties of the GPU"));
+    TRY(cuda_check(d, result, "reading the properties of the GPU"));
     d->head.model[sizeof d->head.model - 1] = '\0';
     d->capability = 10 * major + minor;
     d->cache_bytes = cache > 0 ? (size_t)cache : 0;
@@ -123,26 +95,29 @@ static braid_status read_properties(cuda_device *d) {
 }
 
 static braid_status make_queue(cuda_device *d) {
-    TRY(check(d, d->driver->context_retain(&d->context, d->handle), "opening the primary context"));
-    TRY(enter(d));
+    TRY(cuda_check(d, d->driver->context_retain(&d->context, d->handle), "opening the primary context"));
+    TRY(cuda_enter(d));
     cu_result result = d->driver->queue_create(&d->queue, CU_QUEUE_NON_BLOCKING);
     if (!result) result = d->driver->event_create(&d->begin, 0);
     if (!result) result = d->driver->event_create(&d->end, 0);
-    return leave(d, check(d, result, "making a queue"));
+    braid_status status = cuda_check(d, result, "making a queue");
+    return cuda_leave(d, status ? status : staging_open(d));
 }
 
 static void cuda_close(device *head) {
-    cuda_device *d = of(head);
+    cuda_device *d = cuda_device_of(head);
     if (!d) return;
-    int working = d->context && enter(d) == BRAID_OK;
+    int working = d->context && cuda_enter(d) == BRAID_OK;
     if (working) {
         for (int i = 0; i < cuda_image_count; i++) {
             if (d->modules[i]) (void)d->driver->module_unload(d->modules[i]);
         }
+        if (d->queue) (void)d->driver->queue_wait(d->queue); /* copies out of pinned memory may be under way */
+        staging_close(d);
         if (d->begin) (void)d->driver->event_destroy(d->begin);
         if (d->end) (void)d->driver->event_destroy(d->end);
         if (d->queue) (void)d->driver->queue_destroy(d->queue);
-        (void)leave(d, BRAID_OK);
+        (void)cuda_leave(d, BRAID_OK);
         (void)d->driver->context_release(d->handle);
     }
     while (d->functions) {
@@ -185,69 +160,77 @@ static braid_status cuda_open(int ordinal, device **out) {
 /* ---- Memory --------------------------------------------------------------------------------------- */
 
 static braid_status cuda_alloc(device *head, size_t bytes, void **out) {
-    cuda_device *d = of(head);
+    cuda_device *d = cuda_device_of(head);
     cu_pointer address = 0;
     size_t available = 0, total = 0;
     *out = NULL;
-    TRY(enter(d));
+    TRY(cuda_enter(d));
     cu_result result = d->driver->memory_alloc(&address, bytes ? bytes : 1);
     if (result == CU_ERROR_OUT_OF_MEMORY) {
         (void)d->driver->memory_info(&available, &total);
-        (void)leave(d, BRAID_OK);
+        (void)cuda_leave(d, BRAID_OK);
         return fail(BRAID_ERROR_MEMORY,
                     "%s: expected room for %zu bytes, got %zu bytes free of %zu; make the batch smaller", head->name,
                     bytes, available, total);
     }
-    TRY(leave(d, check(d, result, "allocating memory")));
+    TRY(cuda_leave(d, cuda_check(d, result, "allocating memory")));
     *out = (void *)(uintptr_t)address;
     return BRAID_OK;
 }
 
 static void cuda_free(device *head, void *memory) {
-    cuda_device *d = of(head);
-    if (!memory || d->fault[0] || enter(d) != BRAID_OK) return;
-    (void)leave(d, check(d, d->driver->memory_free((cu_pointer)(uintptr_t)memory), "freeing memory"));
+    cuda_device *d = cuda_device_of(head);
+    if (!memory || d->fault[0] || cuda_enter(d) != BRAID_OK) return;
+    (void)cuda_leave(d, cuda_check(d, d->driver->memory_free((cu_pointer)(uintptr_t)memory), "freeing memory"));
 }
 
-/* The host memory may be reused as soon as a copy returns. */
 static braid_status cuda_upload(device *head, void *to, const void *from, size_t bytes) {
-    cuda_device *d = of(head);
-    TRY(enter(d));
-    cu_result result = bytes ? d->driver->copy_in((cu_pointer)(uintptr_t)to, from, bytes, d->queue) : CU_SUCCESS;
-    if (!result) result = d->driver->queue_wait(d->queue);
-    return leave(d, check(d, result, "copying to the device"));
+    cuda_device *d = cuda_device_of(head);
+    if (d->is_recording)
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected no upload inside a recording, which would repeat it",
+                    head->name);
+    TRY(cuda_enter(d));
+    return cuda_leave(d, staging_send(d, (cu_pointer)(uintptr_t)to, from, bytes));
 }
 
 static braid_status cuda_download(device *head, void *to, const void *from, size_t bytes) {
-    cuda_device *d = of(head);
-    TRY(enter(d));
+    cuda_device *d = cuda_device_of(head);
+    TRY(cuda_enter(d));
     cu_result result = bytes ? d->driver->copy_out(to, (cu_pointer)(uintptr_t)from, bytes, d->queue) : CU_SUCCESS;
     if (!result) result = d->driver->queue_wait(d->queue);
-    return leave(d, check(d, result, "copying from the device"));
+    return cuda_leave(d, cuda_check(d, result, "copying from the device"));
 }
 
 static braid_status cuda_copy(device *head, void *to, const void *from, size_t bytes) {
-    cuda_device *d = of(head);
+    cuda_device *d = cuda_device_of(head);
     if (bytes == 0) return BRAID_OK;
-    TRY(enter(d));
+    TRY(cuda_enter(d));
     cu_result result = d->driver->copy_within((cu_pointer)(uintptr_t)to, (cu_pointer)(uintptr_t)from, bytes, d->queue);
-    return leave(d, check(d, result, "copying on the device"));
+    return cuda_leave(d, cuda_check(d, result, "copying on the device"));
+}
+
+static braid_status cuda_zero(device *head, void *at, size_t bytes) {
+    cuda_device *d = cuda_device_of(head);
+    if (bytes == 0) return BRAID_OK;
+    TRY(cuda_enter(d));
+    cu_result result = d->driver->memory_set((cu_pointer)(uintptr_t)at, 0, bytes, d->queue);
+    return cuda_leave(d, cuda_check(d, result, "writing zeros"));
 }
 
 static braid_status cuda_synchronize(device *head) {
-    cuda_device *d = of(head);
-    TRY(enter(d));
-    return leave(d, check(d, d->driver->queue_wait(d->queue), "waiting for the queue"));
+    cuda_device *d = cuda_device_of(head);
+    TRY(cuda_enter(d));
+    return cuda_leave(d, cuda_check(d, d->driver->queue_wait(d->queue), "waiting for the queue"));
 }
 
 static size_t cuda_cache_bytes(const device *head) { return ((const cuda_device *)(const void *)head)->cache_bytes; }
 
 static size_t cuda_free_bytes(const device *head) {
-    cuda_device *d = of((device *)(uintptr_t)head);
+    cuda_device *d = cuda_device_of((device *)(uintptr_t)head);
     size_t available = 0, total = 0;
-    if (enter(d) != BRAID_OK) return 0;
+    if (cuda_enter(d) != BRAID_OK) return 0;
     cu_result result = d->driver->memory_info(&available, &total);
-    return leave(d, check(d, result, "asking for free memory")) == BRAID_OK ? available : 0;
+    return cuda_leave(d, cuda_check(d, result, "asking for free memory")) == BRAID_OK ? available : 0;
 }
 
 /* ---- Kernels -------------------------------------------------------------------------------------- */
@@ -272,12 +255,12 @@ static braid_status load_function(cuda_device *d, const char *stem, const char *
     }
     if (!d->modules[image]) {
         (void)snprintf(what, sizeof what, "loading the kernels of %s", stem);
-        TRY(check(d, d->driver->module_load(&d->modules[image], cuda_images[image].begin), what));
+        TRY(cuda_check(d, d->driver->module_load(&d->modules[image], cuda_images[image].begin), what));
         log_write(LOG_DEVICE, "%s: loaded %s, %td bytes", d->head.name, stem,
                   cuda_images[image].end - cuda_images[image].begin);
     }
     (void)snprintf(what, sizeof what, "finding %s in %s", name, stem);
-    TRY(check(d, d->driver->module_function(&function, d->modules[image], name), what));
+    TRY(cuda_check(d, d->driver->module_function(&function, d->modules[image], name), what));
     TRY(memory_calloc(1, sizeof(loaded_function), "cuda function", &memory));
     loaded_function *f = memory;
     *f = (loaded_function){
@@ -301,8 +284,8 @@ static braid_status launch_current(cuda_device *d, const cuda_call *call) {
     loaded_function *f = NULL;
     TRY(find_function(d, call->stem, call->function, &f));
     if (call->shared_bytes > f->shared_bytes) {
-        TRY(check(d, d->driver->function_set(f->function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)call->shared_bytes),
-                  call->function));
+        TRY(cuda_check(d, d->driver->function_set(f->function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)call->shared_bytes),
+                       call->function));
         f->shared_bytes = call->shared_bytes;
     }
     size_t bytes = call->args_bytes;
@@ -310,34 +293,34 @@ static braid_status launch_current(cuda_device *d, const cuda_call *call) {
                      CU_LAUNCH_END};
     cu_result result = d->driver->launch(f->function, (unsigned)call->blocks, 1, 1, (unsigned)call->threads, 1, 1,
                                          (unsigned)call->shared_bytes, d->queue, NULL, extra);
-    return check(d, result, call->function);
+    return cuda_check(d, result, call->function);
 }
 
 braid_status cuda_launch(device *head, const cuda_call *call) {
-    cuda_device *d = of(head);
+    cuda_device *d = cuda_device_of(head);
     if (call->blocks == 0) return BRAID_OK;
     if (call->blocks < 0 || call->blocks > CUDA_MAX_BLOCKS) {
         return fail(BRAID_ERROR_ARGUMENT, "%s: expected at most %d blocks, got %lld", call->function, CUDA_MAX_BLOCKS,
                     (long long)call->blocks);
     }
-    TRY(enter(d));
-    return leave(d, launch_current(d, call));
+    TRY(cuda_enter(d));
+    return cuda_leave(d, launch_current(d, call));
 }
 
 static braid_status cuda_time(device *head, braid_status (*launch)(void *context, int i), void *context, int iterations,
                               double *seconds) {
-    cuda_device *d = of(head);
+    cuda_device *d = cuda_device_of(head);
     float milliseconds = 0;
     *seconds = 0;
     TRY(cuda_synchronize(head));
-    TRY(enter(d));
-    TRY(leave(d, check(d, d->driver->event_record(d->begin, d->queue), "timing")));
+    TRY(cuda_enter(d));
+    TRY(cuda_leave(d, cuda_check(d, d->driver->event_record(d->begin, d->queue), "timing")));
     for (int i = 0; i < iterations; i++) TRY(launch(context, i));
-    TRY(enter(d));
+    TRY(cuda_enter(d));
     cu_result result = d->driver->event_record(d->end, d->queue);
     if (!result) result = d->driver->event_wait(d->end);
     if (!result) result = d->driver->event_elapsed(&milliseconds, d->begin, d->end);
-    TRY(leave(d, check(d, result, "timing")));
+    TRY(cuda_leave(d, cuda_check(d, result, "timing")));
     *seconds = (double)milliseconds * 1e-3;
     return BRAID_OK;
 }
@@ -345,7 +328,7 @@ static braid_status cuda_time(device *head, braid_status (*launch)(void *context
 /* ---- What doctor prints ----------------------------------------------------------------------------- */
 
 static void cuda_describe(device *head, braid_row_function row, void *user) {
-    cuda_device *d = of(head);
+    cuda_device *d = cuda_device_of(head);
     char text[300];
     row(user, "cuda", "model", head->model, NULL);
     (void)snprintf(text, sizeof text, "%d.%d", d->driver->number / 1000, d->driver->number % 1000 / 10);
@@ -375,6 +358,11 @@ const backend backend_cuda = {
     .upload = cuda_upload,
     .download = cuda_download,
     .copy = cuda_copy,
+    .zero = cuda_zero,
+    .record = cuda_record,
+    .record_end = cuda_record_end,
+    .replay = cuda_replay,
+    .forget = cuda_forget,
     .synchronize = cuda_synchronize,
     .time = cuda_time,
     .cache_bytes = cuda_cache_bytes,

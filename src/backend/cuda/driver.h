@@ -20,6 +20,8 @@ typedef struct cu_module_opaque *cu_module;
 typedef struct cu_function_opaque *cu_function;
 typedef struct cu_queue_opaque *cu_queue; /* CUDA's word is stream, which means something else here */
 typedef struct cu_event_opaque *cu_event;
+typedef struct cu_graph_opaque *cu_graph;
+typedef struct cu_graph_exec_opaque *cu_graph_exec;
 
 enum { CU_SUCCESS = 0, CU_ERROR_OUT_OF_MEMORY = 2, CU_ERROR_NO_DEVICE = 100 };
 enum {
@@ -29,6 +31,8 @@ enum {
     CU_ATTRIBUTE_CAPABILITY_MINOR = 76,
 };
 enum { CU_QUEUE_NON_BLOCKING = 1 };
+enum { CU_EVENT_WITHOUT_TIME = 2 };
+enum { CU_CAPTURE_THREAD_LOCAL = 1 };
 enum { CU_FUNCTION_MAX_DYNAMIC_SHARED = 8 };
 
 /* The keys of cuLaunchKernel's last argument: a buffer that holds the kernel's one argument. */
@@ -54,12 +58,21 @@ enum { CU_FUNCTION_MAX_DYNAMIC_SHARED = 8 };
     X(memory_info, cuMemGetInfo_v2, (size_t * free_bytes, size_t * total_bytes))                             \
     X(memory_alloc, cuMemAlloc_v2, (cu_pointer * out, size_t bytes))                                         \
     X(memory_free, cuMemFree_v2, (cu_pointer memory))                                                        \
+    X(memory_set, cuMemsetD8Async, (cu_pointer to, unsigned char value, size_t bytes, cu_queue q))           \
+    X(host_alloc, cuMemAllocHost_v2, (void **out, size_t bytes))                                             \
+    X(host_free, cuMemFreeHost, (void *memory))                                                              \
     X(copy_in, cuMemcpyHtoDAsync_v2, (cu_pointer to, const void *from, size_t bytes, cu_queue q))            \
     X(copy_out, cuMemcpyDtoHAsync_v2, (void *to, cu_pointer from, size_t bytes, cu_queue q))                 \
     X(copy_within, cuMemcpyDtoDAsync_v2, (cu_pointer to, cu_pointer from, size_t bytes, cu_queue q))         \
     X(queue_create, cuStreamCreate, (cu_queue * out, unsigned flags))                                        \
     X(queue_destroy, cuStreamDestroy_v2, (cu_queue q))                                                       \
     X(queue_wait, cuStreamSynchronize, (cu_queue q))                                                         \
+    X(capture_begin, cuStreamBeginCapture_v2, (cu_queue q, int mode))                                        \
+    X(capture_end, cuStreamEndCapture, (cu_queue q, cu_graph * out))                                         \
+    X(graph_ready, cuGraphInstantiateWithFlags, (cu_graph_exec * out, cu_graph g, unsigned long long flags)) \
+    X(graph_launch, cuGraphLaunch, (cu_graph_exec g, cu_queue q))                                            \
+    X(graph_destroy, cuGraphDestroy, (cu_graph g))                                                           \
+    X(graph_exec_destroy, cuGraphExecDestroy, (cu_graph_exec g))                                             \
     X(event_create, cuEventCreate, (cu_event * out, unsigned flags))                                         \
     X(event_destroy, cuEventDestroy_v2, (cu_event e))                                                        \
     X(event_record, cuEventRecord, (cu_event e, cu_queue q))                                                 \

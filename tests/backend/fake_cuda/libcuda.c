@@ -53,6 +53,10 @@ FAKE_PLAIN(cuStreamSynchronize, (__attribute__((unused)) cu_queue q))
 FAKE_PLAIN(cuEventDestroy_v2, (__attribute__((unused)) cu_event e))
 FAKE_PLAIN(cuEventRecord, (__attribute__((unused)) cu_event e, __attribute__((unused)) cu_queue q))
 FAKE_PLAIN(cuEventSynchronize, (__attribute__((unused)) cu_event e))
+FAKE_PLAIN(cuStreamBeginCapture_v2, (__attribute__((unused)) cu_queue q, __attribute__((unused)) int mode))
+FAKE_PLAIN(cuGraphLaunch, (__attribute__((unused)) cu_graph_exec g, __attribute__((unused)) cu_queue q))
+FAKE_PLAIN(cuGraphDestroy, (__attribute__((unused)) cu_graph g))
+FAKE_PLAIN(cuGraphExecDestroy, (__attribute__((unused)) cu_graph_exec g))
 FAKE_PLAIN(cuModuleUnload, (__attribute__((unused)) cu_module m))
 FAKE_PLAIN(cuFuncSetAttribute, (__attribute__((unused)) cu_function f, __attribute__((unused)) int attribute,
                                 __attribute__((unused)) int value))
@@ -138,6 +142,25 @@ cu_result cuMemFree_v2(cu_pointer memory) {
     return result;
 }
 
+cu_result cuMemsetD8Async(cu_pointer to, unsigned char value, size_t bytes, cu_queue q) {
+    (void)q;
+    cu_result result = answer("cuMemsetD8Async");
+    if (!result) memset((void *)(size_t)to, value, bytes);
+    return result;
+}
+
+cu_result cuMemAllocHost_v2(void **out, size_t bytes) {
+    cu_result result = answer("cuMemAllocHost_v2");
+    *out = result ? NULL : malloc(bytes);
+    return result;
+}
+
+cu_result cuMemFreeHost(void *memory) {
+    cu_result result = answer("cuMemFreeHost");
+    if (!result) free(memory);
+    return result;
+}
+
 cu_result cuMemcpyHtoDAsync_v2(cu_pointer to, const void *from, size_t bytes, cu_queue q) {
     (void)q;
     cu_result result = answer("cuMemcpyHtoDAsync_v2");
@@ -167,6 +190,17 @@ cu_result cuStreamCreate(cu_queue *out, unsigned flags) {
 cu_result cuEventCreate(cu_event *out, unsigned flags) {
     (void)flags;
     return answer_handle("cuEventCreate", (void **)out);
+}
+
+cu_result cuStreamEndCapture(cu_queue q, cu_graph *out) {
+    (void)q;
+    return answer_handle("cuStreamEndCapture", (void **)out);
+}
+
+cu_result cuGraphInstantiateWithFlags(cu_graph_exec *out, cu_graph g, unsigned long long flags) {
+    (void)g;
+    (void)flags;
+    return answer_handle("cuGraphInstantiateWithFlags", (void **)out);
 }
 
 cu_result cuEventElapsedTime(float *milliseconds, cu_event begin, cu_event end) {

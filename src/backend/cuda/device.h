@@ -1,0 +1,68 @@
+/*
+ * The inside of a CUDA device, for the files of this folder.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_BACKEND_CUDA_DEVICE_H
+#define BRAID_BACKEND_CUDA_DEVICE_H
+
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/driver.h"
+
+typedef struct loaded_function {
+    struct loaded_function *next;
+    const char *stem, *name; /* literals of the launchers */
+    cu_function function;
+    size_t shared_bytes; /* that it may use by now */
+} loaded_function;
+
+/* Pinned memory that uploads pass through, chunk after chunk, so that nobody waits for the queue. */
+#define STAGING_CHUNKS 8
+#define STAGING_CHUNK_BYTES ((size_t)1 << 20)
+typedef struct staging {
+    unsigned char *memory;         /* of all chunks */
+    cu_event done[STAGING_CHUNKS]; /* behind the last copy out of a chunk */
+    int is_marked[STAGING_CHUNKS]; /* 1: the event stands in the queue */
+    int chunk;                     /* that is being filled */
+    size_t used;                   /* bytes of it */
+} staging;
+
+typedef struct cuda_device {
+    device head;
+    const cuda_driver *driver;
+    cu_device handle;
+    cu_context context;
+    cu_queue queue;
+    cu_event begin, end;
+    staging staging;
+    int is_recording;
+    cu_module *modules; /* one for each image, NULL until it is used */
+    loaded_function *functions;
+    int processors, capability; /* 90 for 9.0 */
+    size_t memory_bytes, cache_bytes;
+    char fault[512]; /* the first error; "" while there is none */
+} cuda_device;
+
+static inline cuda_device *cuda_device_of(device *d) { return (cuda_device *)(void *)d; }
+
+/* Keeps the first error of the device; every later call answers with it. */
+braid_status cuda_check(cuda_device *d, cu_result result, const char *what);
+
+/* Makes the device's context current until cuda_leave. Refuses a device that failed before. */
+braid_status cuda_enter(cuda_device *d);
+
+/* Hands on the status of what was done since cuda_enter. */
+braid_status cuda_leave(cuda_device *d, braid_status status);
+
+/* Staging memory, with the context current. Closing is fine for what was opened in part. */
+braid_status staging_open(cuda_device *d);
+void staging_close(cuda_device *d);
+braid_status staging_send(cuda_device *d, cu_pointer to, const void *from, size_t bytes);
+
+/* The recordings of the backend table. */
+braid_status cuda_record(device *head);
+braid_status cuda_record_end(device *head, recording **out);
+braid_status cuda_replay(device *head, recording *r);
+void cuda_forget(device *head, recording *r);
+
+#endif
