@@ -140,7 +140,8 @@ int context_open(const common_options *options, braid_context **context);
 
 /* ---- Output ------------------------------------------------------------------------------- */
 
-/* Makes writing safe: standard descriptors that were closed are filled, a closed pipe is an error and no signal. */
+/* Makes writing safe: standard descriptors that were closed are filled, a closed pipe and a
+ * file that is too large are errors and no signals. */
 void output_begin(void);
 
 /* Closes standard output. Returns `code`, or BRAID_ERROR_DISK after a message where writing failed. A reader that

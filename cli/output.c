@@ -18,6 +18,7 @@ static int write_error; /* errno of the first failed write to standard output */
 
 void output_begin(void) {
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file over the limit of the shell is an error like a full disk */
     /* A file that is opened later must not become descriptor 0, 1 or 2. Output gets one that refuses. */
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) _exit(BRAID_ERROR_DISK);

@@ -126,6 +126,7 @@ static bar_state state_of(const training *t, const braid_train_event *e) {
 static int on_event(void *user, const braid_train_event *e) {
     training *t = user;
     if (e->kind == BRAID_TRAIN_EVENT_NOTE) {
+        if (t->bar_begun) bar_clear(&t->bar);
         fprintf(stderr, "braid train: %s\n", e->text);
         return 0;
     }

@@ -218,9 +218,12 @@ static braid_status folder_of(const char *path, char **folder) {
     return BRAID_OK;
 }
 
-/* The folder is opened first, so that only its sync can fail once the new file is in place. */
+/* The folder is opened first, so that only its sync can fail once the new file is in place. What killed processes left
+ * in it is removed on the way; where the disk refuses that, it stays. */
 static braid_status open_output(files_output *out) {
+    int removed;
     TRY(folder_of(out->path, &out->folder));
+    if (temporaries_sweep(out->folder, &removed) == BRAID_ERROR_MEMORY) return BRAID_ERROR_MEMORY;
     out->folder_fd = open_file(out->folder, O_RDONLY | O_DIRECTORY, 0);
     if (out->folder_fd < 0) return fail_file(BRAID_ERROR_DISK, out->folder, "open the folder", errno);
     return open_temporary(out->folder, out->path, &out->temporary, &out->fd);
@@ -281,7 +284,7 @@ braid_status files_growing_open(files_growing *file, const char *path, size_t by
     return BRAID_OK;
 }
 
-braid_status files_growing_add(files_growing *file, const void *data, size_t bytes) {
+static braid_status write_piece(files_growing *file, const void *data, size_t bytes) {
     size_t end;
     if (!size_add(file->bytes, bytes, &end))
         return fail(BRAID_ERROR_DISK, "%s: expected a length that fits in 64 bits", file->path);
@@ -291,13 +294,49 @@ braid_status files_growing_add(files_growing *file, const void *data, size_t byt
     return BRAID_OK;
 }
 
-braid_status files_growing_sync(const files_growing *file) {
+/* A copy of a piece behind those that wait. */
+static braid_status keep_waiting(files_growing *file, const void *data, size_t bytes) {
+    size_t room;
+    void *memory;
+    if (!size_add(file->waiting_bytes, bytes, &room))
+        return fail(BRAID_ERROR_MEMORY, "%s: expected a length that fits in 64 bits", file->path);
+    TRY(memory_alloc(room, 1, "what a disk refused", &memory));
+    if (file->waiting) memcpy(memory, file->waiting, file->waiting_bytes);
+    memcpy((char *)memory + file->waiting_bytes, data, bytes);
+    memory_free(file->waiting);
+    file->waiting = memory;
+    file->waiting_bytes = room;
+    return BRAID_OK;
+}
+
+static braid_status write_waiting(files_growing *file) {
+    if (!file->waiting) return BRAID_OK;
+    TRY(write_piece(file, file->waiting, file->waiting_bytes));
+    memory_free(file->waiting);
+    file->waiting = NULL;
+    file->waiting_bytes = 0;
+    return BRAID_OK;
+}
+
+braid_status files_growing_add(files_growing *file, const void *data, size_t bytes) {
+    if (file->waiting) {
+        TRY(keep_waiting(file, data, bytes));
+        return write_waiting(file);
+    }
+    braid_status status = write_piece(file, data, bytes);
+    if (status != BRAID_OK) TRY(keep_waiting(file, data, bytes));
+    return status;
+}
+
+braid_status files_growing_sync(files_growing *file) {
+    TRY(write_waiting(file));
     return sync_file(file->fd) ? BRAID_OK : fail_file(BRAID_ERROR_DISK, file->path, "sync", errno);
 }
 
 void files_growing_close(files_growing *file) {
     if (file->path) table->close(file->fd);
-    file->path = NULL;
+    memory_free(file->waiting);
+    *file = (files_growing){0};
 }
 
 /* ---- Names -------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ braid_status files_read(const char *path, size_t limit, braid_status code, char 
 
 /* Replaces a file atomically, mode 0644 less the umask. Retries interrupted and short writes; on failure the old
  * file stays and no temporary is left. One failure comes later: when the folder cannot be synced, the new file is in
- * place, and the message says so. */
+ * place, and the message says so. Temporaries of dead processes in the folder are swept. */
 braid_status files_replace(const char *path, const void *data, size_t bytes);
 
 /* A file that is read in pieces. Borrows the path until it is closed. */
@@ -66,17 +66,20 @@ braid_status files_output_write(files_output *out, size_t offset, const void *da
 braid_status files_output_end(files_output *out, braid_status status);
 
 /* A file that grows piece by piece. Each piece is written behind the last whole one, so that the next overwrites what a
- * failed write has left. Borrows the path until it is closed. */
+ * failed write has left. A piece that the disk refuses is kept, and goes in front of the next one or with the next
+ * sync. Borrows the path until it is closed. */
 typedef struct files_growing {
     const char *path;
     int fd;
-    size_t bytes; /* of whole pieces */
+    size_t bytes;  /* of whole pieces */
+    char *waiting; /* pieces that were refused; NULL: none */
+    size_t waiting_bytes;
 } files_growing;
 
 /* Opens a file, or makes it, to go on behind its first `bytes` bytes. */
 braid_status files_growing_open(files_growing *file, const char *path, size_t bytes);
 braid_status files_growing_add(files_growing *file, const void *data, size_t bytes);
-braid_status files_growing_sync(const files_growing *file);
+braid_status files_growing_sync(files_growing *file);
 void files_growing_close(files_growing *file); /* one that is zeroed, or closed, is fine */
 
 /* Removes a file; one that is not there is fine. */

@@ -191,6 +191,8 @@ braid_status events_add(events *e, int64_t step, double wall_time, const events_
     return status;
 }
 
+braid_status events_sync(events *e) { return files_growing_sync(&e->file); }
+
 void events_close(events *e) {
     files_growing_close(&e->file);
     memory_free(e->path);

@@ -28,6 +28,9 @@ typedef struct events_scalar {
  */
 braid_status events_open(events *e, const char *folder, int64_t first_step, double wall_time);
 braid_status events_add(events *e, int64_t step, double wall_time, const events_scalar *scalars, int count);
+
+/* Waits until what was added, and what the disk had refused, is on the disk. */
+braid_status events_sync(events *e);
 void events_close(events *e); /* zeroed is fine */
 
 double events_now(void);

@@ -55,25 +55,31 @@ static braid_status read_row(const line *l, json_t **row) {
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-/* The last line goes where it has no end or is no row; any other where its step is still to come. */
-static braid_status is_kept(const line *l, bool last, int64_t last_step, bool *kept) {
+static bool is_behind(const json_t *row, history_place last) {
+    return json_integer_value(json_object_get(row, "step")) <= last.step &&
+           json_integer_value(json_object_get(row, "epoch")) <= last.epoch;
+}
+
+/* The last line goes where it has no end or is no row; any other where its epoch or step is still to come: an epoch can
+ * have its row while the checkpoint is still of its last step. */
+static braid_status is_kept(const line *l, bool is_last, history_place last, bool *kept) {
     json_t *row;
     *kept = l->whole;
     if (!l->whole) return BRAID_OK;
     TRY(read_row(l, &row));
-    *kept = row ? json_integer_value(json_object_get(row, "step")) <= last_step : !last;
+    *kept = row ? is_behind(row, last) : !is_last;
     json_decref(row);
     return BRAID_OK;
 }
 
 /* Moves the lines that are kept to the front of the text. */
-static braid_status drop_lines(char *text, int64_t last_step, size_t *bytes) {
+static braid_status drop_lines(char *text, history_place last, size_t *bytes) {
     const char *at = text, *end = text + *bytes;
     size_t used = 0;
     line l;
     while (next_line(&at, end, &l)) {
         bool kept;
-        TRY(is_kept(&l, at == end, last_step, &kept));
+        TRY(is_kept(&l, at == end, last, &kept));
         if (!kept) continue;
         memmove(text + used, l.text, l.bytes + 1);
         used += l.bytes + 1;
@@ -83,33 +89,33 @@ static braid_status drop_lines(char *text, int64_t last_step, size_t *bytes) {
 }
 
 /* Leaves the file with the lines that are kept. */
-static braid_status mend(const char *path, int64_t last_step, size_t *bytes) {
+static braid_status mend(const char *path, history_place last, size_t *bytes) {
     char *text;
     *bytes = 0;
     if (access(path, F_OK) != 0) return BRAID_OK;
     TRY(files_read(path, MOST_BYTES, BRAID_ERROR_DATA, &text, bytes));
     size_t before = *bytes;
     braid_status status = BRAID_OK;
-    if (last_step < 0)
+    if (last.step < 0)
         *bytes = 0;
     else
-        status = drop_lines(text, last_step, bytes);
+        status = drop_lines(text, last, bytes);
     if (status == BRAID_OK && *bytes != before) status = files_replace(path, text, *bytes);
     memory_free(text);
     return status;
 }
 
-braid_status history_open(history *h, const char *path, int64_t last_step) {
+braid_status history_open(history *h, const char *path, history_place last) {
     size_t bytes;
     *h = (history){0};
-    TRY(mend(path, last_step, &bytes));
+    TRY(mend(path, last, &bytes));
     TRY(memory_copy_text(path, &h->path));
     braid_status status = files_growing_open(&h->file, h->path, bytes);
     if (status != BRAID_OK) history_close(h);
     return status;
 }
 
-braid_status history_sync(const history *h) { return files_growing_sync(&h->file); }
+braid_status history_sync(history *h) { return files_growing_sync(&h->file); }
 
 void history_close(history *h) {
     files_growing_close(&h->file);

@@ -40,14 +40,19 @@ typedef struct history {
     files_growing file;
 } history;
 
-/* Opens or makes the file. Rows of later steps than last_step are dropped: -1 begins anew, INT64_MAX keeps all. */
-braid_status history_open(history *h, const char *path, int64_t last_step);
+/* How far a run has come: epochs and updates that are behind it. */
+typedef struct history_place {
+    int64_t epoch, step;
+} history_place;
 
-/* Adds a line, whole or not at all. */
+/* Opens or makes the file. Rows of later epochs or steps than `last` are dropped: a step of -1 begins anew. */
+braid_status history_open(history *h, const char *path, history_place last);
+
+/* Adds a line, whole or not at all. One that the disk refuses (BRAID_ERROR_DISK) is kept, see files_growing. */
 braid_status history_add(history *h, const history_row *row);
 
 /* Waits until what was added is on the disk: call it before a checkpoint is saved. */
-braid_status history_sync(const history *h);
+braid_status history_sync(history *h);
 void history_close(history *h); /* zeroed is fine */
 
 /*

@@ -10,6 +10,7 @@
 #include "core/memory.h"
 
 #define FIRST_SCALE 65536.0 /* of f16 */
+#define FIRST_PAUSE_MS 200
 #define USUAL_RATE 1e-3
 #define USUAL_SGD_RATE 1e-2
 
@@ -87,6 +88,7 @@ braid_status braid_trainer_create(braid_model *model, const braid_train_options 
     TRY(memory_calloc(1, sizeof *made, "trainer", (void **)&made));
     made->model = model;
     made->options = *options;
+    made->pause_ms = FIRST_PAUSE_MS;
     made->streams = braid_net_stream_count(model->net);
     made->has_labels = !model->graph->target_is_input && options->step.loss != BRAID_LOSS_MSE;
     braid_status status = fill(made);

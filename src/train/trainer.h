@@ -78,6 +78,8 @@ struct braid_trainer {
     bool stop;              /* the caller asked for it */
     bool restored;          /* the model is that of the best epoch: nothing may be saved any more */
     generations last, best_files;
+    int pause_ms;                  /* before a save that the disk refused is tried again; then twice as long */
+    bool last_failed, best_failed; /* the disk refused what came last of each */
     history history;
     events events;
 };
@@ -120,13 +122,20 @@ braid_status trainer_look_without(braid_trainer *t);
 braid_status trainer_open(braid_trainer *t);
 void trainer_close(braid_trainer *t);
 
+/* Saves in the middle of a run. One that the disk refuses is told and does not end it: the next may succeed. */
+braid_status trainer_save_midway(braid_trainer *t);
 braid_status trainer_save_best(braid_trainer *t);
+
 /* The model becomes that of the best epoch, where there was one. */
 braid_status trainer_restore_best(braid_trainer *t);
 
+/* At the end: what the disk refused before must be there now, or the run has failed. */
+braid_status trainer_settle(braid_trainer *t);
+
 /* ---- trainer_record.c ---- */
 
-/* The row of an epoch that has ended, in metrics and event file. */
+/* The row of an epoch that has ended, in metrics and event file. Where the disk refuses, they wait: the metrics for the
+ * next save, which fails without them, events for the end. */
 braid_status trainer_record(braid_trainer *t, const braid_train_metrics *train);
 braid_status trainer_record_end(braid_trainer *t);
 

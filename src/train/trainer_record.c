@@ -78,8 +78,10 @@ braid_status trainer_record(braid_trainer *t, const braid_train_metrics *train) 
     if (!t->options.folder) return BRAID_OK;
     fill(t, train, &r);
     const history_row row = {HISTORY_EPOCH, t->at.epoch, t->at.step, r.values, r.value_count};
-    TRY(history_add(&t->history, &row));
-    return events_add(&t->events, t->at.step, events_now(), r.scalars, r.scalar_count);
+    braid_status status = history_add(&t->history, &row);
+    if (status && status != BRAID_ERROR_DISK) return status;
+    status = events_add(&t->events, t->at.step, events_now(), r.scalars, r.scalar_count);
+    return status == BRAID_ERROR_DISK ? BRAID_OK : status;
 }
 
 braid_status trainer_record_end(braid_trainer *t) {

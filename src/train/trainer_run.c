@@ -65,7 +65,7 @@ static braid_status learn_all(braid_trainer *t, bool *whole) {
         TRY(trainer_learn(t, &batch));
         tell_step(t);
         int64_t every = t->options.save_steps;
-        if (every > 0 && t->gathered == 0 && t->at.step % every == 0) TRY(braid_trainer_save(t));
+        if (every > 0 && t->gathered == 0 && t->at.step % every == 0) TRY(trainer_save_midway(t));
     }
     TRY(trainer_update(t));
     *whole = true;
@@ -98,7 +98,7 @@ static braid_status end_epoch(braid_trainer *t, const braid_train_metrics *valid
     t->at.train = (tally){0};
     TRY(trainer_record(t, &train));
     if (best) TRY(trainer_save_best(t));
-    TRY(braid_trainer_save(t));
+    TRY(trainer_save_midway(t));
     braid_train_event event;
     braid_trainer_place(t, &event);
     event.epoch--;
@@ -136,6 +136,7 @@ braid_status braid_trainer_run(braid_trainer *t) {
     if (t->restored) return BRAID_OK;
     t->stop = false;
     while (!braid_trainer_is_done(t) && !t->stop) TRY(run_epoch(t));
+    TRY(trainer_settle(t));
     int ended = t->at.epoch >= t->options.epochs || t->at.stopping.stopped; /* a limit on steps can be raised later */
     if (ended) TRY(trainer_record_end(t));
     return t->options.restore_best && braid_trainer_is_done(t) ? trainer_restore_best(t) : BRAID_OK;

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/json.h"
 #include "core/memory.h"
@@ -20,6 +21,8 @@
 #define BEST "best.safetensors"
 #define METRICS "metrics.jsonl"
 #define RECIPE_BYTES 512
+#define NOTE_BYTES 1024
+#define SAVE_TRIES 3
 
 static braid_status no_memory(void) { return fail(BRAID_ERROR_MEMORY, "trainer: no memory for the state of the run"); }
 
@@ -180,7 +183,8 @@ braid_status trainer_open(braid_trainer *t) {
     TRY(t->options.resume ? resume(t) : begin(t));
     if (!folder) return BRAID_OK;
     TRY(files_join(folder, METRICS, &path));
-    braid_status status = history_open(&t->history, path, t->options.resume ? t->at.step : -1);
+    history_place place = {t->at.epoch, t->options.resume ? t->at.step : -1};
+    braid_status status = history_open(&t->history, path, place);
     memory_free(path);
     if (!status) status = events_open(&t->events, folder, t->options.resume ? t->at.step + 1 : 0, events_now());
     return status;
@@ -198,6 +202,8 @@ void trainer_close(braid_trainer *t) {
 typedef struct saving {
     braid_model *model;
     const json_t *state;
+    generations *files;
+    history *history;
 } saving;
 
 static braid_status put(const char *path, void *user) {
@@ -205,14 +211,36 @@ static braid_status put(const char *path, void *user) {
     return checkpoint_save(s->model, path, s->state);
 }
 
-static braid_status save_as(braid_trainer *t, generations *files) {
+static void pause_for(int ms) {
+    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    while (nanosleep(&left, &left) != 0) continue;
+}
+
+/* A disk that refuses is asked again: on a network it may be back in a moment. */
+static braid_status retry(const braid_trainer *t, braid_status (*act)(void *user), void *user) {
+    braid_status status = BRAID_ERROR_DISK;
+    for (int tries = 0; tries < SAVE_TRIES && status == BRAID_ERROR_DISK; tries++) {
+        if (tries > 0) pause_for(t->pause_ms << (tries - 1));
+        status = act(user);
+    }
+    return status;
+}
+
+static braid_status save_once(void *user) {
+    const saving *s = user;
+    TRY(history_sync(s->history));
+    return generations_save(s->files, put, user);
+}
+
+static braid_status save_as(braid_trainer *t, generations *files, bool *failed) {
+    saving s = {.model = t->model, .files = files, .history = &t->history};
     json_t *state;
     if (!t->options.folder) return BRAID_OK;
     TRY(make_state(t, &state));
-    saving s = {t->model, state};
-    braid_status status = history_sync(&t->history);
-    if (!status) status = generations_save(files, put, &s);
+    s.state = state;
+    braid_status status = retry(t, save_once, &s);
     json_decref(state);
+    *failed = status == BRAID_ERROR_DISK;
     return status;
 }
 
@@ -221,10 +249,34 @@ braid_status braid_trainer_save(braid_trainer *t) {
     if (t->gathered) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected to be called between two updates");
     if (t->restored)
         return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected the model of the last step, got the best one");
-    return save_as(t, &t->last);
+    return save_as(t, &t->last, &t->last_failed);
 }
 
-braid_status trainer_save_best(braid_trainer *t) { return save_as(t, &t->best_files); }
+/* A refusal of the disk is told, and no failure; any other is handed up. */
+static braid_status go_on(braid_trainer *t, braid_status status) {
+    char text[NOTE_BYTES];
+    if (status != BRAID_ERROR_DISK) return status;
+    snprintf(text, sizeof text, "not saved: %s; the run goes on and will save again", fail_message());
+    trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = text});
+    return BRAID_OK;
+}
+
+braid_status trainer_save_midway(braid_trainer *t) { return go_on(t, braid_trainer_save(t)); }
+
+braid_status trainer_save_best(braid_trainer *t) { return go_on(t, save_as(t, &t->best_files, &t->best_failed)); }
+
+static braid_status sync_events(void *user) {
+    braid_trainer *t = user;
+    return events_sync(&t->events);
+}
+
+braid_status trainer_settle(braid_trainer *t) {
+    if (t->last_failed) TRY(braid_trainer_save(t));
+    if (t->best_failed)
+        return fail(BRAID_ERROR_DISK, "%s: the disk refused the best epoch; what a resumed run needs is saved",
+                    t->best_files.newest);
+    return t->options.folder ? retry(t, sync_events, t) : BRAID_OK;
+}
 
 braid_status trainer_restore_best(braid_trainer *t) {
     const char *path;

@@ -33,13 +33,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     size_t kept, again;
     json_t *columns;
     write_file(data, bytes);
-    MUTATE_MUST(history_open(&h, path, 25) == BRAID_OK);
+    MUTATE_MUST(history_open(&h, path, (history_place){2, 25}) == BRAID_OK);
     kept = h.file.bytes;
     history_close(&h);
     MUTATE_MUST(files_read(path, SIZE_MAX, BRAID_ERROR_DATA, &text, &again) == BRAID_OK);
     MUTATE_MUST(kept == again && kept <= bytes && (kept == 0 || text[kept - 1] == '\n'));
     memory_free(text);
-    MUTATE_MUST(history_open(&h, path, 25) == BRAID_OK && h.file.bytes <= kept);
+    MUTATE_MUST(history_open(&h, path, (history_place){2, 25}) == BRAID_OK && h.file.bytes <= kept);
     MUTATE_MUST(history_add(&h, &(history_row){HISTORY_EPOCH, 9, 9, NULL, 0}) == BRAID_OK);
     history_close(&h);
     MUTATE_MUST(history_read(path, &columns) == BRAID_OK);

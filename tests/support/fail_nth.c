@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -87,6 +88,7 @@ static int files_error;
 /* Whether this call fails with an errno, which is then set. */
 static bool file_call_fails(unsigned call) {
     if (files_error == FAIL_SHORT || !(files_counted & call) || !strikes(&files_fault)) return false;
+    if (files_error == FAIL_KILL) raise(SIGKILL);
     errno = files_error;
     return true;
 }
@@ -112,8 +114,11 @@ static ssize_t faulty_pwrite(int fd, const void *data, size_t bytes, off_t offse
 static int faulty_fsync(int fd) { return file_call_fails(FAIL_FSYNC) ? -1 : fsync(fd); }
 
 static int faulty_close(int fd) {
-    int result = close(fd);
-    return file_call_fails(FAIL_CLOSE) ? -1 : result;
+    bool fails = file_call_fails(FAIL_CLOSE);
+    int error = errno, result = close(fd);
+    if (!fails) return result;
+    errno = error;
+    return -1;
 }
 
 static int faulty_rename(const char *from, const char *to) {

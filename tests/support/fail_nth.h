@@ -63,12 +63,15 @@ int64_t fail_alloc_calls(void);
 /* In place of an errno: pwrite and pread move half of what was asked (at least a byte), and only they count. */
 #define FAIL_SHORT (-1)
 
+/* In place of an errno: the process dies of kill -9 in front of the call. */
+#define FAIL_KILL (-2)
+
 /* Sets the table of core/files; the calls go on to the system. */
 void fail_files_install(void);
 void fail_files_remove(void);
 
 /*
- * From now on the nth call of the set fails with `error`, an errno or FAIL_SHORT; 0 fails none and
+ * From now on the nth call of the set fails with `error`, an errno, FAIL_SHORT or FAIL_KILL; 0 fails none and
  * counts. A failing call does nothing, except close, which closes the file and then says that it failed.
  */
 void fail_files_arm(unsigned calls, int64_t nth, fail_mode mode, int error);

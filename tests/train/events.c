@@ -185,7 +185,7 @@ static void a_disk_that_was_full(void **state) {
         fail_files_disarm();
         assert_int_equal(status, errors[i] == FAIL_SHORT ? BRAID_OK : BRAID_ERROR_DISK);
         assert_int_equal(events_add(&e, 3, 3, &longer, 1), BRAID_OK);
-        assert_int_equal(count_records(e.path, &found), errors[i] == FAIL_SHORT ? 4 : 3);
+        assert_int_equal(count_records(e.path, &found), 4); /* what was refused came with the next */
         events_close(&e);
     }
 }
