@@ -78,6 +78,19 @@ static void only_the_dead_are_swept(void **state) {
     assert_int_equal(folder_entries("."), 4);
 }
 
+/* Whoever writes a file in the folder sweeps it, too. */
+static void a_new_file_sweeps_its_folder(void **state) {
+    char ours[TEMPORARY_NAME_BYTES], dead[TEMPORARY_NAME_BYTES];
+    (void)state;
+    temporary_name(ours);
+    name_of_the_dead(dead);
+    make(ours);
+    make(dead);
+    assert_int_equal(files_replace("new", "x", 1), BRAID_OK);
+    assert_true(exists(ours) && !exists(dead) && exists("new"));
+    assert_int_equal(folder_entries("."), 2);
+}
+
 /* The number of a living process, with another start: the process that made it is gone. */
 static void numbers_come_again(void **state) {
     char ours[TEMPORARY_NAME_BYTES], name[TEMPORARY_NAME_BYTES + 32];
@@ -136,9 +149,8 @@ static void no_folder_and_faults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(names_differ),         IN_FOLDER(only_the_dead_are_swept),
-        IN_FOLDER(numbers_come_again),   IN_FOLDER(strangers_stay_while_young),
-        IN_FOLDER(no_folder_and_faults),
+        IN_FOLDER(names_differ),       IN_FOLDER(only_the_dead_are_swept),    IN_FOLDER(a_new_file_sweeps_its_folder),
+        IN_FOLDER(numbers_come_again), IN_FOLDER(strangers_stay_while_young), IN_FOLDER(no_folder_and_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
