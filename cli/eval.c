@@ -22,7 +22,8 @@ typedef struct eval_options {
 #define OWN(member) offsetof(eval_options, member)
 static const option eval_option_list[] = {
     {"data", 0, OPTION_TEXT, "DIR", "the data set (docs/data.md)", OWN(data)},
-    {"split", 0, OPTION_CHOICE, "usual|val|test|train", "which samples (default: val; of sounds test)", OWN(split)},
+    {"split", 0, OPTION_CHOICE, "usual|val|test|train",
+     "which samples (default: val; test where there is none, and of sounds)", OWN(split)},
     {"what", 0, OPTION_CHOICE, "all|streams|classes|confusion|scores", "what to tell (default: all that there is)",
      OWN(what)},
     {"last", 0, OPTION_FLAG, NULL, "of a run: its last checkpoint, not its best", OWN(last)},
@@ -64,26 +65,20 @@ static void find_model(evaluation *v, const char *word) {
     if (v->options->last || stat(v->path, &about) != 0) snprintf(v->path, sizeof v->path, "%s/last.safetensors", word);
 }
 
-/* Validation sounds are all normal: scores are for the test. */
-static braid_split split_of(const evaluation *v) {
-    static const braid_split splits[] = {BRAID_SPLIT_VAL, BRAID_SPLIT_VAL, BRAID_SPLIT_TEST, BRAID_SPLIT_TRAIN};
-    const char *first = braid_net_stream(v->net, 0, NULL);
-    return v->options->split == 0 && !strcmp(first, "features") ? BRAID_SPLIT_TEST : splits[v->options->split];
-}
-
 static int open_data(evaluation *v) {
+    static const braid_split splits[] = {BRAID_SPLIT_COUNT, BRAID_SPLIT_VAL, BRAID_SPLIT_TEST, BRAID_SPLIT_TRAIN};
     char streams[512];
     feeding_options o = {.folder = v->options->data,
                          .streams = streams,
                          .batch = v->options->network.batch,
-                         .validate = split_of(v),
+                         .validate = splits[v->options->split],
                          .readers = v->options->readers};
     feeding_streams(v->net, streams, sizeof streams);
     int code = network_size(&v->options->network, o.size);
     if (!code) code = feeding_open(&v->feeding, &o);
     if (!code && v->feeding.batches[BRAID_PART_VALIDATE] == 0)
         return complain(BRAID_ERROR_DATA, "%s: expected samples in the split %s, got none", v->options->data,
-                        braid_split_name(o.validate));
+                        braid_split_name(v->feeding.validate));
     return code ? code : feeding_check(&v->feeding, v->net);
 }
 
@@ -195,7 +190,7 @@ static int evaluate(evaluation *v) {
                        .net = v->net,
                        .data = v->feeding.data,
                        .info = v->feeding.info,
-                       .split = split_of(v),
+                       .split = v->feeding.validate,
                        .streams = streams > 1 && (what == EVAL_ALL || what == EVAL_STREAMS) ? streams : 0};
     int looks = 1 + r->streams * (r->streams == 2 ? 1 : 2);
     progress_begin(&v->progress, (int)(v->feeding.batches[BRAID_PART_VALIDATE] * looks), v->options->common.quiet);

@@ -35,14 +35,21 @@ void feeding_streams(const braid_net *net, char *text, size_t size) {
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "," : "", braid_net_stream(net, i, NULL));
 }
 
+/* What a model is judged by: validation, or the test where there is none, or where it is of normal sounds alone. */
+static braid_split usual_split(const braid_data_info *info) {
+    int use_test = info->kind == BRAID_DATA_MIMII || info->samples[BRAID_SPLIT_VAL] == 0;
+    return use_test ? BRAID_SPLIT_TEST : BRAID_SPLIT_VAL;
+}
+
 int feeding_open(feeding *f, const feeding_options *options) {
     const braid_data_options wanted = {.streams = options->streams && options->streams[0] ? options->streams : NULL,
                                        .size = {options->size[0], options->size[1]}};
-    const braid_split splits[] = {BRAID_SPLIT_TRAIN, options->validate};
     *f = (feeding){0};
     braid_status status = braid_data_open(options->folder, &wanted, &f->data);
     if (status) return complain_lab(status);
     f->info = braid_data_describe(f->data);
+    f->validate = options->validate < BRAID_SPLIT_COUNT ? options->validate : usual_split(f->info);
+    const braid_split splits[] = {BRAID_SPLIT_TRAIN, f->validate};
     for (int part = 0; part < BRAID_PART_COUNT; part++) {
         const braid_loader_options o = {.split = splits[part],
                                         .batch = options->batch,

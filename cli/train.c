@@ -259,11 +259,18 @@ static int failure(const training *t, braid_status status) {
     return t->feeding.failed ? complain_lab(status) : complain_braid(status);
 }
 
+static const char *state_of_run(const training *t, const braid_train_event *place) {
+    int steps_done = t->options->steps > 0 && place->step >= t->options->steps;
+    if (interrupted()) return "interrupted; the same command with --resume goes on";
+    if (place->epoch < t->epochs && !steps_done) return "done: stopped early, for want of a better epoch";
+    return "done";
+}
+
 static int print_end(const training *t) {
     braid_train_event place;
     braid_report *report = NULL;
-    const char *next = interrupted() ? "interrupted; the same command with --resume goes on" : "done";
     braid_trainer_place(t->trainer, &place);
+    const char *next = state_of_run(t, &place);
     braid_status status = braid_report_create(&report);
     if (!status) status = braid_report_add_text(report, "state", "state", next);
     if (!status) status = braid_report_add_number(report, "epochs", "epochs", (double)place.epoch);

@@ -14,13 +14,14 @@ typedef struct feeding {
     const braid_data_info *info;
     braid_loader *loaders[BRAID_PART_COUNT];
     int64_t batches[BRAID_PART_COUNT];
-    int failed; /* a call of the lab failed: its message is braid_lab_message() */
+    braid_split validate; /* the split that stands for BRAID_PART_VALIDATE */
+    int failed;           /* a call of the lab failed: its message is braid_lab_message() */
 } feeding;
 
 typedef struct feeding_options {
     const char *folder, *streams;
     int64_t size[2], batch;
-    braid_split validate; /* which split stands for BRAID_PART_VALIDATE */
+    braid_split validate; /* which split stands for BRAID_PART_VALIDATE; BRAID_SPLIT_COUNT: the one to judge by */
     uint64_t seed;
     int stratified, readers;
 } feeding_options;

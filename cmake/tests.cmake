@@ -49,6 +49,9 @@ foreach(folder core data ops nets plan backend train report bench kernels api cl
                               RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/${folder}")
         target_include_directories(${target} PRIVATE include src . ${BRAID_GENERATED_DIR})
         target_compile_definitions(${target} PRIVATE ${BRAID_DNNL_DEFINITION})
+        if(folder STREQUAL "cli" AND TARGET braid_program)
+            target_link_libraries(${target} PRIVATE braid_cli_insides) # it needs what follows
+        endif()
         target_link_libraries(${target} PRIVATE braid_insides PkgConfig::cmocka ${BRAID_SYSTEM_LIBRARIES}
                               ${BRAID_LAB_LIBRARIES})
         braid_add_test("${folder}/${stem}" ${target})
@@ -62,7 +65,6 @@ if(TARGET braid_program)
     foreach(target ${test_programs}) # tests of the command line run the program, or call what it is made of
         if(target MATCHES "^test_cli_")
             add_dependencies(${target} braid_program)
-            target_link_libraries(${target} PRIVATE braid_cli_insides)
             target_compile_definitions(${target} PRIVATE "BRAID_PROGRAM=\"$<TARGET_FILE:braid_program>\"")
         endif()
     endforeach()

@@ -45,10 +45,10 @@ static void walk(const scored *sorted, int64_t count, braid_areas *areas) {
     for (int64_t j = 0; j < count;) {
         int64_t hits_before = hits, alarms_before = alarms;
         double score = sorted[j].score, precision_before = precision;
-        for (; j < count && sorted[j].score == score; j++) {
+        do {
             hits += sorted[j].positive;
             alarms += !sorted[j].positive;
-        }
+        } while (++j < count && sorted[j].score == score);
         pairs += (double)(alarms - alarms_before) * (double)(hits + hits_before); /* twice the pairs in order */
         precision = (double)hits / (double)(hits + alarms);
         area += (double)(hits - hits_before) * (precision + precision_before);

@@ -52,6 +52,7 @@ static braid_status make(braid_trainer *t, pass *p) {
     r.mask = p->mask;
     if (p->phase == BRAID_PHASE_EVAL) {
         r.optimiser = BRAID_OPTIMISER_NONE;
+        if (p->mask) r.choice.effort = BRAID_EFFORT_ESTIMATE; /* runs too seldom to be raced for */
         if (r.loss == BRAID_LOSS_NONE) r.loss = t->has_labels ? BRAID_LOSS_CROSS_ENTROPY : BRAID_LOSS_MSE;
     }
     TRY(braid_plan_create(t->model, &r, &p->plan));

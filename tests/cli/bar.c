@@ -72,6 +72,24 @@ static void what_is_not_known(void **state) {
     assert_string_equal(line, "epoch 1/9");
 }
 
+static void streams(void **state) {
+    char line[BAR_LINE_BYTES];
+    bar_state s = usual;
+    (void)state;
+    s.validating = true;
+    s.without = "depth";
+    bar_draw(&s, &usual_speed, &(bar_look){0}, line);
+    assert_non_null(strstr(line, "epoch  3/20  without depth  step"));
+    assert_null(strstr(line, "val"));
+    s.streams = 3;
+    s.names = (const char *[]){"rgb", "depth", "orth"};
+    s.accuracies = (double[]){0.4123, NAN, 1};
+    bar_draw_streams(&s, &(bar_look){0}, line);
+    assert_string_equal(line, "epoch  3/20  val acc without  rgb 41.2%  orth 100.0%");
+    bar_draw_streams(&s, &(bar_look){.columns = 42}, line);
+    assert_string_equal(line, "epoch  3/20  val acc without  rgb 41.2%");
+}
+
 static void figures(void **state) {
     static const struct {
         double loss, samples_s, left_s;
@@ -319,6 +337,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_line),
         cmocka_unit_test(what_is_not_known),
+        cmocka_unit_test(streams),
         cmocka_unit_test(figures),
         cmocka_unit_test(every_width),
         cmocka_unit_test(the_bar_grows),

@@ -1,14 +1,20 @@
 /*
  * Evaluation on the command line: figures, streams, classes, confusion and scores in every format, and streams watched
- * in training. The first test makes the sets and the runs that the others look at.
+ * in training. The first test makes the sets and the runs that the others look at. What is compared number by number
+ * runs in this process.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "tests/support/unit.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/eval.h"
 #include "tests/support/shell.h"
 
 #define LITTLE " --batch 8 --device cpu --effort estimate -q --cache-dir '' "
@@ -21,7 +27,8 @@ static void makes_and_trains(void **state) {
          "$B data make mimii --out m --size 1 --count 6 -q && "
          "$B train linet18 --data d --out r --width 0.125 --epochs 2 --stream-epochs 1" LITTLE " && "
          "$B train mcresnet18 --data d --out c --width 0.125 --epochs 1" LITTLE " && "
-         "$B train ssae --data m --out s --epochs 1" LITTLE,
+         "$B train ssae --data m --out s --epochs 1" LITTLE " && "
+         "$B data make fmnist86 --out f --count 10 -q && $B train lenet86 --data f --out l --epochs 1" LITTLE,
          0, "", NULL},
         {"grep -o '\"stream_[0-2]_[a-z_]*\"' ../r/metrics.jsonl | sort | uniq -c", 0,
          "2 \"stream_0_val_acc\"|2 \"stream_1_blanked_acc\"|2 \"stream_2_blanked_loss\"|2 \"stream_2_contribution\"",
@@ -33,6 +40,46 @@ static void makes_and_trains(void **state) {
     for (size_t j = 0; j < sizeof lines / sizeof lines[0]; j++) shell_expect((void *[]){(void *)&lines[j]});
 }
 
+/* ---- In this process ---------------------------------------------------------------------- */
+
+/* Standard output goes to a file until `printed` takes what is in it. */
+static int saved_output;
+
+static void catch_output(void) {
+    char path[160];
+    fflush(stdout);
+    saved_output = dup(STDOUT_FILENO);
+    snprintf(path, sizeof path, "%s", shell_path("caught"));
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(saved_output >= 0 && file >= 0);
+    dup2(file, STDOUT_FILENO);
+    close(file);
+}
+
+static char *caught(void) {
+    fflush(stdout);
+    dup2(saved_output, STDOUT_FILENO);
+    close(saved_output);
+    return shell_read("work/caught");
+}
+
+/* braid eval RUN --data SET, both beside the work folder, with two more words, as JSON. */
+static json_t *evaluate(const char *run, const char *set, const char *name, const char *value) {
+    char paths[2][160];
+    json_error_t error;
+    snprintf(paths[0], sizeof paths[0], "%s", shell_path(run));
+    snprintf(paths[1], sizeof paths[1], "%s", shell_path(set));
+    char *words[] = {paths[0],   "--data", paths[1],      (char *)name, (char *)value, "-q",
+                     "--device", "cpu",    "--cache-dir", "",           "-o",          "json"};
+    catch_output();
+    int code = verb_eval.run(&verb_eval, (int)(sizeof words / sizeof words[0]), words);
+    char *text = caught();
+    json_t *value_read = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (code || !value_read) fail_msg("exit %d, %s:\n%s", code, error.text, text);
+    free(text);
+    return value_read;
+}
+
 static double number(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
     if (!value) fail_msg("expected a \"%s\"", key);
@@ -41,7 +88,7 @@ static double number(const json_t *object, const char *key) {
 
 /* What one part says must be what the others say. */
 static void parts_agree(void **state) {
-    json_t *all = shell_json(EVAL "../r --data ../d --split train -o json");
+    json_t *all = evaluate("../r", "../d", "--split", "train");
     const json_t *confusion = json_object_get(all, "confusion"), *classes = json_object_get(all, "classes");
     const json_t *streams = json_object_get(all, "streams");
     double samples = 0, correct = 0, recalls = 0;
@@ -69,6 +116,7 @@ static void parts_agree(void **state) {
         const json_t *row = json_array_get(streams, j), *first = json_array_get(streams, 0);
         double lost = number(first, "accuracy") - number(row, "accuracy");
         assert_true(number(row, "samples") == samples);
+        for (size_t k = 0; k < j; k++) assert_true(number(row, "loss") != number(json_array_get(streams, k), "loss"));
         if (j >= 1 && j <= 3)
             assert_true(fabs(number(row, "contribution") - lost) < 1e-8);
         else
@@ -80,7 +128,7 @@ static void parts_agree(void **state) {
 
 /* Of two streams one without the other is the other alone. */
 static void two_streams(void **state) {
-    json_t *all = shell_json(EVAL "../c --data ../d --what streams -o json");
+    json_t *all = evaluate("../c", "../d", "--what", "streams");
     const json_t *streams = json_object_get(all, "streams");
     static const char *const names[] = {"", "rgb", "depth", "rgb", "depth"};
     (void)state;
@@ -96,7 +144,7 @@ static void two_streams(void **state) {
 
 /* The areas are those of the scores that are listed, a file each. */
 static void scores_agree(void **state) {
-    json_t *all = shell_json(EVAL "../s --data ../m -o json");
+    json_t *all = evaluate("../s", "../m", "--split", "usual");
     const json_t *scores = json_object_get(all, "scores");
     double right = 0, pairs = 0, sum = 0;
     size_t files = json_array_size(scores);
@@ -123,6 +171,77 @@ static void scores_agree(void **state) {
     json_decref(all);
 }
 
+/* ---- Printing ----------------------------------------------------------------------------- */
+
+#define MANY 50
+
+/* A result of so many classes, where class c is taken for c + 1, c + 2 times, and for itself once. */
+static void invent(eval_result *r, braid_data_info *info, int classes, int64_t *counts, braid_class_metrics *each) {
+    memset(counts, 0, sizeof *counts * (size_t)classes * (size_t)classes);
+    for (int c = 0; c < classes; c++) {
+        counts[c * classes + c] = 1;
+        counts[c * classes + (c + 1) % classes] += c + 2;
+    }
+    *r = (eval_result){.model = "m", .info = info, .classes = classes, .counts = counts, .each = each};
+    info->folder = "d";
+    braid_confusion_measure(counts, classes, each, &r->whole);
+}
+
+static void prints(const eval_result *r, braid_format format, const char *const *words) {
+    catch_output();
+    int code = eval_print(r, EVAL_CONFUSION, format);
+    char *text = caught();
+    assert_int_equal(code, 0);
+    for (; *words; words++)
+        if (!strstr(text, *words)) fail_msg("expected \"%s\" in:\n%s", *words, text);
+    free(text);
+}
+
+/* True classes are rows; names that two classes have, or that the heading has, get a number. */
+static void matrices(void **state) {
+    static const char *const names[] = {"cat", "dog", "cat", "true"};
+    int64_t counts[16];
+    braid_class_metrics each[4];
+    braid_data_info info = {.classes = 4, .class_names = names};
+    eval_result r;
+    (void)state;
+    assert_int_equal(shell_run("true"), 0);
+    invent(&r, &info, 4, counts, each);
+    prints(&r, BRAID_FORMAT_CSV,
+           (const char *[]){"true,class_0,dog,class_2,class_3\n",
+                            "cat,1,2,0,0\ndog,0,1,3,0\ncat,0,0,1,4\ntrue,5,0,0,1\n", NULL});
+    prints(&r, BRAID_FORMAT_TABLE,
+           (const char *[]){"true     0  1  2  3\n", " 0 cat   1  2  -  -\n", " 3 true  5  -  -  1\n", NULL});
+    info.class_names = NULL;
+    prints(&r, BRAID_FORMAT_CSV, (const char *[]){"true,0,1,2,3\n", "\n3,5,0,0,1\n", NULL});
+}
+
+/* The largest first, those of one size in their order, and no more than 20. */
+static void mistakes(void **state) {
+    static int64_t counts[MANY * MANY];
+    static braid_class_metrics each[MANY];
+    braid_data_info info = {.classes = 2, .class_names = (const char *[]){"cat", "dog"}};
+    eval_result r;
+    (void)state;
+    assert_int_equal(shell_run("true"), 0);
+    invent(&r, &info, MANY, counts, each);
+    counts[10 * MANY + 3] = 51; /* as many as those of class 49 */
+    braid_confusion_measure(counts, MANY, each, &r.whole);
+    const char *const words[] = {"The most frequent mistakes\n",
+                                 "10            3                   51           80%\n",
+                                 "49            cat                 51           98%\n",
+                                 "48            49                  50           98%\n",
+                                 "The whole matrix",
+                                 NULL};
+    prints(&r, BRAID_FORMAT_TABLE, words);
+    char *text = shell_read("work/caught");
+    assert_true(strstr(text, words[1]) < strstr(text, words[2]) && strstr(text, words[2]) < strstr(text, words[3]));
+    assert_non_null(strstr(text, "\n31            32 "));
+    assert_null(strstr(text, "\n30            31 "));
+    free(text);
+    prints(&r, BRAID_FORMAT_CSV, (const char *[]){"true,cat,dog,2,3,", "\n10,0,0,0,51,", NULL});
+}
+
 static const command commands[] = {
     {EVAL "../r --data ../d", 0,
      "balanced accuracy|without   rgb|only      orth|precision|study_space|Confusion: a row for each true class", NULL},
@@ -141,6 +260,9 @@ static const command commands[] = {
     {EVAL "../s --data ../m --split val", 0, "not defined where all files are of one kind|split           val", NULL},
     {EVAL "../s --data ../m --split val -o json", 0, "\"roc_auc\": null|\"pr_auc\": null", NULL},
     {EVAL "../s --data ../m -o csv", 0, "file,class,score|normal/|abnormal/", NULL},
+    {EVAL "../l --data ../f -o csv", 0, "class,name,samples|0,", NULL}, /* one stream, and no validation */
+    {EVAL "../l --data ../f", 0, "split              test|!only", NULL},
+    {EVAL "../l --data ../f --split val", 3, NULL, "expected samples in the split val, got none"},
     {EVAL "../r --data ../d --split nosuch", 2, NULL, "usual"},
     {"$B train ssae --data ../m --out s --epochs 1 --stream-epochs 1" LITTLE, 0, "done",
      NULL}, /* one stream: no more */
@@ -155,14 +277,12 @@ static int begin(void **state) {
 }
 
 int main(void) {
-    static struct CMUnitTest tests[4 + COMMANDS] = {
-        cmocka_unit_test(makes_and_trains),
-        cmocka_unit_test(parts_agree),
-        cmocka_unit_test(two_streams),
-        cmocka_unit_test(scores_agree),
+    static struct CMUnitTest tests[6 + COMMANDS] = {
+        cmocka_unit_test(makes_and_trains), cmocka_unit_test(parts_agree), cmocka_unit_test(two_streams),
+        cmocka_unit_test(scores_agree),     cmocka_unit_test(matrices),    cmocka_unit_test(mistakes),
     };
     for (size_t i = 0; i < COMMANDS; i++)
-        tests[4 + i] = (struct CMUnitTest){
+        tests[6 + i] = (struct CMUnitTest){
             .name = commands[i].line, .test_func = shell_expect, .initial_state = (void *)&commands[i]};
     return cmocka_run_group_tests(tests, begin, shell_end);
 }

@@ -33,6 +33,8 @@ static const command commands[] = {
      0, "", NULL},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet18" LITTLE "--out r --resume --seed 5", 2,
      "", "the options that the run began with"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 9 --patience 1 --min-delta 2", 0,
+     "done: stopped early|epochs         3", NULL},
     {MAKE_DATA "( $B train linet18" LITTLE
                "--out r --epochs 1000 & p=$!; until test -e r/last.safetensors; do sleep 0.1; "
                "done; kill -INT $p; wait $p ) ; test $? = 130 && $B train linet18" LITTLE

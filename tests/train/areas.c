@@ -12,6 +12,7 @@
 #include "braid.h"
 #include "core/memory.h"
 #include "core/rng.h"
+#include "tests/support/fail_nth.h"
 
 #define MOST 64
 
@@ -118,12 +119,20 @@ static void refusals(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+static void without_memory(void **state) {
+    braid_areas areas;
+    (void)state;
+    fail_alloc_install();
+    fail_alloc_arm(1, FAIL_ONCE);
+    assert_int_equal(braid_areas_measure((double[]){1, 2}, (unsigned char[]){0, 1}, 2, &areas), BRAID_ERROR_MEMORY);
+    assert_int_equal(fail_alloc_disarm(), 1);
+    fail_alloc_remove();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(ties),
-        cmocka_unit_test(properties),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(known_answers), cmocka_unit_test(ties),           cmocka_unit_test(properties),
+        cmocka_unit_test(refusals),      cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "core/files.h"
 #include "core/memory.h"
 #include "core/rng.h"
+#include "tests/support/fail_nth.h"
 #include "tests/support/folder.h"
 #include "train/history.h"
 
@@ -295,6 +296,37 @@ static void no_number_is_refused(void **state) {
     close_rig(&r);
 }
 
+/* Whatever allocation of an evaluation fails, it says so, keeps nothing, and the next one is as it was. */
+static void without_memory(void **state) {
+    rig r;
+    told t;
+    braid_train_options o = row_options();
+    const braid_evaluate_options tells = {.part = BRAID_PART_VALIDATE, .sample = on_sample, .user = &t};
+    braid_train_metrics m, before;
+    int failed = 0;
+    (void)state;
+    fill_set();
+    fail_alloc_install();
+    open_rig(&r, "ssae", NULL, BRAID_DTYPE_F32);
+    ok(braid_trainer_create(r.model, &o, &r.trainer));
+    before = look(&r, 0, NULL);
+    for (int64_t nth = 1;; nth++) {
+        int64_t live = memory_live();
+        t.count = 0;
+        fail_alloc_arm(nth, FAIL_ONCE);
+        braid_status status = braid_trainer_evaluate(r.trainer, &tells, &m);
+        int64_t failures = fail_alloc_disarm();
+        assert_int_equal(memory_live(), live);
+        if (failures == 0) break;
+        assert_int_equal(status, BRAID_ERROR_MEMORY);
+        failed++;
+    }
+    assert_true(failed >= 6);
+    assert_true(m.loss == before.loss && t.count == SAMPLES);
+    close_rig(&r);
+    fail_alloc_remove();
+}
+
 /* ---- Streams ------------------------------------------------------------------------------ */
 
 /* Every set of streams gives its own numbers, which do not depend on what the blanked ones hold; nothing changes. */
@@ -549,6 +581,7 @@ int main(void) {
         cmocka_unit_test(answers_agree_with_metrics),
         cmocka_unit_test(errors_are_told),
         cmocka_unit_test(no_number_is_refused),
+        cmocka_unit_test(without_memory),
         IN_FOLDER(any_set_of_streams),
         IN_FOLDER(streams_are_watched),
         IN_FOLDER(of_two_streams_each_is_alone),
