@@ -165,6 +165,7 @@ typedef struct braid_plan_request {
     int nesterov;                 /* sgd */
     double clip_norm;             /* largest norm of all gradients together; 0: no limit */
     int keep_all;                 /* 1: keep every activation for the backward pass; 0: make cheap ones again */
+    int eager;                    /* 1: launch by launch also where the device could replay a recording */
     braid_plan_options choice;    /* how kernels are chosen; seconds: of the whole plan, default 20 */
     braid_plan_progress progress; /* NULL: nobody is told */
     void *user;                   /* for progress */
@@ -185,8 +186,9 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_plan_create(braid_model *model, co
                                                           braid_plan **plan);
 BRAID_API void braid_plan_destroy(braid_plan *plan);
 
-/* Runs segments (bits of braid_segment) in their order. Nothing is allocated. A backward run uses up what the forward
- * run before it has left: there is one forward run for each. */
+/* Runs segments (bits of braid_segment) in their order. On the CPU nothing is allocated. On a GPU the second run of
+ * the same segments records them as one graph, which all later runs replay, with the same bits. A backward run uses up
+ * what the forward run before it has left: there is one forward run for each. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_plan_run(braid_plan *plan, unsigned segments);
 
 /* A tensor of a plan, in device memory: every input stream by its name (NHWC), "output", and where the plan has them

@@ -225,6 +225,7 @@ braid_status braid_model_write(braid_model *model, const char *name, const void 
     if (bytes) plane_from_file(what, data, host, file_element_bytes(model, what));
     braid_status status = bytes ? d->backend->upload(d, model_address(model, plane, model->master), host, bytes) : 0;
     if (!status) status = write_half(model, plane, host, plane_elements(what));
+    if (what->is_counter) model->keys_known = 0;
     memory_free(host);
     return status;
 }
@@ -256,6 +257,7 @@ static braid_status write_initial(braid_model *model, int plane) {
 static braid_status fill(braid_model *model) {
     device *d = model->context->device;
     TRY(memory_calloc((size_t)model->graph->plane_count, sizeof *model->offset, "model", (void **)&model->offset));
+    TRY(memory_calloc((size_t)model->graph->plane_count, sizeof *model->keys, "model", (void **)&model->keys));
     for (int j = 0; j < model->graph->plane_count; j++) model->offset[j] = -1;
     TRY(lay_parameters(model, 1));
     model->split = model->elements;
@@ -306,5 +308,6 @@ void braid_model_destroy(braid_model *model) {
     }
     model_forget_choices(model);
     memory_free(model->offset);
+    memory_free(model->keys);
     memory_free(model);
 }

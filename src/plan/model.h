@@ -28,6 +28,8 @@ struct braid_model {
     void *gradients, *half_gradients, *m, *v, *step;
     int plans;                   /* that use it */
     const braid_plan *turned_by; /* the plan whose forward run last drew new numbers for dropout; NULL: none */
+    int64_t (*keys)[2];          /* of every plane that is the key of a dropout, as the device has them */
+    int keys_known;              /* 0: they were written, and must be read again */
     struct json_t *choices;      /* the kernels that its plans take unraced, problem by problem; NULL: none */
 };
 

@@ -1,6 +1,5 @@
 /*
- * Plans of networks: created from a model and a request, run segment by segment. Everything that allocates
- * happens on creation; a run is a loop over kernel launches.
+ * Plans of networks: created from a model and a request. Everything that allocates happens here; plan_run.c runs them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,7 +11,6 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/sizes.h"
-#include "plan/measure.h"
 #include "plan/pins.h"
 
 #define PLAN_SECONDS 20.0 /* of all races of a plan where nothing else is said */
@@ -217,6 +215,9 @@ void braid_plan_destroy(braid_plan *plan) {
     for (size_t j = 0; j < sizeof all / sizeof all[0]; j++) {
         if (all[j] && entered) d->backend->free(d, all[j]);
     }
+    for (int j = 0; j < PLAN_RECORDINGS; j++) {
+        if (plan->recorded[j]) d->backend->forget(d, plan->recorded[j]);
+    }
     for (int j = 0; j < plan->op_count; j++) braid_op_destroy(plan->ops[j]);
     memory_free(plan->ops);
     memory_free(plan->steps);
@@ -226,90 +227,4 @@ void braid_plan_destroy(braid_plan *plan) {
     if (plan->model->turned_by == plan) plan->model->turned_by = NULL;
     plan->model->plans--;
     memory_free(plan);
-}
-
-/* ---- Running ------------------------------------------------------------------------------- */
-
-/* The next number of every dropout's key, before a forward run of training. */
-static braid_status turn_keys(braid_plan *plan) {
-    device *d = plan->model->context->device;
-    const graph *g = plan->model->graph;
-    for (int j = 0; j < g->plane_count && plan->program.options.phase == BRAID_PHASE_TRAIN; j++) {
-        int64_t key[2];
-        if (g->planes[j].kind != PLANE_STATE || !g->planes[j].is_counter || g->planes[j].rank != 1) continue;
-        void *at = model_address(plan->model, j, BRAID_DTYPE_I64);
-        TRY(d->backend->download(d, key, at, sizeof key));
-        key[1]++;
-        TRY(d->backend->upload(d, at, key, sizeof key));
-        plan->model->turned_by = plan;
-    }
-    return BRAID_OK;
-}
-
-static braid_status run_step(const braid_plan *plan, const step *s) {
-    return s->op->kernel->functions->launch(&s->op->problem, plan->model->context->device, s->op->state, &s->buffers);
-}
-
-static braid_status check_order(braid_plan *plan, unsigned segments, const char *caller) {
-    const unsigned all = BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD | BRAID_SEGMENT_UPDATE;
-    if (!plan) return fail(BRAID_ERROR_ARGUMENT, "%s: expected a plan, got NULL", caller);
-    if (!segments || (segments & ~all))
-        return fail(BRAID_ERROR_ARGUMENT, "%s: expected bits of braid_segment, got %u", caller, segments);
-    if ((segments & ~(unsigned)BRAID_SEGMENT_FORWARD) && plan->program.options.phase == BRAID_PHASE_EVAL)
-        return fail(BRAID_ERROR_ARGUMENT, "%s: expected the segment forward alone of a plan for evaluation", caller);
-    if ((segments & BRAID_SEGMENT_BACKWARD) && !(segments & BRAID_SEGMENT_FORWARD) && !plan->has_forward)
-        return fail(BRAID_ERROR_ARGUMENT, "%s: expected a forward run before every backward run", caller);
-    const braid_plan *turned_by = plan->model->turned_by;
-    if ((segments & BRAID_SEGMENT_BACKWARD) && !(segments & BRAID_SEGMENT_FORWARD) && turned_by && turned_by != plan)
-        return fail(BRAID_ERROR_ARGUMENT,
-                    "%s: expected the backward run before another plan of the model draws new numbers for dropout",
-                    caller);
-    if ((segments & BRAID_SEGMENT_UPDATE) && !(segments & BRAID_SEGMENT_BACKWARD) && !plan->has_gradients)
-        return fail(BRAID_ERROR_ARGUMENT, "%s: expected a backward run before an update", caller);
-    return context_enter(plan->model->context, caller);
-}
-
-/* What is there after a run of these segments. */
-static void note_run(braid_plan *plan, unsigned segments) {
-    if (segments & BRAID_SEGMENT_FORWARD) plan->has_forward = 1;
-    if (segments & BRAID_SEGMENT_BACKWARD) {
-        plan->has_forward = 0;
-        plan->has_gradients = 1;
-    }
-}
-
-braid_status braid_plan_run(braid_plan *plan, unsigned segments) {
-    TRY(check_order(plan, segments, "braid_plan_run"));
-    if (segments & BRAID_SEGMENT_FORWARD) TRY(turn_keys(plan));
-    for (int j = 0; j < plan->step_count; j++) {
-        if (plan->steps[j].segment & segments) TRY(run_step(plan, &plan->steps[j]));
-    }
-    note_run(plan, segments);
-    return BRAID_OK;
-}
-
-braid_status braid_plan_profile(braid_plan *plan, unsigned segments, int rounds, double *seconds) {
-    double *times = NULL;
-    TRY(check_order(plan, segments, "braid_plan_profile"));
-    if (rounds < 1 || rounds > MEASURE_MAX_ROUNDS || !seconds)
-        return fail(BRAID_ERROR_ARGUMENT, "braid_plan_profile: expected 1 to %d rounds and a place for seconds, got %d",
-                    MEASURE_MAX_ROUNDS, rounds);
-    device *d = plan->model->context->device;
-    TRY(memory_calloc((size_t)plan->step_count, MEASURE_MAX_ROUNDS * sizeof *times, "times", (void **)&times));
-    braid_status status = BRAID_OK;
-    for (int round = 0; round < rounds && !status; round++) {
-        if (segments & BRAID_SEGMENT_FORWARD) status = turn_keys(plan);
-        for (int j = 0; j < plan->step_count && !status; j++) {
-            double start = measure_now();
-            if (!(plan->steps[j].segment & segments)) continue;
-            status = run_step(plan, &plan->steps[j]);
-            if (!status) status = d->backend->synchronize(d);
-            times[j * MEASURE_MAX_ROUNDS + round] = measure_now() - start;
-        }
-    }
-    note_run(plan, segments);
-    for (int j = 0; j < plan->step_count; j++)
-        seconds[j] = measure_interval(times + j * MEASURE_MAX_ROUNDS, rounds).median;
-    memory_free(times);
-    return status;
 }

@@ -19,6 +19,8 @@ typedef struct step {
     int depends_on; /* -1: not counted yet */
 } step;
 
+#define PLAN_RECORDINGS 8 /* one for each set of segments */
+
 struct braid_plan {
     braid_model *model;
     braid_plan_request request;
@@ -38,6 +40,8 @@ struct braid_plan {
     /* The update; NULL where the plan has none. */
     void *hyper, *segments, *scale, *norm;
     int64_t segment_count;
+    recording *recorded[PLAN_RECORDINGS]; /* NULL: not yet */
+    int has_run[PLAN_RECORDINGS];
     int has_forward;   /* 1: the results of a forward run are there; a backward run uses their memory up */
     int has_gradients; /* 1: a backward run has been */
 };

@@ -1,0 +1,138 @@
+/*
+ * Running a plan, segment by segment: a loop over kernel launches or, where the device can record them, one replay.
+ * What changes from step to step (rates, masks, keys of dropout, the factor of the loss) lies in device memory,
+ * so that a replay equals the loop bit for bit.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/memory.h"
+#include "plan/measure.h"
+#include "plan/plan.h"
+
+/* ---- Keys of dropout ----------------------------------------------------------------------- */
+
+static int is_key(const graph_plane *plane) {
+    return plane->kind == PLANE_STATE && plane->is_counter && plane->rank == 1;
+}
+
+/* Reads the keys, unless the host knows what the device has: a step must not wait for it. */
+static braid_status know_keys(braid_model *model) {
+    device *d = model->context->device;
+    for (int j = 0; j < model->graph->plane_count && !model->keys_known; j++) {
+        if (is_key(&model->graph->planes[j]))
+            TRY(d->backend->download(d, model->keys[j], model_address(model, j, BRAID_DTYPE_I64), sizeof *model->keys));
+    }
+    model->keys_known = 1;
+    return BRAID_OK;
+}
+
+/* The next number of every dropout's key, before a forward run of training. */
+static braid_status turn_keys(braid_plan *plan) {
+    braid_model *model = plan->model;
+    device *d = model->context->device;
+    if (plan->program.options.phase != BRAID_PHASE_TRAIN) return BRAID_OK;
+    TRY(know_keys(model));
+    for (int j = 0; j < model->graph->plane_count; j++) {
+        if (!is_key(&model->graph->planes[j])) continue;
+        model->keys[j][1]++;
+        TRY(d->backend->upload(d, model_address(model, j, BRAID_DTYPE_I64), model->keys[j], sizeof *model->keys));
+        model->turned_by = plan;
+    }
+    return BRAID_OK;
+}
+
+/* ---- Running ------------------------------------------------------------------------------- */
+
+static braid_status run_step(const braid_plan *plan, const step *s) {
+    return s->op->kernel->functions->launch(&s->op->problem, plan->model->context->device, s->op->state, &s->buffers);
+}
+
+static braid_status check_order(braid_plan *plan, unsigned segments, const char *caller) {
+    const unsigned all = BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD | BRAID_SEGMENT_UPDATE;
+    if (!plan) return fail(BRAID_ERROR_ARGUMENT, "%s: expected a plan, got NULL", caller);
+    if (!segments || (segments & ~all))
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected bits of braid_segment, got %u", caller, segments);
+    if ((segments & ~(unsigned)BRAID_SEGMENT_FORWARD) && plan->program.options.phase == BRAID_PHASE_EVAL)
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected the segment forward alone of a plan for evaluation", caller);
+    if ((segments & BRAID_SEGMENT_BACKWARD) && !(segments & BRAID_SEGMENT_FORWARD) && !plan->has_forward)
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected a forward run before every backward run", caller);
+    const braid_plan *turned_by = plan->model->turned_by;
+    if ((segments & BRAID_SEGMENT_BACKWARD) && !(segments & BRAID_SEGMENT_FORWARD) && turned_by && turned_by != plan)
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "%s: expected the backward run before another plan of the model draws new numbers for dropout",
+                    caller);
+    if ((segments & BRAID_SEGMENT_UPDATE) && !(segments & BRAID_SEGMENT_BACKWARD) && !plan->has_gradients)
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected a backward run before an update", caller);
+    return context_enter(plan->model->context, caller);
+}
+
+/* What is there after a run of these segments. */
+static void note_run(braid_plan *plan, unsigned segments) {
+    if (segments & BRAID_SEGMENT_FORWARD) plan->has_forward = 1;
+    if (segments & BRAID_SEGMENT_BACKWARD) {
+        plan->has_forward = 0;
+        plan->has_gradients = 1;
+    }
+}
+
+static braid_status run_steps(const braid_plan *plan, unsigned segments) {
+    for (int j = 0; j < plan->step_count; j++) {
+        if (plan->steps[j].segment & segments) TRY(run_step(plan, &plan->steps[j]));
+    }
+    return BRAID_OK;
+}
+
+static braid_status record(braid_plan *plan, unsigned segments) {
+    device *d = plan->model->context->device;
+    TRY(d->backend->record(d));
+    braid_status status = run_steps(plan, segments);
+    braid_status ended = d->backend->record_end(d, status ? NULL : &plan->recorded[segments]);
+    return status ? status : ended;
+}
+
+/* The first run of some segments loads what their kernels need; the second is recorded, and from then on the
+ * recording runs. */
+static braid_status run_recorded(braid_plan *plan, unsigned segments) {
+    device *d = plan->model->context->device;
+    if (!d->backend->record || plan->request.eager) return run_steps(plan, segments);
+    if (!plan->recorded[segments] && !plan->has_run[segments]) {
+        plan->has_run[segments] = 1;
+        return run_steps(plan, segments);
+    }
+    if (!plan->recorded[segments]) TRY(record(plan, segments));
+    return d->backend->replay(d, plan->recorded[segments]);
+}
+
+braid_status braid_plan_run(braid_plan *plan, unsigned segments) {
+    TRY(check_order(plan, segments, "braid_plan_run"));
+    if (segments & BRAID_SEGMENT_FORWARD) TRY(turn_keys(plan));
+    TRY(run_recorded(plan, segments));
+    note_run(plan, segments);
+    return BRAID_OK;
+}
+
+braid_status braid_plan_profile(braid_plan *plan, unsigned segments, int rounds, double *seconds) {
+    double *times = NULL;
+    TRY(check_order(plan, segments, "braid_plan_profile"));
+    if (rounds < 1 || rounds > MEASURE_MAX_ROUNDS || !seconds)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_plan_profile: expected 1 to %d rounds and a place for seconds, got %d",
+                    MEASURE_MAX_ROUNDS, rounds);
+    device *d = plan->model->context->device;
+    TRY(memory_calloc((size_t)plan->step_count, MEASURE_MAX_ROUNDS * sizeof *times, "times", (void **)&times));
+    braid_status status = BRAID_OK;
+    for (int round = 0; round < rounds && !status; round++) {
+        if (segments & BRAID_SEGMENT_FORWARD) status = turn_keys(plan);
+        for (int j = 0; j < plan->step_count && !status; j++) {
+            double start = measure_now();
+            if (!(plan->steps[j].segment & segments)) continue;
+            status = run_step(plan, &plan->steps[j]);
+            if (!status) status = d->backend->synchronize(d);
+            times[j * MEASURE_MAX_ROUNDS + round] = measure_now() - start;
+        }
+    }
+    note_run(plan, segments);
+    for (int j = 0; j < plan->step_count; j++)
+        seconds[j] = measure_interval(times + j * MEASURE_MAX_ROUNDS, rounds).median;
+    memory_free(times);
+    return status;
+}
