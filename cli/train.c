@@ -284,6 +284,15 @@ static int print_end(const training *t) {
     return complain_lab(status);
 }
 
+/* What the samples are goes into every checkpoint: predict needs no more than that. */
+static int keep_card(training *t) {
+    char *card;
+    if (braid_data_card(t->feeding.data, &card)) return complain_lab(BRAID_ERROR_MEMORY);
+    braid_status status = braid_model_set_text(t->model, BRAID_DATA_KEY, card);
+    braid_text_destroy(card);
+    return status ? complain_braid(status) : 0;
+}
+
 static int train(training *t, const char *name) {
     braid_train_options o;
     int code = open_net(t, name);
@@ -295,6 +304,8 @@ static int train(training *t, const char *name) {
     braid_status status = braid_model_create(t->context, t->net, &wanted, &t->model);
     describe(t, &o);
     if (!status) status = braid_trainer_create(t->model, &o, &t->trainer);
+    if (!status) code = keep_card(t);
+    if (code) return code;
     if (!status) status = braid_trainer_run(t->trainer);
     if (t->bar_begun) bar_clear(&t->bar);
     if (status) return failure(t, status);

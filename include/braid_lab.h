@@ -271,6 +271,7 @@ typedef struct braid_data_info {
     int64_t channels[BRAID_MAX_STREAMS];
     double mean[BRAID_MAX_STREAMS][BRAID_DATA_CHANNELS]; /* of x / 255, for the op normalize */
     double std[BRAID_MAX_STREAMS][BRAID_DATA_CHANNELS];
+    int unlabelled;     /* 1: made of files that have no labels, which are all 0 */
     int has_statistics; /* 0: the set has none of its own, mean and std are usual ones */
     int classes;
     const char *const *class_names;
@@ -286,6 +287,23 @@ BRAID_API void braid_data_destroy(braid_data *data);
 /* Borrowed from the set. */
 BRAID_API const braid_data_info *braid_data_describe(const braid_data *data);
 BRAID_API const int32_t *braid_data_labels(const braid_data *data, braid_split split); /* of all samples */
+
+/* What the samples of a set are, as JSON: streams, size, mean and deviation, classes. Kept with a model
+ * (braid_model_set_text under BRAID_DATA_KEY) it lets files be read as training read them. Returns text for
+ * braid_text_destroy. */
+#define BRAID_DATA_KEY "braid.data"
+BRAID_API BRAID_MUST_CHECK braid_status braid_data_card(const braid_data *data, char **card);
+
+typedef struct braid_data_files {
+    const char *const *words; /* FILE or FOLDER; with several streams STREAM=FILE, or a folder that has their folders */
+    int count;
+    int resize; /* 1: images of any size; 0: as in training */
+} braid_data_files;
+
+/* Opens files as a set of the card's kind: its samples, without labels, are the split test, one for each image, each
+ * image of an IDX file, each window of a sound. Returns a set. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_data_open_files(const char *card, const braid_data_files *files,
+                                                              braid_data **data);
 
 /* Samples of each class, and the weights total / (classes * count), 0 for a class without samples. */
 BRAID_API void braid_data_class_counts(const braid_data *data, braid_split split, int64_t *counts);

@@ -119,6 +119,11 @@ BRAID_API void braid_model_destroy(braid_model *model); /* after its plans */
 BRAID_API BRAID_MUST_CHECK braid_status braid_model_load(braid_model *model, const char *path);
 BRAID_API BRAID_MUST_CHECK braid_status braid_model_save(braid_model *model, const char *path);
 
+/* A text that the model's files carry along under a key of yours; NULL takes it away. A file that is loaded brings its
+ * own texts in place of all others. The text is borrowed until then; NULL where there is none. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_model_set_text(braid_model *model, const char *key, const char *text);
+BRAID_API const char *braid_model_text(const braid_model *model, const char *key);
+
 /* The network that a model file describes. Returns a network. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_net_from_file(const char *path, braid_net **net);
 

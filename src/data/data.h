@@ -9,6 +9,7 @@
 #define BRAID_DATA_DATA_H
 
 #include "braid_lab.h"
+#include "core/json.h"
 #include "core/status.h"
 
 /* ---- Problems ----------------------------------------------------------------------------- */
@@ -42,8 +43,22 @@ typedef struct check_progress {
 /* Counts one file. BRAID_ERROR_CHECK where the caller asked to stop. */
 braid_status check_step(check_progress *p, const char *what);
 
+/* The files of a set that was opened from files: of every stream as many. */
+typedef struct path_list {
+    char **paths;
+    unsigned char *from_folder; /* 1: found in a folder that was named */
+    int64_t count;
+    size_t path_room, flag_room;
+} path_list;
+
+typedef struct gathered {
+    path_list stream[BRAID_MAX_STREAMS];
+    int64_t count; /* of each */
+} gathered;
+
 typedef struct data_kind {
     const char *name;
+    const char *const *endings; /* of files that can be samples, ended by NULL */
     int (*matches)(const char *folder);
     /* Fills the set from the folder's lists. */
     braid_status (*scan)(braid_data *d, const braid_data_options *options, problems *found);
@@ -53,6 +68,10 @@ typedef struct data_kind {
     /* Reads every file. */
     braid_status (*check)(const braid_data *d, problems *found, check_progress *progress);
     void (*forget)(braid_data *d); /* frees `state` */
+    /* Adds what only the kind knows of its samples to their card. */
+    void (*describe)(const braid_data *d, json_t *card);
+    /* Makes the samples of d->files the split test, in place of a scan. */
+    braid_status (*take_files)(braid_data *d, const json_t *card, int resize);
 } data_kind;
 
 extern const data_kind data_sunrgbd, data_fmnist86, data_mimii;
@@ -64,7 +83,8 @@ struct braid_data {
     char stream_names[BRAID_MAX_STREAMS][32];
     char **class_names;
     data_split split[BRAID_SPLIT_COUNT];
-    void *state; /* of the kind */
+    gathered files; /* empty where the set is a folder */
+    void *state;    /* of the kind */
 };
 
 /* The file that a sample is in. */
@@ -72,6 +92,9 @@ int64_t data_file_of(const braid_data *d, braid_split split, int64_t sample);
 
 /* Bytes of one sample of a stream. */
 size_t data_sample_bytes(const braid_data *d, int stream);
+
+/* Labels for `samples` samples of the split test that have none. */
+braid_status data_unlabelled(braid_data *d, int64_t samples);
 
 /* Reads folder/name, at most `most` bytes. A missing file is a failure of BRAID_ERROR_DATA. Both for memory_free. */
 braid_status data_read_file(const char *folder, const char *name, size_t most, char **path, char **text, size_t *bytes);

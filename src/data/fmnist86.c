@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "data/data.h"
 #include "data/idx.h"
+#include "data/image.h"
 #include "data/lists.h"
 
 #define SIDE 86
@@ -20,6 +21,7 @@
 
 static const char *const class_names[CLASSES] = {"t_shirt", "trouser", "pullover", "dress", "coat",
                                                  "sandal",  "shirt",   "sneaker",  "bag",   "ankle_boot"};
+static const char *const file_endings[] = {".png", ".jpg", ".jpeg", ".npy", "idx3-ubyte", NULL};
 static const char *const prefixes[BRAID_SPLIT_COUNT] = {[BRAID_SPLIT_TRAIN] = "train", [BRAID_SPLIT_TEST] = "t10k"};
 
 typedef struct set_state {
@@ -153,9 +155,20 @@ static braid_status read_sample(const braid_data *d, braid_split split, int64_t 
     return BRAID_OK;
 }
 
+/* A file of several images is named with the place in it. */
+static braid_status path_of_file(const braid_data *d, int64_t sample, char **out) {
+    const int64_t *firsts = d->split[BRAID_SPLIT_TEST].first_samples;
+    int64_t file = data_file_of(d, BRAID_SPLIT_TEST, sample);
+    char name[4096];
+    if (firsts[file + 1] - firsts[file] == 1) return memory_copy_text(d->files.stream[0].paths[file], out);
+    snprintf(name, sizeof name, "%s image %lld", d->files.stream[0].paths[file], (long long)(sample - firsts[file]));
+    return memory_copy_text(name, out);
+}
+
 static braid_status path(const braid_data *d, braid_split split, int64_t sample, int stream, char **out) {
     char name[96], file[64];
     (void)stream;
+    if (d->files.count) return path_of_file(d, sample, out);
     file_name(file, split, 0);
     snprintf(name, sizeof name, "%s image %lld", file, (long long)sample);
     return files_join(d->folder, name, out);
@@ -170,4 +183,81 @@ static braid_status check(const braid_data *d, problems *found, check_progress *
     return BRAID_OK;
 }
 
-const data_kind data_fmnist86 = {"fmnist86", matches, scan, read_sample, path, check, forget};
+/* ---- Files --------------------------------------------------------------------------------- */
+
+static void describe(const braid_data *d, json_t *card) { (void)d, (void)card; }
+
+/* Images that are gathered one behind the other. */
+typedef struct pixels {
+    uint8_t *data;
+    size_t used, room; /* in images */
+} pixels;
+
+static braid_status add_image(pixels *to, const char *path, int resize) {
+    image i;
+    TRY(memory_grow((void **)&to->data, to->used, &to->room, SIDE * SIDE, "images"));
+    TRY(image_read(path, &i));
+    braid_status status = BRAID_OK;
+    if (i.channels != 1 || (!resize && (i.height != SIDE || i.width != SIDE)))
+        status = fail(BRAID_ERROR_DATA, "%s: expected 86x86 pixels with 1 channel, got %lldx%lld with %d", path,
+                      (long long)i.height, (long long)i.width, i.channels);
+    if (!status) status = image_to_bytes(&i, SIDE, SIDE, 1, to->data + to->used * SIDE * SIDE);
+    image_free(&i);
+    if (!status) to->used++;
+    return status;
+}
+
+static braid_status add_idx(pixels *to, const char *path, const idx *from) {
+    if (check_rank(from, 3) != BRAID_OK) return fail(BRAID_ERROR_DATA, "%s: %s", path, fail_message());
+    for (int64_t k = 0; k < from->dims[0]; k++) {
+        TRY(memory_grow((void **)&to->data, to->used, &to->room, SIDE * SIDE, "images"));
+        memcpy(to->data + to->used++ * SIDE * SIDE, from->data + k * SIDE * SIDE, SIDE * SIDE);
+    }
+    return BRAID_OK;
+}
+
+/* IDX begins with two zeros; no image does. */
+static braid_status add_any(pixels *to, const char *path, int resize) {
+    char *text;
+    size_t bytes;
+    idx index;
+    TRY(files_read(path, MAX_BYTES, BRAID_ERROR_DATA, &text, &bytes));
+    int is_idx = bytes > 2 && text[0] == 0 && text[1] == 0;
+    braid_status status = is_idx ? idx_read(text, bytes, &index) : BRAID_OK;
+    if (status) status = fail(status, "%s: %s", path, fail_message());
+    if (!status && is_idx) status = add_idx(to, path, &index);
+    memory_free(text);
+    return status || is_idx ? status : add_image(to, path, resize);
+}
+
+static braid_status take_files(braid_data *d, const json_t *card, int resize) {
+    pixels all = {0};
+    void *firsts;
+    (void)card;
+    if (d->info.streams != 1 || d->info.channels[0] != 1 || d->info.size[0] != SIDE || d->info.size[1] != SIDE)
+        return fail(BRAID_ERROR_DATA, "card of the data: expected one stream of 86x86 with 1 channel for fmnist86");
+    TRY(memory_calloc(1, sizeof(set_state), "a data set", &d->state));
+    set_state *state = d->state;
+    TRY(memory_calloc((size_t)d->files.count + 1, sizeof(int64_t), "samples of files", &firsts));
+    int64_t *first = d->split[BRAID_SPLIT_TEST].first_samples = firsts;
+    braid_status status = BRAID_OK;
+    for (int64_t k = 0; k < d->files.count && !status; k++) {
+        status = add_any(&all, d->files.stream[0].paths[k], resize);
+        first[k + 1] = (int64_t)all.used;
+    }
+    state->images[BRAID_SPLIT_TEST] = (char *)all.data;
+    state->index[BRAID_SPLIT_TEST] = (idx){.rank = 3, .dims = {(int64_t)all.used, SIDE, SIDE}, .data = all.data};
+    TRY(status);
+    return data_unlabelled(d, (int64_t)all.used);
+}
+
+const data_kind data_fmnist86 = {.name = "fmnist86",
+                                 .endings = file_endings,
+                                 .matches = matches,
+                                 .scan = scan,
+                                 .read = read_sample,
+                                 .path = path,
+                                 .check = check,
+                                 .forget = forget,
+                                 .describe = describe,
+                                 .take_files = take_files};

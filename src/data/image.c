@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/files.h"
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "data/npy.h"
@@ -46,6 +47,16 @@ braid_status image_decode(const void *data, size_t bytes, image *out) {
     if (bytes >= 6 && !memcmp(data, "\x93NUMPY", 6)) return decode_npy(data, bytes, out);
     return fail(BRAID_ERROR_DATA, "expected PNG, JPEG or npy, got a file of %zu bytes that begins like none of them",
                 bytes);
+}
+
+braid_status image_read(const char *path, image *out) {
+    char *bytes;
+    size_t count;
+    *out = (image){0};
+    TRY(files_read(path, IMAGE_MAX_BYTES, BRAID_ERROR_DATA, &bytes, &count));
+    braid_status status = image_decode(bytes, count, out);
+    memory_free(bytes);
+    return status == BRAID_OK ? BRAID_OK : fail(status, "%s: %s", path, fail_message());
 }
 
 uint8_t image_byte_of_u16(uint16_t value) { return (uint8_t)(value / 257); }

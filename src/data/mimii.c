@@ -24,10 +24,12 @@
 #define N_MELS 64
 #define FRAMES 5
 #define VALIDATION_SEED 42
+#define MAX_RATE 1000000
 #define MAX_DEPTH 3 /* folders above normal/ and abnormal/ */
 
 enum { NORMAL, ABNORMAL, CLASSES };
 static const char *const class_names[CLASSES] = {"normal", "abnormal"};
+static const char *const file_endings[] = {".wav", NULL};
 
 typedef struct sound {
     char *path;
@@ -125,7 +127,7 @@ static braid_status count_windows(set_state *state, const char *path, const char
     TRY(wav_look(header, bytes, file_bytes, &info));
     if (!state->options.rate) state->options.rate = info.rate;
     if (info.rate != state->options.rate)
-        return fail(BRAID_ERROR_DATA, "%s: expected %d samples a second as in the first sound, got %d", path,
+        return fail(BRAID_ERROR_DATA, "%s: expected %d samples a second as in all other sounds, got %d", path,
                     state->options.rate, info.rate);
     *windows = mel_frames(&state->options, info.frames) - FRAMES + 1;
     if (*windows >= 1) return BRAID_OK;
@@ -147,8 +149,7 @@ static braid_status look_at_sound(set_state *state, const char *path, int64_t *w
     return status;
 }
 
-static braid_status add_sound(set_state *state, sound_list *list, const char *folder, const char *name, int label,
-                              problems *found) {
+static braid_status add_path(set_state *state, sound_list *list, const char *path, int label, problems *found) {
     if (list->count == list->room) {
         void *larger;
         int64_t wanted = list->room ? 2 * list->room : 64;
@@ -160,9 +161,18 @@ static braid_status add_sound(set_state *state, sound_list *list, const char *fo
     }
     sound *s = &list->sounds[list->count];
     *s = (sound){.label = label};
-    TRY(files_join(folder, name, &s->path));
+    TRY(memory_copy_text(path, &s->path));
     list->count++;
     return problems_catch(found, s->path, look_at_sound(state, s->path, &s->windows));
+}
+
+static braid_status add_sound(set_state *state, sound_list *list, const char *folder, const char *name, int label,
+                              problems *found) {
+    char *path;
+    TRY(files_join(folder, name, &path));
+    braid_status status = add_path(state, list, path, label, found);
+    memory_free(path);
+    return status;
 }
 
 static braid_status keep_sounds(folder_list *list) {
@@ -278,11 +288,17 @@ static braid_status make_training(braid_data *d) {
     return status;
 }
 
-static braid_status scan(braid_data *d, const braid_data_options *options, problems *found) {
+static braid_status create_state(braid_data *d) {
     TRY(memory_calloc(1, sizeof(set_state), "a data set", &d->state));
     set_state *state = d->state;
     pthread_mutex_init(&state->lock, NULL);
     state->options = (mel_options){.n_fft = N_FFT, .hop = HOP, .n_mels = N_MELS};
+    return BRAID_OK;
+}
+
+static braid_status scan(braid_data *d, const braid_data_options *options, problems *found) {
+    TRY(create_state(d));
+    set_state *state = d->state;
     if (options->size[0] || options->size[1])
         return fail(BRAID_ERROR_ARGUMENT, "size: expected none for mimii, whose samples are vectors");
     d->info.dtype = BRAID_DTYPE_F32;
@@ -391,4 +407,38 @@ static braid_status check(const braid_data *d, problems *found, check_progress *
     return check_sounds(state, &state->test, found, progress);
 }
 
-const data_kind data_mimii = {"mimii", matches, scan, read_sample, path, check, forget};
+/* ---- Files --------------------------------------------------------------------------------- */
+
+static void describe(const braid_data *d, json_t *card) {
+    const set_state *state = d->state;
+    json_object_set_new(card, "rate", json_integer(state->options.rate));
+}
+
+static braid_status take_files(braid_data *d, const json_t *card, int resize) {
+    problems found = {0};
+    int64_t rate;
+    TRY(create_state(d));
+    set_state *state = d->state;
+    TRY(json_get_integer(card, "rate", &rate));
+    if (resize) return fail(BRAID_ERROR_ARGUMENT, "resize: expected with images, got sounds");
+    if (rate < 1 || rate > MAX_RATE || d->info.streams != 1 || d->info.channels[0] != N_MELS * FRAMES)
+        return fail(BRAID_ERROR_DATA, "card of the data: expected a rate of 1 to %d and one stream of %d numbers",
+                    MAX_RATE, N_MELS * FRAMES);
+    state->options.rate = (int)rate;
+    for (int64_t k = 0; k < d->files.count; k++)
+        TRY(add_path(state, &state->test, d->files.stream[0].paths[k], NORMAL, &found));
+    if (found.count) return fail(BRAID_ERROR_DATA, "%s", found.first);
+    TRY(make_test(d));
+    return mel_create(&state->options, &state->front_end);
+}
+
+const data_kind data_mimii = {.name = "mimii",
+                              .endings = file_endings,
+                              .matches = matches,
+                              .scan = scan,
+                              .read = read_sample,
+                              .path = path,
+                              .check = check,
+                              .forget = forget,
+                              .describe = describe,
+                              .take_files = take_files};

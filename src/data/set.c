@@ -14,7 +14,9 @@
 #include "core/dtype.h"
 #include "core/files.h"
 #include "core/memory.h"
+#include "data/card.h"
 #include "data/data.h"
+#include "data/gather.h"
 #include "data/lists.h"
 
 static const data_kind *const kinds[BRAID_DATA_KIND_COUNT] = {
@@ -137,6 +139,7 @@ size_t data_sample_bytes(const braid_data *d, int stream) {
 void braid_data_destroy(braid_data *data) {
     if (!data) return;
     if (data->kind) data->kind->forget(data);
+    gathered_free(&data->files, data->info.streams);
     for (int s = 0; s < BRAID_SPLIT_COUNT; s++) {
         memory_free(data->split[s].labels);
         memory_free(data->split[s].first_samples);
@@ -159,11 +162,15 @@ static braid_status find_kind(braid_data *d) {
                 d->folder);
 }
 
+static void show_names(braid_data *d) {
+    for (int i = 0; i < d->info.streams; i++) d->info.stream_names[i] = d->stream_names[i];
+    d->info.class_names = (const char *const *)d->class_names;
+}
+
 static braid_status scan(braid_data *d, const braid_data_options *options, problems *found) {
     TRY(find_kind(d));
     TRY(d->kind->scan(d, options, found));
-    for (int i = 0; i < d->info.streams; i++) d->info.stream_names[i] = d->stream_names[i];
-    d->info.class_names = (const char *const *)d->class_names;
+    show_names(d);
     return BRAID_OK;
 }
 
@@ -192,6 +199,70 @@ braid_status braid_data_open(const char *folder, const braid_data_options *optio
     *data = NULL;
     return status;
 }
+
+/* ---- Files --------------------------------------------------------------------------------- */
+
+braid_status braid_data_card(const braid_data *data, char **card) {
+    char *text;
+    *card = NULL;
+    TRY(card_write(data, &text));
+    *card = strdup(text);
+    memory_free(text);
+    return *card ? BRAID_OK : fail(BRAID_ERROR_MEMORY, "no memory for the card of a set");
+}
+
+braid_status data_unlabelled(braid_data *d, int64_t samples) {
+    void *labels;
+    TRY(memory_calloc((size_t)samples, sizeof(int32_t), "labels", &labels));
+    d->split[BRAID_SPLIT_TEST].labels = labels;
+    d->info.samples[BRAID_SPLIT_TEST] = samples;
+    d->info.files[BRAID_SPLIT_TEST] = d->files.count;
+    return BRAID_OK;
+}
+
+static braid_status find_kind_of_card(braid_data *d, const json_t *card) {
+    const char *name;
+    TRY(json_get_text(card, "kind", &name));
+    for (int k = 0; k < BRAID_DATA_KIND_COUNT && !d->kind; k++)
+        if (!strcmp(name, kinds[k]->name)) {
+            d->kind = kinds[k];
+            d->info.kind = (braid_data_kind)k;
+        }
+    d->info.dtype = d->kind == &data_mimii ? BRAID_DTYPE_F32 : BRAID_DTYPE_U8;
+    return d->kind ? BRAID_OK : fail(BRAID_ERROR_DATA, "card of the data: expected a kind of set, got \"%.40s\"", name);
+}
+
+static braid_status fill_from_files(braid_data *d, const json_t *card, const braid_data_files *files) {
+    TRY(memory_copy_text("files", &d->folder));
+    d->info.folder = d->folder;
+    d->info.unlabelled = 1;
+    TRY(find_kind_of_card(d, card));
+    TRY(card_read(d, card));
+    show_names(d);
+    TRY(gather_files(d, files->words, files->count));
+    return d->kind->take_files(d, card, files->resize);
+}
+
+braid_status braid_data_open_files(const char *card, const braid_data_files *files, braid_data **data) {
+    json_t *object;
+    void *memory;
+    *data = NULL;
+    if (!card || !files || !files->words || files->count < 1)
+        return fail(BRAID_ERROR_ARGUMENT, "files: expected a card and at least one file, got none");
+    TRY(json_read(card, strlen(card), "the card of the data", BRAID_ERROR_DATA, &object));
+    braid_status status = memory_calloc(1, sizeof **data, "a data set", &memory);
+    if (!status) {
+        *data = memory;
+        status = fill_from_files(*data, object, files);
+    }
+    json_decref(object);
+    if (!status) return BRAID_OK;
+    braid_data_destroy(*data);
+    *data = NULL;
+    return status;
+}
+
+/* ---- Asking -------------------------------------------------------------------------------- */
 
 const braid_data_info *braid_data_describe(const braid_data *data) { return &data->info; }
 

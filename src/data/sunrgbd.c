@@ -19,6 +19,7 @@
 
 static const char *const endings[] = {"png", "jpg", "jpeg", "npy"};
 enum { ENDINGS = sizeof endings / sizeof endings[0] };
+static const char *const file_endings[] = {".png", ".jpg", ".jpeg", ".npy", NULL};
 static const char *const first_streams[] = {"rgb", "depth", "orth"};
 
 typedef struct set_state {
@@ -54,6 +55,7 @@ static braid_status image_path(const braid_data *d, braid_split split, int strea
 
 static braid_status path(const braid_data *d, braid_split split, int64_t sample, int stream, char **out) {
     const set_state *state = d->state;
+    if (d->files.count) return memory_copy_text(d->files.stream[stream].paths[sample], out);
     return image_path(d, split, stream, sample, state->ending[split][stream][sample], out);
 }
 
@@ -239,16 +241,6 @@ static braid_status scan_statistics(braid_data *d, problems *found) {
 
 /* ---- Images ------------------------------------------------------------------------------- */
 
-static braid_status read_image(const char *file, image *out) {
-    char *bytes;
-    size_t count;
-    *out = (image){0};
-    TRY(files_read(file, IMAGE_MAX_BYTES, BRAID_ERROR_DATA, &bytes, &count));
-    braid_status status = image_decode(bytes, count, out);
-    memory_free(bytes);
-    return status == BRAID_OK ? BRAID_OK : fail(status, "%s: %s", file, fail_message());
-}
-
 /* Size, channels and bits must be those of the stream's first image. */
 static braid_status check_image(const braid_data *d, int stream, const char *file, const image *i) {
     const set_state *state = d->state;
@@ -257,16 +249,16 @@ static braid_status check_image(const braid_data *d, int stream, const char *fil
         (!state->resizes && (i->height != size[0] || i->width != size[1])))
         return fail(
             BRAID_ERROR_DATA,
-            "%s: expected %lldx%lld pixels with %lld channel(s) of %d bits as in the first image, got %lldx%lld "
-            "with %d of %d",
-            file, (long long)size[0], (long long)size[1], (long long)d->info.channels[stream], state->bits[stream],
-            (long long)i->height, (long long)i->width, i->channels, i->bits);
+            "%s: expected %lldx%lld pixels with %lld channel(s) of %d bits as in %s, got %lldx%lld with %d of %d", file,
+            (long long)size[0], (long long)size[1], (long long)d->info.channels[stream], state->bits[stream],
+            d->files.count ? "training" : "the first image", (long long)i->height, (long long)i->width, i->channels,
+            i->bits);
     return BRAID_OK;
 }
 
 static braid_status read_stream(const braid_data *d, const char *file, int stream, uint8_t *out) {
     image i;
-    TRY(read_image(file, &i));
+    TRY(image_read(file, &i));
     braid_status status = check_image(d, stream, file, &i);
     if (!status && out)
         status = image_to_bytes(&i, d->info.size[0], d->info.size[1], (int)d->info.channels[stream], out);
@@ -293,7 +285,7 @@ static braid_status learn_from(braid_data *d, braid_split split, int stream, int
         image i;
         if (state->ending[split][stream][k] == MISSING) continue;
         TRY(path(d, split, k, stream, &file));
-        braid_status status = read_image(file, &i);
+        braid_status status = image_read(file, &i);
         memory_free(file);
         if (status == BRAID_ERROR_DATA) continue; /* noted by the check, and by whoever reads it */
         TRY(status);
@@ -354,4 +346,35 @@ static braid_status check(const braid_data *d, problems *found, check_progress *
     return BRAID_OK;
 }
 
-const data_kind data_sunrgbd = {"sunrgbd", matches, scan, read_sample, path, check, forget};
+/* ---- Files --------------------------------------------------------------------------------- */
+
+static void describe(const braid_data *d, json_t *card) {
+    const set_state *state = d->state;
+    json_object_set_new(card, "resize", json_boolean(state->resizes));
+    for (int i = 0; i < d->info.streams; i++)
+        json_object_set_new(json_array_get(json_object_get(card, "streams"), (size_t)i), "bits",
+                            json_integer(state->bits[i]));
+}
+
+static braid_status take_files(braid_data *d, const json_t *card, int resize) {
+    TRY(memory_calloc(1, sizeof(set_state), "a data set", &d->state));
+    set_state *state = d->state;
+    state->resizes = resize || json_is_true(json_object_get(card, "resize"));
+    for (int i = 0; i < d->info.streams; i++) {
+        int64_t bits;
+        TRY(json_get_integer(json_array_get(json_object_get(card, "streams"), (size_t)i), "bits", &bits));
+        state->bits[i] = bits == 16 ? 16 : 8;
+    }
+    return data_unlabelled(d, d->files.count);
+}
+
+const data_kind data_sunrgbd = {.name = "sunrgbd",
+                                .endings = file_endings,
+                                .matches = matches,
+                                .scan = scan,
+                                .read = read_sample,
+                                .path = path,
+                                .check = check,
+                                .forget = forget,
+                                .describe = describe,
+                                .take_files = take_files};

@@ -307,6 +307,7 @@ void braid_model_destroy(braid_model *model) {
         if (all[j] && context_enter(model->context, "braid_model_destroy") == BRAID_OK) d->backend->free(d, all[j]);
     }
     model_forget_choices(model);
+    model_forget_texts(model);
     memory_free(model->offset);
     memory_free(model->keys);
     memory_free(model);

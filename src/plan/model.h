@@ -9,6 +9,7 @@
 #ifndef BRAID_PLAN_MODEL_H
 #define BRAID_PLAN_MODEL_H
 
+#include "core/safetensors.h"
 #include "ops/graph.h"
 #include "plan/context.h"
 
@@ -31,6 +32,7 @@ struct braid_model {
     int64_t (*keys)[2];          /* of every plane that is the key of a dropout, as the device has them */
     int keys_known;              /* 0: they were written, and must be read again */
     struct json_t *choices;      /* the kernels that its plans take unraced, problem by problem; NULL: none */
+    struct json_t *texts;        /* that its files carry along, by key; NULL: none */
 };
 
 /* Where a parameter or state lies, as a tensor of this dtype. */
@@ -51,6 +53,11 @@ braid_status model_moment_write(braid_model *model, int moment, int plane, const
 #define MODEL_TRAINING_KEY "braid.training"
 braid_status model_save_training(braid_model *model, const char *path, const char *training);
 braid_status model_load_training(braid_model *model, const char *path);
+
+/* The texts of a model: those of a file in place of what there is; all of them into a file. */
+braid_status model_load_texts(braid_model *model, const safetensors *file);
+braid_status model_save_texts(const braid_model *model, safetensors_writer *writer);
+void model_forget_texts(braid_model *model);
 
 /* Updates so far, where there are any to be counted. */
 braid_status model_step_read(const braid_model *model, int64_t *step);

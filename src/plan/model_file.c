@@ -10,11 +10,9 @@
 
 #include "core/dtype.h"
 #include "core/memory.h"
-#include "core/safetensors.h"
 #include "core/sizes.h"
 #include "plan/model.h"
 
-#define DESCRIPTION_KEY "braid.net"
 #define LISTED 5 /* names of one kind in a message */
 
 /* ---- Comparing ----------------------------------------------------------------------------- */
@@ -223,6 +221,7 @@ static braid_status load(braid_model *model, const char *path, int training) {
         if (is_stored(model, j)) status = load_plane(model, file, j);
     }
     if (!status && training) status = load_training(model, file);
+    if (!status) status = model_load_texts(model, file);
     safetensors_close(file);
     return status;
 }
@@ -301,7 +300,8 @@ static braid_status add_planes(braid_model *model, safetensors_writer *writer, s
 
 static braid_status add_texts(const braid_model *model, safetensors_writer *writer, const char *training) {
     const char *description = braid_net_describe(model->net);
-    if (description) TRY(safetensors_writer_metadata(writer, DESCRIPTION_KEY, description));
+    if (description) TRY(safetensors_writer_metadata(writer, SAFETENSORS_NET, description));
+    TRY(model_save_texts(model, writer));
     return training ? safetensors_writer_metadata(writer, MODEL_TRAINING_KEY, training) : BRAID_OK;
 }
 
@@ -336,13 +336,13 @@ braid_status braid_net_from_file(const char *path, braid_net **net) {
     *net = NULL;
     if (!path) return fail(BRAID_ERROR_ARGUMENT, "braid_net_from_file: expected a path, got NULL");
     TRY(safetensors_open(path, &file));
-    const char *description = safetensors_metadata(file, DESCRIPTION_KEY);
+    const char *description = safetensors_metadata(file, SAFETENSORS_NET);
     braid_status status =
         description ? braid_net_from_description(description, strlen(description), net)
                     : fail(BRAID_ERROR_MODEL,
                            "%.200s: expected the description of a network (%s in the metadata), got none; name the "
                            "network on the command line (--net NET), or build it and load the file into its model",
-                           path, DESCRIPTION_KEY);
+                           path, SAFETENSORS_NET);
     safetensors_close(file);
     return status;
 }
