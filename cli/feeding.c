@@ -45,7 +45,8 @@ int feeding_open(feeding *f, const feeding_options *options) {
     const braid_data_options wanted = {.streams = options->streams && options->streams[0] ? options->streams : NULL,
                                        .size = {options->size[0], options->size[1]}};
     *f = (feeding){0};
-    braid_status status = braid_data_open(options->folder, &wanted, &f->data);
+    f->data = options->data;
+    braid_status status = f->data ? BRAID_OK : braid_data_open(options->folder, &wanted, &f->data);
     if (status) return complain_lab(status);
     f->info = braid_data_describe(f->data);
     f->validate = options->validate < BRAID_SPLIT_COUNT ? options->validate : usual_split(f->info);

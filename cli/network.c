@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -95,6 +96,14 @@ int network_open(const char *name, const network_options *options, braid_net **n
     for (int i = 0; i < 3; i++) wanted.dilate[i] = dilate[i] != 0;
     braid_status status = braid_net_create(name, &wanted, net);
     return status ? complain_braid(status) : 0;
+}
+
+void network_find_file(const char *word, int last, char *path, size_t size) {
+    struct stat about;
+    snprintf(path, size, "%s", word);
+    if (stat(word, &about) != 0 || !S_ISDIR(about.st_mode)) return;
+    snprintf(path, size, "%s/best.safetensors", word);
+    if (last || stat(path, &about) != 0) snprintf(path, size, "%s/last.safetensors", word);
 }
 
 braid_dtype network_dtype(const network_options *options) {

@@ -140,10 +140,12 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_save(braid_trainer *traine
 /* One sample that was looked at. */
 typedef struct braid_train_sample {
     int64_t id, file;
-    int32_t label;   /* -1: the source gave none */
-    int32_t answer;  /* the first class with the largest output; -1 for a network that gives back its input */
-    int32_t classes; /* how many there are to answer with; 0 for a network that gives back its input */
-    double score;    /* the probability of the answer, or the mean squared error of what was given back */
+    int32_t label;         /* -1: the source gave none */
+    int32_t answer;        /* the first class with the largest output; -1 for a network that gives back its input */
+    int32_t classes;       /* how many there are to answer with; 0 for a network that gives back its input */
+    double score;          /* the probability of the answer, or the mean squared error of what was given back */
+    const double *outputs; /* all that the network gave: logits, or its input again; borrowed during the call */
+    int64_t output_count;
 } braid_train_sample;
 typedef void braid_train_sample_function(void *user, const braid_train_sample *sample);
 

@@ -41,7 +41,9 @@ static braid_status tell_sample(const pass *p, const braid_train_batch *batch, i
                                  .file = batch->files ? batch->files[b] : p->feed.ids[b],
                                  .label = batch->labels ? batch->labels[b] : -1,
                                  .answer = -1,
-                                 .classes = gives_back ? 0 : (int32_t)outputs};
+                                 .classes = gives_back ? 0 : (int32_t)outputs,
+                                 .outputs = row,
+                                 .output_count = outputs};
     for (int64_t j = 0; j < outputs; j++) {
         if (!isfinite(row[j]))
             return fail(BRAID_ERROR_DIVERGED, "sample %lld: expected finite outputs, got %g", (long long)sample.id,

@@ -79,10 +79,10 @@ static const command commands[] = {
      "stopping"},
     /* predict: what must be told */
     {"$B predict", 2, NULL, "expected MODEL, got nothing"},
-    {"$B predict m", 2, NULL, "expected --input FILE and --out FILE, got no --input"},
+    {"$B predict m", 2, NULL, "expected files (STREAM=FILE ...), --data DIR, or --input FILE with --out FILE, got none"},
     {"$B predict m --input x", 2, NULL, "got no --out"},
     {PREDICT ODD "--dtype f64", 2, NULL, "--dtype: expected f32, bf16 or f16 for a prediction, got f64"},
-    {PREDICT ODD "--size 3x4", 2, NULL, "--size: expected none, the inputs have their size"},
+    {PREDICT ODD "--size 3x4", 2, NULL, "--size: expected with --data, the inputs have their size"},
     {PREDICT ODD "--width 2", 2, NULL, "--width: expected with --net"},
     {PREDICT ODD "--net linet19", 2, NULL, "did you mean linet18"},
     {PREDICT ODD "--net linet18", 4, NULL, "expected the tensors of this network; of another shape|!missing|!extra"},

@@ -1,0 +1,34 @@
+/*
+ * What the two ways of braid predict share: a model, and a file of outputs. predict_tensors.c runs the tensors of a
+ * safetensors file through it, predict_samples.c images and sounds.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_CLI_PREDICT_H
+#define BRAID_CLI_PREDICT_H
+
+#include "cli.h"
+
+typedef struct predict_options {
+    common_options common;
+    network_options network;
+    const char *net, *input, *out, *data, *like;
+    int split, top, resize, last, readers;
+} predict_options;
+
+typedef struct prediction {
+    const predict_options *options;
+    char path[4096]; /* of the model file */
+    braid_net *net;
+    braid_context *context;
+    braid_model *model;
+} prediction;
+
+/* Each returns 0, or an exit code after a message. */
+int predict_tensors(const prediction *p);
+int predict_samples(const prediction *p, const char *const *words, int count); /* no words: the samples of --data */
+
+/* Replaces a file by one with the logits [samples][classes] and the class of each sample. */
+int predict_write(const float *logits, int64_t samples, int64_t classes, const char *path);
+
+#endif

@@ -1,0 +1,253 @@
+/*
+ * Predictions for images and sounds. Files are opened as a set of the kind that the model was trained on, and go the
+ * way of an evaluation, so that a sample means the same in both.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict.h"
+#include "train.h"
+
+#define DEFAULT_BATCH 32
+#define MOST_COLUMNS 6
+
+typedef struct answers {
+    const prediction *p;
+    feeding feeding;
+    braid_split split;
+    braid_trainer *trainer;
+    progress progress;
+    int done;
+    braid_table *table;
+    braid_column columns[MOST_COLUMNS];
+    braid_status status; /* of the table: a failure of the lab */
+    int code;            /* an exit code, after a message */
+    float *logits;       /* for --out */
+    int64_t outputs, seen;
+    /* Of sounds, by file. */
+    double *scores;
+    int64_t *windows, *samples;
+} answers;
+
+/* ---- What is told --------------------------------------------------------------------------- */
+
+static const braid_column class_columns[] = {{"sample", "sample", BRAID_CELL_TEXT, 10, 0, 0, 1},
+                                             {"rank", "rank", BRAID_CELL_COUNT, 4, 0, 0, 0},
+                                             {"class", "class", BRAID_CELL_COUNT, 5, 0, 0, 0},
+                                             {"name", "name", BRAID_CELL_TEXT, 12, 0, 0, 0},
+                                             {"probability", "probability", BRAID_CELL_NUMBER, 11, 0, 0, 0},
+                                             {"label", "label", BRAID_CELL_TEXT, 12, 0, 0, 0}};
+static const braid_column score_columns[] = {{"sample", "sample", BRAID_CELL_TEXT, 10, 0, 0, 1},
+                                             {"windows", "windows", BRAID_CELL_COUNT, 7, 0, 0, 0},
+                                             {"score", "score", BRAID_CELL_NUMBER, 9, 0, 0, 0},
+                                             {"label", "label", BRAID_CELL_TEXT, 9, 0, 0, 0}};
+#define CLASS_COLUMNS ((int)(sizeof class_columns / sizeof class_columns[0]))
+#define SCORE_COLUMNS ((int)(sizeof score_columns / sizeof score_columns[0]))
+
+/* Files have no label: the last column is left out. */
+static int create_table(answers *a) {
+    int sounds = a->feeding.info->dtype == BRAID_DTYPE_F32, count = sounds ? SCORE_COLUMNS : CLASS_COLUMNS;
+    memcpy(a->columns, sounds ? score_columns : class_columns, (size_t)count * sizeof a->columns[0]);
+    a->columns[0].group = !sounds && a->p->options->top > 1;
+    braid_status status = braid_table_create(a->columns, count - a->feeding.info->unlabelled, &a->table);
+    return status ? complain_lab(status) : 0;
+}
+
+static void add_text(answers *a, const char *text) {
+    if (!a->status) a->status = braid_table_add_text(a->table, text);
+}
+
+static void add_number(answers *a, double number) {
+    if (!a->status) a->status = braid_table_add_number(a->table, number);
+}
+
+static void add_path(answers *a, int64_t sample) {
+    char *path = NULL;
+    if (!a->status) a->status = braid_data_path(a->feeding.data, a->split, sample, 0, &path);
+    add_text(a, path);
+    braid_text_destroy(path);
+}
+
+static void add_label(answers *a, int32_t label) {
+    if (!a->feeding.info->unlabelled) add_text(a, a->feeding.info->class_names[label]);
+}
+
+/* The most likely class that is less likely than `before` (-1: the most likely of all); of equals the first. */
+static int next_class(const braid_train_sample *s, int before) {
+    int best = -1;
+    for (int c = 0; c < s->classes; c++) {
+        int behind =
+            before < 0 || s->outputs[c] < s->outputs[before] || (s->outputs[c] <= s->outputs[before] && c > before);
+        if (behind && (best < 0 || s->outputs[c] > s->outputs[best])) best = c;
+    }
+    return best;
+}
+
+static void add_classes(answers *a, const braid_train_sample *s) {
+    double most = s->outputs[s->answer], sum = 0;
+    for (int c = 0; c < s->classes; c++) sum += exp(s->outputs[c] - most);
+    int rank = 1;
+    for (int c = next_class(s, -1); c >= 0 && rank <= a->p->options->top; c = next_class(s, c)) {
+        add_path(a, s->id);
+        add_number(a, rank++);
+        add_number(a, c);
+        add_text(a, a->feeding.info->class_names[c]);
+        add_number(a, exp(s->outputs[c] - most) / sum);
+        add_label(a, s->label);
+    }
+}
+
+static void add_scores(answers *a) {
+    for (int64_t f = 0; f < a->feeding.info->files[a->split] && a->scores; f++) {
+        if (!a->windows[f]) continue;
+        add_path(a, a->samples[f]);
+        add_number(a, (double)a->windows[f]);
+        add_number(a, a->scores[f] / (double)a->windows[f]);
+        add_label(a, braid_data_labels(a->feeding.data, a->split)[a->samples[f]]);
+    }
+}
+
+/* ---- Samples -------------------------------------------------------------------------------- */
+
+static int no_memory(void) { return complain(BRAID_ERROR_MEMORY, "no memory for the outputs"); }
+
+/* Looks at the first sample: what is there to be kept, and has every output a name? */
+static int start(answers *a, const braid_train_sample *s) {
+    const braid_data_info *info = a->feeding.info;
+    size_t files = (size_t)info->files[a->split] + 1, samples = (size_t)info->samples[a->split];
+    a->outputs = s->output_count;
+    if (s->classes > 0 && s->classes != info->classes)
+        return complain(BRAID_ERROR_DATA, "%s: expected the names of %d classes, as the network has, got %d",
+                        info->folder, (int)s->classes, info->classes);
+    if (a->p->options->out && !(a->logits = calloc(samples * (size_t)a->outputs + 1, sizeof(float))))
+        return no_memory();
+    if (s->classes > 0) return 0;
+    a->scores = calloc(files, sizeof *a->scores);
+    a->windows = calloc(files, sizeof *a->windows);
+    a->samples = calloc(files, sizeof *a->samples);
+    return a->scores && a->windows && a->samples ? 0 : no_memory();
+}
+
+static void on_sample(void *user, const braid_train_sample *s) {
+    answers *a = user;
+    if (!a->seen) a->code = start(a, s);
+    if (a->code) return;
+    for (int64_t j = 0; a->logits && j < a->outputs; j++) a->logits[a->seen * a->outputs + j] = (float)s->outputs[j];
+    a->seen++;
+    if (s->classes > 0) {
+        add_classes(a, s);
+        return;
+    }
+    if (!a->windows[s->file]++) a->samples[s->file] = s->id;
+    a->scores[s->file] += s->score;
+}
+
+static int on_event(void *user, const braid_train_event *e) {
+    answers *a = user;
+    (void)e;
+    progress_step(&a->progress, a->done++, "batches");
+    return interrupted() || a->code || a->status || output_broken();
+}
+
+/* ---- Opening -------------------------------------------------------------------------------- */
+
+static int take_card(const answers *a, char **card) {
+    const char *like = a->p->options->like, *kept = braid_model_text(a->p->model, BRAID_DATA_KEY);
+    char streams[512];
+    braid_data *data = NULL;
+    if (!like && !kept)
+        return complain(BRAID_ERROR_DATA,
+                        "%s: expected the size and the statistics of its inputs and the names of its classes "
+                        "(%s in the metadata), got none; --like DIR takes them from a data set",
+                        a->p->path, BRAID_DATA_KEY);
+    if (!like) {
+        *card = strdup(kept);
+        return *card ? 0 : no_memory();
+    }
+    feeding_streams(a->p->net, streams, sizeof streams);
+    braid_status status = braid_data_open(like, &(braid_data_options){.streams = streams[0] ? streams : NULL}, &data);
+    if (!status) status = braid_data_card(data, card);
+    braid_data_destroy(data);
+    return status ? complain_lab(status) : 0;
+}
+
+static int open_files(answers *a, const char *const *words, int count, feeding_options *o) {
+    char *card = NULL;
+    const braid_data_files files = {.words = words, .count = count, .resize = a->p->options->resize};
+    int code = take_card(a, &card);
+    braid_status status = code ? BRAID_OK : braid_data_open_files(card, &files, &o->data);
+    braid_text_destroy(card);
+    o->validate = BRAID_SPLIT_TEST;
+    return status ? complain_lab(status) : code;
+}
+
+static int open_set(answers *a, feeding_options *o) {
+    static const braid_split splits[] = {BRAID_SPLIT_VAL, BRAID_SPLIT_VAL, BRAID_SPLIT_TEST, BRAID_SPLIT_TRAIN};
+    int split = a->p->options->split, sounds = !strcmp(braid_net_stream(a->p->net, 0, NULL), "features");
+    o->folder = a->p->options->data;
+    o->validate = split == 0 && sounds ? BRAID_SPLIT_TEST : splits[split];
+    return network_size(&a->p->options->network, o->size);
+}
+
+static int open_samples(answers *a, const char *const *words, int count) {
+    const predict_options *options = a->p->options;
+    char streams[512];
+    feeding_options o = {.streams = streams,
+                         .batch = options->network.batch ? options->network.batch : DEFAULT_BATCH,
+                         .readers = options->readers};
+    feeding_streams(a->p->net, streams, sizeof streams);
+    int code = count ? open_files(a, words, count, &o) : open_set(a, &o);
+    a->split = o.validate;
+    if (!code) code = feeding_open(&a->feeding, &o);
+    if (!code && a->feeding.batches[BRAID_PART_VALIDATE] == 0)
+        return complain(BRAID_ERROR_DATA, "%s: expected samples in the split %s, got none", a->feeding.info->folder,
+                        braid_split_name(a->split));
+    if (!code) code = feeding_check(&a->feeding, a->p->net);
+    if (code) return code;
+    braid_train_options train = {
+        .step = {.batch = o.batch, .choice = {.effort = BRAID_EFFORT_ESTIMATE}}, .event = on_event, .user = a};
+    feeding_describe(&a->feeding, &train);
+    braid_status status = braid_trainer_create(a->p->model, &train, &a->trainer);
+    return status ? complain_braid(status) : create_table(a);
+}
+
+/* ---- Running -------------------------------------------------------------------------------- */
+
+static int look(answers *a) {
+    braid_train_metrics unused;
+    const braid_evaluate_options o = {.part = BRAID_PART_VALIDATE, .sample = on_sample, .user = a};
+    progress_begin(&a->progress, (int)a->feeding.batches[BRAID_PART_VALIDATE], a->p->options->common.quiet);
+    braid_status status = braid_trainer_evaluate(a->trainer, &o, &unused);
+    progress_clear(&a->progress);
+    if (status) return a->feeding.failed ? complain_lab(status) : complain_braid(status);
+    add_scores(a);
+    if (!a->code && a->status) return complain_lab(a->status);
+    return a->code || !interrupted() ? a->code : EXIT_INTERRUPTED;
+}
+
+static int print(answers *a) {
+    const braid_print_options options = output_options((braid_format)a->p->options->common.format);
+    braid_table *table = a->table;
+    a->table = NULL;
+    int code = output_table(table, &options);
+    if (code || !a->logits) return code;
+    return predict_write(a->logits, a->seen, a->outputs, a->p->options->out);
+}
+
+int predict_samples(const prediction *p, const char *const *words, int count) {
+    answers a = {.p = p};
+    int code = open_samples(&a, words, count);
+    if (!code) code = look(&a);
+    if (!code) code = print(&a);
+    braid_table_destroy(a.table);
+    braid_trainer_destroy(a.trainer);
+    feeding_close(&a.feeding);
+    free(a.logits);
+    free(a.scores);
+    free(a.windows);
+    free(a.samples);
+    return code;
+}

@@ -1,0 +1,159 @@
+/*
+ * Predictions for files and sets: every kind of network, files as training read them, the answers of eval, and what
+ * is refused. The sets and runs are made once.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/shell.h"
+
+#define QUICK " --device cpu -q "
+#define TRAIN QUICK "--effort estimate --cache-dir '' > log "
+#define ROOM(k) \
+    "rgb=$M/d/test/rgb/0000" #k ".png depth=$M/d/test/depth/0000" #k ".png orth=$M/d/test/orth/0000" #k ".png "
+#define PREDICT(run) "$B predict $M/" run QUICK
+
+/* Three sets and a run on each; a second network on two of the streams, at another size. */
+#define MAKE                                                                                              \
+    "mkdir ../made && cd ../made && $B data make sunrgbd --out d --size 32x40 --count 40 -q && "          \
+    "$B data make fmnist86 --out f --count 40 -q && $B data make mimii --out m --count 6 --size 1 -q && " \
+    "$B train linet18 --data d --out rooms --width 0.125 --batch 8 --epochs 2" TRAIN                      \
+    "&& $B train mcresnet18 --data d --out small --width 0.125 --batch 8 --size 24x28 --steps 2" TRAIN    \
+    "&& $B train lenet86 --data f --out fashion --epochs 1" TRAIN                                         \
+    "&& $B train ssae --data m --out fans --epochs 2" TRAIN
+
+static const command commands[] = {
+    /* every kind */
+    {PREDICT("rooms") ROOM(3), 0, "rank  class  name|test/rgb/00003.png\n     1 |\n     3 |!\n     4 |!label", NULL},
+    {PREDICT("rooms") ROOM(3) "--top 1 -o csv", 0, "sample,rank,class,name,probability\n|/00003.png,1,|!,2,", NULL},
+    {PREDICT("rooms/last.safetensors") ROOM(3) "--top 99 -o md", 0, "sample| rank | 15 |! 16 ", NULL},
+    {PREDICT("small") "rgb=$M/d/test/rgb/00001.png depth=$M/d/test/depth/00001.png", 0, "test/rgb/00001.png", NULL},
+    {PREDICT("fashion") "$M/f/t10k-86-images-idx3-ubyte --top 1", 0, "idx3-ubyte image 0|image 7|!image 8", NULL},
+    {PREDICT("fans") "$M/m/0_dB_fan/fan/id_00/abnormal -o csv", 0, "sample,windows,score\n|00000.wav,28,", NULL},
+    {PREDICT("fans") "--data $M/m", 0, "windows|score|label|abnormal", NULL},
+    {"$B predict --help", 0, "--top|--resize|--like|STREAM=FILE|Nothing is measured", NULL},
+    /* files say what the set says: the same rows but for the labels */
+    {PREDICT("rooms") "$M/d/test -o csv > a && " PREDICT("rooms") "--data $M/d --split test -o csv > b && "
+                                                                  "cut -d, -f1-5 b | cmp - a && wc -l < a",
+     0, "25\n", NULL},
+    {PREDICT("small") "rgb=$M/d/test/rgb depth=$M/d/test/depth -o csv > a && " PREDICT(
+         "small") "--data $M/d --size 24x28 --split test -o csv > b && cut -d, -f1-5 b | cmp - a",
+     0, NULL, NULL},
+    {PREDICT("fashion") "$M/f/t10k-86-images-idx3-ubyte -o csv > a && " PREDICT(
+         "fashion") "--data $M/f --split test -o csv > b && cut -d, -f1-5 b | cmp - a",
+     0, NULL, NULL},
+    {PREDICT("fans") "$M/m/0_dB_fan/fan/id_00/normal/00000000.wav $M/m/0_dB_fan/fan/id_00/abnormal/00000000.wav "
+                     "-o csv > a && " PREDICT("fans") "--data $M/m -o csv > b && cut -d, -f1-3 b | head -3 | cmp - a",
+     0, NULL, NULL},
+    /* the order of samples and words is the caller's; --out has the logits of all */
+    {PREDICT("rooms") ROOM(3) ROOM(1) "--top 1 --out y && $B convert --list y", 0, "00003.png|00001.png|2x15|classes",
+     NULL},
+    {"cp -r $M/d/test/. t; mv t/depth x; " PREDICT("rooms") "depth=x orth=t/orth rgb=t/rgb --top 1", 0,
+     "t/rgb/00007.png", NULL},
+    /* a model without a card: a set tells how */
+    {"$B predict $G/lenet86.weights.safetensors" QUICK "$M/f/t10k-86-images-idx3-ubyte", 3, NULL,
+     "expected the size and the statistics|braid.data in the metadata|--like DIR"},
+    {"$B predict $G/lenet86.weights.safetensors" QUICK "--like $M/f $M/f/t10k-86-images-idx3-ubyte --top 1", 0,
+     "image 7", NULL},
+    {"$B predict $G/linet18_n3.weights.safetensors" QUICK "--like $M/d " ROOM(1), 3, NULL,
+     "expected the names of 5 classes, as the network has, got 15"},
+    {"$B predict $G/linet18_n3.weights.safetensors" QUICK "--data $M/d", 3, NULL, "expected the names of 5 classes"},
+    /* what is refused */
+    {PREDICT("rooms"), 2, NULL, "expected files (STREAM=FILE ...), --data DIR"},
+    {PREDICT("rooms") ROOM(1) "--data $M/d", 2, NULL, "expected one of files, --data and --input"},
+    {PREDICT("rooms") "--data $M/d --resize", 2, NULL, "--resize: expected with files"},
+    {PREDICT("rooms") ROOM(1) "--size 9x9", 2, NULL, "--size: expected with --data"},
+    {PREDICT("rooms") "rgb=$M/d/test/rgb/00001.png orth=$M/d/test/orth/00001.png", 3, NULL,
+     "stream depth: expected a file for it, depth=FILE, got none"},
+    {PREDICT("rooms") ROOM(1) "depth=$M/d/test/depth/00002.png", 3, NULL,
+     "stream depth: expected as many files as rgb has, 1, got 2"},
+    {PREDICT("rooms") "$M/d/test/rgb/00001.png", 3, NULL,
+     "rgb/00001.png: expected STREAM=FILE|one of rgb, depth, orth"},
+    {PREDICT("rooms") "rgb=nosuch.png", 3, NULL, "nosuch.png: there is no such file"},
+    {PREDICT("rooms") "$M/f", 3, NULL, "f: expected a folder \"rgb\", got none"},
+    {"mkdir x; " PREDICT("fans") "x", 3, NULL, "x: expected files that end in .wav, got none"},
+    {"cp -r $M/d/test/. t; mv t/depth/00002.png t/depth/9.png; " PREDICT("rooms") "t", 3, NULL,
+     "t/depth/00003.png: expected the file of depth that belongs to |t/rgb/00002.png"},
+    {"cp -r $M/d/test/. t; rm t/depth/00007.png; " PREDICT("rooms") "t", 3, NULL,
+     "stream depth: expected as many files as rgb has, 8, got 7"},
+    {"head -c 70 $M/d/test/rgb/00001.png > cut.png; " PREDICT("rooms") "rgb=cut.png depth=$M/d/test/depth/00001.png "
+                                                                       "orth=$M/d/test/orth/00001.png",
+     3, NULL, "cut.png: PNG: the file ends too early"},
+    {PREDICT("rooms") "rgb=$M/d/test/depth/00001.png depth=$M/d/test/depth/00001.png orth=$M/d/test/orth/00001.png", 3,
+     NULL, "depth/00001.png: expected 32x40 pixels with 3 channel(s) of 8 bits as in training, got 32x40 with 1 of 16"},
+    {"$B data make sunrgbd --out x --count 1 --size 16x16 -q; " PREDICT("rooms") "x/test", 3, NULL,
+     "expected 32x40 pixels|as in training, got 16x16"},
+    {"$B data make sunrgbd --out x --count 1 --size 16x16 -q; " PREDICT("rooms") "x/test --resize", 0,
+     "x/test/rgb/00000.png", NULL},
+    {PREDICT("fashion") "$M/d/test/rgb/00000.png", 3, NULL, "expected 86x86 pixels with 1 channel, got 32x40 with 3"},
+    {PREDICT("fashion") "$M/f/t10k-86-labels-idx1-ubyte", 3, NULL, "labels-idx1-ubyte: expected images of 86x86"},
+    {"head -c 5000 $M/m/0_dB_fan/fan/id_00/normal/00000000.wav > cut.wav; " PREDICT("fans") "cut.wav", 3, NULL,
+     "cut.wav: |cut short"},
+    {PREDICT("fans") "$M/d/class_names.txt", 3, NULL, "class_names.txt: "},
+    {PREDICT("fans") "--resize $M/m/0_dB_fan/fan/id_00/normal/00000000.wav", 2, NULL, "resize: expected with images"},
+    {PREDICT("rooms") ROOM(1) "--out /proc/nowhere/y", 7, "00001.png", "/proc/nowhere"},
+    {PREDICT("rooms") ROOM(1) "> /dev/full", 7, NULL, "No space left"},
+    {PREDICT("nosuch") ROOM(1), 4, NULL, "nosuch: could not open"},
+};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+/* The share of first rows whose class is the label is the accuracy that eval finds. */
+static void agrees_with_eval(void **state) {
+    size_t index;
+    json_t *row, *rows = shell_json(PREDICT("rooms") "--data $M/d --split train --top 1 -o json");
+    double right = 0;
+    (void)state;
+    json_array_foreach(rows, index, row) {
+        right +=
+            !strcmp(json_string_value(json_object_get(row, "name")), json_string_value(json_object_get(row, "label")));
+        assert_int_equal(json_integer_value(json_object_get(row, "rank")), 1);
+    }
+    assert_int_equal(json_array_size(rows), 40);
+    right /= (double)json_array_size(rows);
+    json_decref(rows);
+    assert_int_equal(shell_run("$B eval $M/rooms --data $M/d --split train --what streams -o csv" QUICK), 0);
+    char *out = shell_read("out"), *line = strchr(out, '\n');
+    assert_non_null(line);
+    double accuracy = strtod(strchr(line, ',') + 1, NULL);
+    if (!(fabs(accuracy - right) < 1e-9)) fail_msg("eval says %g, predict %g: %s", accuracy, right, out);
+    assert_true(right > 0);
+    free(out);
+}
+
+/* The probabilities of all classes add up to one, and fall. */
+static void probabilities(void **state) {
+    size_t index;
+    json_t *row, *rows = shell_json(PREDICT("rooms") ROOM(2) "--top 15 -o json");
+    double sum = 0, before = 1;
+    (void)state;
+    json_array_foreach(rows, index, row) {
+        double p = json_number_value(json_object_get(row, "probability"));
+        assert_true(p > 0 && p <= before);
+        sum += before = p;
+    }
+    assert_int_equal(json_array_size(rows), 15);
+    assert_true(fabs(sum - 1) < 1e-6);
+    json_decref(rows);
+}
+
+static int begin(void **state) {
+    (void)state;
+    if (shell_begin(BRAID_PROGRAM)) return 1;
+    setenv("M", "../made", 1);
+    return shell_run(MAKE);
+}
+
+int main(void) {
+    static struct CMUnitTest tests[COMMANDS + 2];
+    for (size_t i = 0; i < COMMANDS; i++)
+        tests[i] = (struct CMUnitTest){
+            .name = commands[i].line, .test_func = shell_expect, .initial_state = (void *)&commands[i]};
+    tests[COMMANDS] = (struct CMUnitTest)cmocka_unit_test(agrees_with_eval);
+    tests[COMMANDS + 1] = (struct CMUnitTest)cmocka_unit_test(probabilities);
+    return cmocka_run_group_tests(tests, begin, shell_end);
+}
