@@ -3,35 +3,22 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
-
-#include "kernels/cuda/bn_launch.h"
-#include "kernels/cuda/bn_apply.h"
-#include "kernels/cuda/tile/shape.h"
+#include "kernels/cuda/pixels_launch.h"
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    static const launch_names names = {"bn_apply_f32", "bn_apply_f16", "bn_apply_bf16"};
-    struct bn_apply_args args;
+    static const pixels_kernel functions = {"bn_apply", {"bn_apply_f32", "bn_apply_f16", "bn_apply_bf16"}};
+    struct pixel_args args;
     (void)state;
-    memset(&args, 0, sizeof args);
-    if (!bn_fill_pixels(&args.pixels, p)) return fail(BRAID_ERROR_ARGUMENT, "bn_apply: %s", launch_too_large);
+    pixels_begin(&args, p);
+    args.activation = BRAID_ACTIVATION_NONE;
     for (int i = 0; i < p->streams; i++) {
-        args.plane[i] = (struct bn_apply_plane){
-            .x = b->plane[BN_APPLY_X][i],
-            .scale = b->plane[BN_APPLY_SCALE][i],
-            .shift = b->plane[BN_APPLY_SHIFT][i],
-            .mask = b->plane[BN_APPLY_MASK][i],
-            .y = b->plane[BN_APPLY_Y][i],
-            .pitch = p->in_pitch[i],
-            .channels = p->in_channels[i],
-        };
+        args.plane[i].x = b->plane[BN_APPLY_X][i];
+        args.plane[i].scale = b->plane[BN_APPLY_SCALE][i];
+        args.plane[i].shift = b->plane[BN_APPLY_SHIFT][i];
+        args.plane[i].mask = b->plane[BN_APPLY_MASK][i];
+        args.plane[i].y = b->plane[BN_APPLY_Y][i];
     }
-    return cuda_launch(d, &(cuda_call){.stem = "bn_apply",
-                                       .function = launch_name(&names, p->dtype),
-                                       .blocks = args.pixels.first_block[BRAID_MAX_PLANES],
-                                       .threads = BLOCK_THREADS,
-                                       .args = &args,
-                                       .args_bytes = sizeof args});
+    return pixels_launch(&args, p, p->size, d, &functions);
 }
 
-const kernel_functions bn_apply__cuda_direct = {.supports = bn_refuses_pixels, .cost = launch_cost, .launch = launch};
+const kernel_functions bn_apply__cuda_direct = {.supports = pixels_refuse, .cost = launch_cost, .launch = launch};

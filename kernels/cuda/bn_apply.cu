@@ -1,36 +1,84 @@
 /*
- * bn_apply: y = x * scale + shift, channel by channel; zeros for blanked samples and for the lanes
- * between the channels and the pitch.
+ * bn_apply, bn_act and bn_add_act forward: y = f(x * scale + shift + z), channel by channel. z may be missing, or have
+ * a scale and a shift of its own. Zeros for blanked samples and for the lanes between the channels and the pitch.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/bn_apply.h"
-#include "kernels/cuda/tile/number.cuh"
+#include "kernels/cuda/tile/act.cuh"
 #include "kernels/cuda/tile/pixels.cuh"
 
-template <class number> static __device__ __forceinline__ void bn_apply(const bn_apply_args &args) {
-    const pixel_work work = pixel_work_find(args.pixels);
-    const bn_apply_plane &plane = args.plane[work.plane];
-    const bool blanked = mask_blanks(plane.mask, work.sample);
-    for (int64_t pixel = work.begin; pixel < work.end; pixel += work.step) {
-        for (int64_t c = work.lane; c < plane.pitch; c += work.lanes) {
-            const int64_t at = pixel * plane.pitch + c;
-            float value = 0;
-            if (c < plane.channels && !blanked)
-                value = load((const number *)plane.x + at) * plane.scale[c] + plane.shift[c];
-            store((number *)plane.y + at, value);
-        }
+template <class number, int width> struct bn_apply : pixel_body<number, width> {
+    typedef pack<number, width> inputs;
+    float scale[width], shift[width];
+    using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ void begin(int64_t c) {
+        pack_channels(scale, this->plane.scale + c, this->plane.channels - c);
+        pack_channels(shift, this->plane.shift + c, this->plane.channels - c);
     }
+    __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
+    __device__ __forceinline__ void make(const inputs &x, int64_t, int64_t c, int64_t at) const {
+        float value[width];
+        pack_open(value, x);
+#pragma unroll
+        for (int j = 0; j < width; j++) value[j] = act_value(this->args.activation, value[j] * scale[j] + shift[j]);
+        this->put(this->plane.y, at, value, c);
+    }
+    __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }
+};
+
+template <class number, int width> struct bn_add_act : bn_apply<number, width> {
+    struct inputs {
+        pack<number, width> x, z;
+    };
+    float zscale[width];
+    using bn_apply<number, width>::bn_apply;
+    __device__ __forceinline__ void begin(int64_t c) {
+        const int64_t inside = this->plane.channels - c;
+        bn_apply<number, width>::begin(c);
+        if (!this->plane.zscale) return;
+        float zshift[width];
+        pack_channels(zscale, this->plane.zscale + c, inside);
+        pack_channels(zshift, this->plane.zshift + c, inside);
+#pragma unroll
+        for (int j = 0; j < width; j++) this->shift[j] += zshift[j];
+    }
+    __device__ __forceinline__ void fetch(inputs &in, int64_t at) const {
+        in.x = this->take(this->plane.x, at);
+        in.z = this->take(this->plane.z, at);
+    }
+    __device__ __forceinline__ void make(const inputs &in, int64_t, int64_t c, int64_t at) const {
+        float value[width], z[width];
+        pack_open(value, in.x);
+        pack_open(z, in.z);
+#pragma unroll
+        for (int j = 0; j < width; j++) {
+            const float residual = this->plane.zscale ? z[j] * zscale[j] : z[j];
+            value[j] = act_value(BRAID_ACTIVATION_RELU, value[j] * this->scale[j] + this->shift[j] + residual);
+        }
+        this->put(this->plane.y, at, value, c);
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_apply_f32(const __grid_constant__ pixel_args args) {
+    pixels_kernel<bn_apply, f32>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_apply_f32(const __grid_constant__ bn_apply_args args) {
-    bn_apply<f32>(args);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_apply_f16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<bn_apply, f16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_apply_f16(const __grid_constant__ bn_apply_args args) {
-    bn_apply<f16>(args);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_apply_bf16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<bn_apply, bf16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_apply_bf16(const __grid_constant__ bn_apply_args args) {
-    bn_apply<bf16>(args);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_add_act_f32(const __grid_constant__ pixel_args args) {
+    pixels_kernel<bn_add_act, f32>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_add_act_f16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<bn_add_act, f16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_add_act_bf16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<bn_add_act, bf16>(args);
 }

@@ -1,53 +1,110 @@
 /*
- * bn_dapply: the gradient of the input of batch normalisation. The equations are in
- * src/ops/bn_dapply.c. Zeros for blanked samples and for the lanes between the channels and the pitch.
+ * bn_dapply: the gradient of the input of batch normalisation, for g = dy and for the gradients behind the activations
+ * of the fused ops. The equations are in src/ops/bn_dapply.c; with everything that is the same for all pixels of a
+ * channel gathered they read
+ *
+ *     dx = g * of_g + x * of_x + rest
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/bn_dapply.h"
+#include "kernels/cuda/tile/bn.cuh"
 #include "kernels/cuda/tile/mask.cuh"
-#include "kernels/cuda/tile/number.cuh"
 #include "kernels/cuda/tile/pixels.cuh"
 
-template <class number> static __device__ __forceinline__ void bn_dapply(const bn_dapply_args &args, int64_t *shared) {
-    const pixel_work work = pixel_work_find(args.pixels);
-    const bn_dapply_plane &plane = args.plane[work.plane];
-    const bool blanked = mask_blanks(plane.mask, work.sample);
-    float share = 0; /* 1 / active values; in evaluation the statistics do not depend on x */
-    if (args.pixels.train)
-        share = 1 / (float)(mask_active(plane.mask, args.pixels.batch, shared) * args.pixels.sample_pixels);
-    for (int64_t c = work.lane; c < plane.pitch; c += work.lanes) {
-        const bool inside = c < plane.channels && !blanked;
-        const float rstd = inside ? plane.rstd[c] : 0, scale = inside ? plane.gamma[c] * rstd : 0;
-        const float center = inside ? plane.center[c] : 0;
-        const float mean_term = inside ? plane.dbeta[c] * share : 0,
-                    slope = inside ? rstd * plane.dgamma[c] * share : 0;
-        for (int64_t pixel = work.begin; pixel < work.end; pixel += work.step) {
-            const int64_t at = pixel * plane.pitch + c;
-            float value = 0;
-            if (inside) {
-                value = load((const number *)plane.dy + at);
-                if (args.pixels.train)
-                    value = value - mean_term - (load((const number *)plane.x + at) - center) * slope;
-                value *= scale;
-            }
-            store((number *)plane.dx + at, value);
+template <template <class, int> class gradient> struct dapply_of {
+    template <class number, int width> struct body : gradient<number, width> {
+        typedef typename gradient<number, width>::inputs inputs;
+        float of_g[width], of_x[width], rest[width];
+        float share; /* 1 / active values; in evaluation 0, for the statistics do not depend on x */
+        __device__ __forceinline__ body(const pixel_args &all, int i) : gradient<number, width>(all, i), share(0) {
+            const int64_t active = mask_active(this->plane.mask, all.map.batch);
+            if (all.train) share = 1 / (float)(active * all.map.sample_pixels);
         }
-    }
+        __device__ __forceinline__ void begin(int64_t c) {
+            const int64_t inside = this->plane.channels - c;
+            float rstd[width], sum[width];
+            gradient<number, width>::begin(c);
+            pack_channels(rstd, this->plane.rstd + c, inside);
+            pack_channels(of_g, this->plane.gamma + c, inside);
+            pack_channels(of_x, this->plane.dgamma + c, inside);
+            pack_channels(rest, this->plane.center + c, inside);
+            pack_channels(sum, this->plane.dbeta + c, inside);
+#pragma unroll
+            for (int j = 0; j < width; j++) {
+                of_g[j] *= rstd[j];
+                of_x[j] *= -of_g[j] * rstd[j] * share;
+                rest[j] = -of_x[j] * rest[j] - of_g[j] * sum[j] * share;
+            }
+        }
+        __device__ __forceinline__ void make(const inputs &in, int64_t pixel, int64_t c, int64_t at) const {
+            float g[width], x[width];
+            this->gradient_at(g, x, in, pixel, c);
+            if (this->plane.dz) this->put(this->plane.dz, at, g, c);
+#pragma unroll
+            for (int j = 0; j < width; j++) {
+                g[j] *= of_g[j];
+                if (this->args.train) g[j] += x[j] * of_x[j] + rest[j];
+            }
+            this->put(this->plane.dx, at, g, c);
+        }
+        __device__ __forceinline__ void blank(int64_t at) const {
+            this->clear(this->plane.dx, at);
+            if (this->plane.dz) this->clear(this->plane.dz, at);
+        }
+    };
+};
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_dapply_f32(const __grid_constant__ pixel_args args) {
+    pixels_kernel<dapply_of<gradient_plain>::body, f32>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_dapply_f32(const __grid_constant__ bn_dapply_args args) {
-    __shared__ int64_t shared[BLOCK_THREADS];
-    bn_dapply<f32>(args, shared);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_dapply_f16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<dapply_of<gradient_plain>::body, f16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_dapply_f16(const __grid_constant__ bn_dapply_args args) {
-    __shared__ int64_t shared[BLOCK_THREADS];
-    bn_dapply<f16>(args, shared);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_dapply_bf16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<dapply_of<gradient_plain>::body, bf16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_act_dapply_f32(const __grid_constant__ pixel_args args) {
+    pixels_kernel<dapply_of<gradient_act>::body, f32>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_act_dapply_f16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<dapply_of<gradient_act>::body, f16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
-    bn_dapply_bf16(const __grid_constant__ bn_dapply_args args) {
-    __shared__ int64_t shared[BLOCK_THREADS];
-    bn_dapply<bf16>(args, shared);
+    bn_act_dapply_bf16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<dapply_of<gradient_act>::body, bf16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    bn_add_act_dapply_f32(const __grid_constant__ pixel_args args) {
+    pixels_kernel<dapply_of<gradient_add_act>::body, f32>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    bn_add_act_dapply_f16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<dapply_of<gradient_add_act>::body, f16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    bn_add_act_dapply_bf16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<dapply_of<gradient_add_act>::body, bf16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    bn_act_pool_dapply_f32(const __grid_constant__ pixel_args args) {
+    pixels_kernel<dapply_of<gradient_pool>::body, f32>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    bn_act_pool_dapply_f16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<dapply_of<gradient_pool>::body, f16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    bn_act_pool_dapply_bf16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<dapply_of<gradient_pool>::body, bf16>(args);
 }

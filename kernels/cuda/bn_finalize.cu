@@ -18,12 +18,11 @@ static __device__ __forceinline__ void move_running(const bn_finalize_plane &pla
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_finalize(const __grid_constant__ bn_finalize_args args) {
-    __shared__ int64_t shared[BLOCK_THREADS];
     const int64_t batches = *args.batches;
     const float factor = args.cumulative ? 1 / (float)(batches + 1) : args.momentum;
     for (int i = 0; i < args.planes; i++) {
         const bn_finalize_plane &plane = args.plane[i];
-        const int64_t count = mask_active(plane.mask, args.batch, shared) * args.sample_pixels;
+        const int64_t count = mask_active(plane.mask, args.batch) * args.sample_pixels;
         for (int64_t c = threadIdx.x; c < plane.channels; c += BLOCK_THREADS) {
             const float center = args.train ? plane.mean[c] : plane.running_mean[c];
             const float rstd = 1 / sqrtf((args.train ? plane.var[c] : plane.running_var[c]) + args.eps);

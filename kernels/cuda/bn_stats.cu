@@ -1,16 +1,12 @@
 /*
- * bn_stats: mean and biased variance of every channel over the active pixels. A thread takes eight
- * pixels at a time, finds their mean and then their distances from it, and adds that piece to what it
- * has; a large mean costs no digits, and there is one division for eight pixels. Pieces are added in
- * an order that depends on the problem alone.
+ * bn_stats: mean and biased variance of every channel over the active pixels. A thread takes four pixels at a time,
+ * finds their mean and then their distances from it, and adds that piece to what it has; a large mean costs no digits.
+ * Pieces are added in an order that depends on the problem alone.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/bn_stats.h"
+#include "kernels/cuda/sums.h"
 #include "kernels/cuda/tile/columns.cuh"
-#include "kernels/cuda/tile/number.cuh"
-
-#define PIECE 8 /* pixels that a thread loads at once */
 
 static __device__ __forceinline__ bn_moments add(const bn_moments &a, const bn_moments &b) {
     if (a.count == 0) return b;
@@ -24,76 +20,52 @@ static __device__ __forceinline__ bn_moments add(const bn_moments &a, const bn_m
     return both;
 }
 
-/* The moments of up to PIECE values. */
-static __device__ __forceinline__ bn_moments moments_of(const float *value, const bool *valid) {
-    bn_moments piece = {0, 0, 0};
-    float sum = 0;
-    for (int j = 0; j < PIECE; j++) {
-        if (!valid[j]) continue;
-        piece.count += 1;
-        sum += value[j];
-    }
-    if (piece.count == 0) return piece;
-    piece.mean = sum / piece.count;
-    for (int j = 0; j < PIECE; j++) {
-        const float distance = value[j] - piece.mean;
-        if (valid[j]) piece.square += distance * distance;
-    }
-    return piece;
-}
-
-template <class number> static __device__ __forceinline__ void bn_stats(const bn_stats_args &args, bn_moments *shared) {
-    const column_work work = column_first(args.columns);
-    const bn_stats_plane &plane = args.plane[work.plane];
-    const number *x = (const number *)plane.x + work.channel;
-    bn_moments mine = {0, 0, 0};
-    for (int64_t pixel = work.begin; pixel < work.end && work.channel < plane.channels; pixel += PIECE * work.step) {
-        float value[PIECE];
-        bool valid[PIECE];
+template <class number, int width> struct moments : pixel_body<number, width> {
+    typedef bn_moments sum;
+    typedef pack<number, width> inputs;
+    static const int ahead = 4;
+    using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
+    __device__ __forceinline__ void include(sum (&mine)[width], const inputs (&x)[ahead], const bool (&live)[ahead],
+                                            int64_t, int32_t, int64_t) const {
+        float count = 0;
+        for (int p = 0; p < ahead; p++) count += live[p] ? 1.0f : 0.0f;
+        if (count == 0) return;
 #pragma unroll
-        for (int j = 0; j < PIECE; j++) {
-            const int64_t at = pixel + j * work.step;
-            valid[j] =
-                at < work.end && !(plane.mask && mask_blanks(plane.mask, divide(at, args.columns.sample_pixels)));
-            value[j] = valid[j] ? load(x + at * plane.pitch) : 0;
+        for (int j = 0; j < width; j++) {
+            sum piece = {count, 0, 0};
+            for (int p = 0; p < ahead; p++) piece.mean += live[p] ? load(&x[p].at[j]) : 0;
+            piece.mean /= count;
+            for (int p = 0; p < ahead; p++) {
+                const float distance = live[p] ? load(&x[p].at[j]) - piece.mean : 0;
+                piece.square += distance * distance;
+            }
+            mine[j] = add(mine[j], piece);
         }
-        mine = add(mine, moments_of(value, valid));
     }
-    const int32_t lanes = args.columns.lanes[work.plane];
-    const bn_moments sum = column_add_rows(shared, mine, lanes);
-    if ((int32_t)threadIdx.x < lanes && work.channel < plane.channels) {
-        args.workspace[column_at(args.columns, work, work.part)] = sum;
-    }
-}
+};
 
 /* The second launch. */
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_parts(const __grid_constant__ bn_stats_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_parts(const __grid_constant__ pixel_args args) {
     __shared__ bn_moments shared[BLOCK_THREADS];
-    const column_work work = column_second(args.columns);
-    const bn_stats_plane &plane = args.plane[work.plane];
-    bn_moments mine = {0, 0, 0};
-    for (int64_t part = work.begin; part < work.end && work.channel < plane.channels; part += work.step) {
-        mine = add(mine, args.workspace[column_at(args.columns, work, part)]);
-    }
-    const int32_t lanes = args.columns.lanes[work.plane];
-    const bn_moments sum = column_add_rows(shared, mine, lanes);
-    if ((int32_t)threadIdx.x < lanes && work.channel < plane.channels) {
-        plane.mean[work.channel] = sum.mean;
-        plane.var[work.channel] = sum.count > 0 ? sum.square / sum.count : 0;
-    }
+    const column_work work = column_second(args);
+    const bn_moments sum = columns_add_parts(args, work, shared);
+    if (!column_is_last(args, work)) return;
+    args.plane[work.plane].mean[work.channel] = sum.mean;
+    args.plane[work.plane].var[work.channel] = sum.count > 0 ? sum.square / sum.count : 0;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_f32(const __grid_constant__ bn_stats_args args) {
-    __shared__ bn_moments shared[BLOCK_THREADS];
-    bn_stats<f32>(args, shared);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_f32(const __grid_constant__ pixel_args args) {
+    __shared__ bn_moments shared[widest<f32>::width * BLOCK_THREADS];
+    columns_kernel<moments, f32>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_f16(const __grid_constant__ bn_stats_args args) {
-    __shared__ bn_moments shared[BLOCK_THREADS];
-    bn_stats<f16>(args, shared);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_f16(const __grid_constant__ pixel_args args) {
+    __shared__ bn_moments shared[widest<f16>::width * BLOCK_THREADS];
+    columns_kernel<moments, f16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_bf16(const __grid_constant__ bn_stats_args args) {
-    __shared__ bn_moments shared[BLOCK_THREADS];
-    bn_stats<bf16>(args, shared);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_bf16(const __grid_constant__ pixel_args args) {
+    __shared__ bn_moments shared[widest<bf16>::width * BLOCK_THREADS];
+    columns_kernel<moments, bf16>(args, shared);
 }

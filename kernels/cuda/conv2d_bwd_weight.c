@@ -21,11 +21,6 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     return size_array(elements, sizeof(float), "partial weight gradients", workspace_bytes);
 }
 
-static void destroy(device *d, void *state) {
-    (void)d;
-    (void)state;
-}
-
 static const char *supports(const braid_problem *p, const device *d) {
     const char *reason = conv2d_refuses(p, d);
     for (int i = 0; i < p->streams && !reason; i++) {
@@ -76,4 +71,4 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
 }
 
 const kernel_functions conv2d_bwd_weight__cuda_direct = {
-    .supports = supports, .cost = launch_cost, .create = create, .launch = launch, .destroy = destroy};
+    .supports = supports, .cost = launch_cost, .create = create, .launch = launch, .destroy = launch_destroy};

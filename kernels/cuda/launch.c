@@ -14,6 +14,17 @@ const char *launch_name(const launch_names *names, braid_dtype dtype) {
 
 int64_t launch_tiles(int64_t length, int64_t tile) { return length / tile + (length % tile != 0); }
 
+int32_t launch_lanes(int64_t threads, int32_t most) {
+    int32_t lanes = 1;
+    while (lanes < most && lanes < threads) lanes *= 2;
+    return lanes;
+}
+
+void launch_destroy(device *d, void *state) {
+    (void)d;
+    (void)state;
+}
+
 int launch_schedule(int32_t first_block[BRAID_MAX_PLANES + 1], const int64_t blocks[BRAID_MAX_PLANES], int planes) {
     int64_t total = 0;
     for (int i = 0; i < planes; i++) {

@@ -21,6 +21,12 @@ const char *launch_name(const launch_names *names, braid_dtype dtype);
 
 int64_t launch_tiles(int64_t length, int64_t tile); /* length / tile, rounded up */
 
+/* Threads side by side: the smallest power of two that covers them, at most `most`. */
+int32_t launch_lanes(int64_t threads, int32_t most);
+
+/* `destroy` of kernels that keep nothing. */
+void launch_destroy(device *d, void *state);
+
 /* Sums up the blocks of the planes: those of plane i are first_block[i] up to first_block[i + 1]. False where
  * they are too many for one launch. */
 int launch_schedule(int32_t first_block[BRAID_MAX_PLANES + 1], const int64_t blocks[BRAID_MAX_PLANES], int planes);

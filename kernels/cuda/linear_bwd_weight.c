@@ -16,12 +16,10 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     return conv2d_bwd_weight__cuda_direct.create(&conv, d, state, workspace_bytes);
 }
 
-static void destroy(device *d, void *state) { conv2d_bwd_weight__cuda_direct.destroy(d, state); }
-
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     braid_problem conv = linear_conv2d(p);
     return conv2d_bwd_weight__cuda_direct.launch(&conv, d, state, b);
 }
 
 const kernel_functions linear_bwd_weight__cuda_direct = {
-    .supports = supports, .cost = launch_cost, .create = create, .launch = launch, .destroy = destroy};
+    .supports = supports, .cost = launch_cost, .create = create, .launch = launch, .destroy = launch_destroy};

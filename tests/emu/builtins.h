@@ -13,6 +13,7 @@
 #define __global__
 #define __device__
 #define __forceinline__ inline
+#define __noinline__ __attribute__((noinline, unused))
 #define __launch_bounds__(threads)
 #define __grid_constant__
 #define __align__(bytes) alignas(bytes)

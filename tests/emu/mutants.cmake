@@ -50,14 +50,78 @@ emu_mutant(linear_bwd_weight_dropped_part weight_sum.cu weight_sum linear_bwd_we
 emu_mutant(bn_stats_dropped_pixel tile/columns.cuh bn_stats bn_stats__cuda_direct
            "last < columns.pixels ? last : columns.pixels" "last < columns.pixels ? last : columns.pixels - 1")
 emu_mutant(bn_stats_missing_barrier tile/columns.cuh bn_stats bn_stats__cuda_direct
-           "shared[threadIdx.x + half]);\n        __syncthreads();" "shared[threadIdx.x + half]);")
+           "            }\n        }\n        __syncthreads();" "            }\n        }")
+emu_mutant(bn_stats_wrong_lane tile/columns.cuh bn_stats bn_stats__cuda_direct
+           "if (work.channel + j < plane.channels) to[j]" "if (work.channel + j < plane.pitch) to[j]")
 emu_mutant(bn_sums_stuck_barrier tile/columns.cuh bn_sums bn_sums__cuda_direct
-           "shared[threadIdx.x] = mine;" "if (threadIdx.x == 255) return mine;\n    shared[threadIdx.x] = mine;")
-emu_mutant(bn_apply_unwritten_tail bn_apply.cu bn_apply bn_apply__cuda_direct
-           "c < plane.pitch" "c < plane.channels")
-emu_mutant(bn_apply_out_of_range bn_apply.cu bn_apply bn_apply__cuda_direct
+           "    __syncthreads();\n    for" "    if (threadIdx.x == 255) return;\n    __syncthreads();\n    for")
+emu_mutant(bn_apply_short_row tile/pixels.cuh bn_apply bn_apply__cuda_direct
+           "c < pitch;" "c < of.plane.channels;")
+emu_mutant(bn_apply_beyond_the_end tile/pixels.cuh bn_apply bn_apply__cuda_direct
            "pixel < work.end" "pixel < work.end + 100000")
 emu_mutant(bn_dapply_wrong_count bn_dapply.cu bn_dapply bn_dapply__cuda_direct
-           "mask_active(plane.mask, args.pixels.batch, shared)" "args.pixels.batch")
+           "mask_active(this->plane.mask, all.map.batch)" "all.map.batch")
 emu_mutant(bn_finalize_early_count bn_finalize.cu bn_finalize bn_finalize__cuda_direct
            "const float factor" "if (args.train) *args.batches = batches + 1;\n    const float factor")
+emu_mutant(act_fwd_second_pixel tile/pixels.cuh act_fwd act_fwd__cuda_direct
+           "pixel += ahead * work.step" "pixel += (ahead + 1) * work.step")
+emu_mutant(act_bwd_data_open_relu tile/act.cuh act_bwd_data act_bwd_data__cuda_direct
+           "x <= 0 ? 0 : dy" "x < 0 ? 0 : dy")
+emu_mutant(add_unaligned tile/pixels.cuh add add__cuda_direct
+           "work.lane * body::lanes" "work.lane")
+emu_mutant(cast_wrong_format cast.cu cast cast__cuda_direct
+           "pack_write((bf16 *)y" "pack_write((f16 *)y")
+emu_mutant(dropout_shared_block dropout.cu dropout dropout_fwd__cuda_direct
+           "j > 0 && number_at % 4 == 0" "j > 0 && number_at % 8 == 0")
+emu_mutant(dropout_wrong_stream dropout.cu dropout dropout_bwd_data__cuda_direct
+           "* 16 + (uint64_t)this->index" "* 16")
+emu_mutant(maxpool_fwd_wrong_tap tile/window.cuh maxpool_fwd maxpool_fwd__cuda_direct
+           "left + s * window.dilation[1]" "left + s")
+emu_mutant(maxpool_bwd_data_last_of_equals tile/window.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
+           "!(value[j] > best.value[j])" "!(value[j] >= best.value[j])")
+emu_mutant(maxpool_bwd_data_missing_window tile/window.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
+           "r = window.filter[0] - 1; r >= 0" "r = window.filter[0] - 1; r > 0")
+emu_mutant(avgpool_fwd_missing_barrier tile/columns.cuh avgpool_fwd avgpool_fwd__cuda_direct
+           "            }\n        }\n        __syncthreads();" "            }\n        }")
+emu_mutant(avgpool_fwd_unwritten_tail avgpool_fwd.cu avgpool_fwd avgpool_fwd__cuda_direct
+           "lanes || c >= plane.pitch" "lanes || c >= plane.channels")
+emu_mutant(avgpool_bwd_data_wrong_window tile/window.cuh avgpool_bwd_data avgpool_bwd_data__cuda_direct
+           "(at + 1) * of + size - 1" "(at + 1) * of")
+emu_mutant(bn_act_fwd_wrong_channel bn_apply.cu bn_apply bn_act_fwd__cuda_direct
+           "pack_channels(shift, this->plane.shift + c," "pack_channels(shift, this->plane.shift,")
+emu_mutant(bn_add_act_fwd_residual bn_apply.cu bn_apply bn_add_act_fwd__cuda_direct
+           "this->shift[j] += zshift[j]" "this->shift[j] = zshift[j]")
+emu_mutant(bn_add_act_bwd_data_unwritten bn_dapply.cu bn_dapply bn_add_act_bwd_data__cuda_direct
+           "if (this->plane.dz) this->clear(this->plane.dz, at);" ";")
+emu_mutant(bn_act_bwd_weight_dropped_part tile/columns.cuh bn_sums bn_act_bwd_weight__cuda_direct
+           "work.end = columns.parts" "work.end = columns.parts - 1")
+emu_mutant(bn_act_pool_bwd_data_open_relu tile/bn.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
+           "act_gradient(this->args.activation, x[j] * scale[j]" "act_gradient(BRAID_ACTIVATION_NONE, x[j] * scale[j]")
+emu_mutant(softmax_xent_fwd_missing_barrier tile/rows.cuh class_loss softmax_xent_fwd__cuda_direct
+           "+ half];\n        __syncthreads();" "+ half];")
+emu_mutant(softmax_xent_bwd_data_early_reuse tile/rows.cuh class_loss softmax_xent_bwd_data__cuda_direct
+           "    __syncthreads(); /* nobody reads it any more */\n" "")
+emu_mutant(softmax_xent_bwd_data_unwritten_tail class_loss.cu class_loss softmax_xent_bwd_data__cuda_direct
+           "c < args.pitch; c += args.lanes" "c < args.classes; c += args.lanes")
+emu_mutant(focal_fwd_wrong_row class_loss.cu class_loss focal_fwd__cuda_direct
+           "(int32_t)threadIdx.x / args.lanes;" "(int32_t)threadIdx.x % args.lanes;")
+emu_mutant(focal_bwd_data_ignored class_loss.cu class_loss focal_bwd_data__cuda_direct
+           "if (label >= 0) weight +=" "weight +=")
+emu_mutant(mse_fwd_dropped_block totals.cu totals mse_fwd__cuda_direct
+           "args.map.first_block[i] + (int32_t)threadIdx.x" "args.map.first_block[i] + 1 + (int32_t)threadIdx.x")
+emu_mutant(mse_bwd_data_wrong_count mse_bwd_data.cu mse_bwd_data mse_bwd_data__cuda_direct
+           "(double)this->plane.channels" "(double)this->plane.pitch")
+emu_mutant(balance_fwd_missing_barrier tile/rows.cuh totals balance_fwd__cuda_direct
+           "+ half];\n        __syncthreads();" "+ half];")
+emu_mutant(balance_bwd_data_wrong_norm balance_bwd_data.cu balance_bwd_data balance_bwd_data__cuda_direct
+           "all.norms[i]" "all.norms[0]")
+emu_mutant(sgd_wrong_segment update.cu update sgd__cuda_direct
+           "args.segments[2 * middle] <= element" "args.segments[2 * middle] > element")
+emu_mutant(adam_missing_barrier update.cu update adam__cuda_direct
+           "    }\n    __syncthreads();\n    const update_factors" "    }\n    const update_factors")
+emu_mutant(adamw_unwritten_tail update.cu update adamw__cuda_direct
+           "4 * pack >= args.count" "4 * pack + 3 >= args.count")
+emu_mutant(rmsprop_frozen update.cu update rmsprop__cuda_direct
+           "hyper[2] == 0 || " "")
+emu_mutant(clip_norm_dropped_pack clip_norm.cu clip_norm clip_norm__cuda_direct
+           "pack += args.blocks * BLOCK_THREADS" "pack += (args.blocks + 1) * BLOCK_THREADS")

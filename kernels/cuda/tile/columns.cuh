@@ -1,66 +1,147 @@
 /*
- * The threads of a block as rows of channels, and sums over its rows in a fixed order.
+ * Sums over pixels, channel by channel, in two launches and in an order that depends on the problem alone. What is
+ * summed comes as a body:
+ *
+ *     sum                            its type, with an add(); all its numbers are 0 at first
+ *     begin(c)                       readies channels c to c + width - 1
+ *     fetch(inputs, at)              takes the element at `at` and its neighbours from memory
+ *     include(sums, inputs, live, pixel, step, c)
+ *                                    adds pixels pixel, pixel + step, ...: those that are live
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef BRAID_KERNELS_CUDA_TILE_COLUMNS_CUH
 #define BRAID_KERNELS_CUDA_TILE_COLUMNS_CUH
 
-#include "kernels/cuda/bn.h"
-#include "kernels/cuda/tile/schedule.cuh"
-#include "kernels/cuda/tile/shape.h"
+#include "kernels/cuda/tile/pixels.cuh"
 
 /* What a thread of a column sum has to do. */
 struct column_work {
     int plane;
-    int32_t channel; /* of the plane; may be beyond its last */
-    int32_t part;
+    int32_t channel; /* the first of its channels; may be beyond the last of the plane */
+    int32_t part, lanes;
     int64_t begin, end; /* its pixels: begin, begin + step, ... before end */
     int32_t step;
 };
 
 /* The work of this thread in the first launch. */
-static __device__ __forceinline__ column_work column_first(const bn_columns &columns) {
+static __device__ __forceinline__ column_work column_first(const pixel_args &args, int pack_width) {
+    const pixel_columns &columns = args.columns;
     column_work work;
-    work.plane = schedule_plane(columns.first_block, columns.planes);
-    const int32_t lanes = columns.lanes[work.plane], tile = (int32_t)blockIdx.x - columns.first_block[work.plane];
+    work.plane = schedule_plane(columns.first_block, args.planes);
+    work.lanes = columns.lanes[work.plane];
+    const int32_t width = columns.vector[work.plane] ? pack_width : 1;
+    const int32_t tile = (int32_t)blockIdx.x - columns.first_block[work.plane];
     work.part = tile % columns.parts;
-    work.channel = tile / columns.parts * lanes + (int32_t)threadIdx.x % lanes;
-    work.step = BLOCK_THREADS / lanes;
+    work.channel = (tile / columns.parts * work.lanes + (int32_t)threadIdx.x % work.lanes) * width;
+    work.step = BLOCK_THREADS / work.lanes;
     const int64_t first = work.part * columns.part_pixels, last = first + columns.part_pixels;
-    work.begin = first + (int32_t)threadIdx.x / lanes;
+    work.begin = first + (int32_t)threadIdx.x / work.lanes;
     work.end = last < columns.pixels ? last : columns.pixels;
     return work;
 }
 
 /* The work of this thread in the second launch: the same, with parts in place of pixels. */
-static __device__ __forceinline__ column_work column_second(const bn_columns &columns) {
+static __device__ __forceinline__ column_work column_second(const pixel_args &args) {
+    const pixel_columns &columns = args.columns;
     column_work work;
-    work.plane = schedule_plane(columns.first_tile, columns.planes);
-    const int32_t lanes = columns.lanes[work.plane];
+    work.plane = schedule_plane(columns.first_tile, args.planes);
+    work.lanes = columns.second_lanes[work.plane];
     work.part = 0;
-    work.channel = ((int32_t)blockIdx.x - columns.first_tile[work.plane]) * lanes + (int32_t)threadIdx.x % lanes;
-    work.step = BLOCK_THREADS / lanes;
-    work.begin = (int32_t)threadIdx.x / lanes;
+    work.channel =
+        ((int32_t)blockIdx.x - columns.first_tile[work.plane]) * work.lanes + (int32_t)threadIdx.x % work.lanes;
+    work.step = BLOCK_THREADS / work.lanes;
+    work.begin = (int32_t)threadIdx.x / work.lanes;
     work.end = columns.parts;
     return work;
 }
 
-/* Where the sums of a part and this thread's channel lie in the workspace. */
-static __device__ __forceinline__ int64_t column_at(const bn_columns &columns, const column_work &work, int64_t part) {
+/* Where the sums of a part and this thread's first channel lie in the workspace. */
+static __device__ __forceinline__ int64_t column_at(const pixel_columns &columns, const column_work &work,
+                                                    int64_t part) {
     return part * columns.first_channel[BRAID_MAX_PLANES] + columns.first_channel[work.plane] + work.channel;
 }
 
-/* Adds the rows of a block, halves upon halves: the first row gets the sum. Two kinds of sum, each with its add(). */
-template <class sum>
-static __device__ __forceinline__ sum column_add_rows(sum *shared, const sum &mine, int32_t lanes) {
-    shared[threadIdx.x] = mine;
+/* The plainest sum; others bring an add() of their own. */
+static __device__ __forceinline__ float add(float a, float b) { return a + b; }
+
+/* Adds the rows of a block, halves upon halves: the threads of the first row get the sums. `shared` has room for the
+ * sums of all threads. */
+template <class sum, int width>
+static __device__ __forceinline__ void column_add_rows(sum *shared, sum (&mine)[width], int32_t lanes) {
+#pragma unroll
+    for (int j = 0; j < width; j++) shared[j * BLOCK_THREADS + threadIdx.x] = mine[j];
     __syncthreads();
     for (int32_t half = BLOCK_THREADS / 2; half >= lanes; half /= 2) {
-        if ((int32_t)threadIdx.x < half) shared[threadIdx.x] = add(shared[threadIdx.x], shared[threadIdx.x + half]);
+        if ((int32_t)threadIdx.x < half) {
+#pragma unroll
+            for (int j = 0; j < width; j++) {
+                sum *at = shared + j * BLOCK_THREADS + threadIdx.x;
+                *at = add(*at, at[half]);
+            }
+        }
         __syncthreads();
     }
-    return shared[threadIdx.x];
+#pragma unroll
+    for (int j = 0; j < width; j++) mine[j] = shared[j * BLOCK_THREADS + threadIdx.x];
+}
+
+template <class body>
+static __device__ __forceinline__ void columns_run(const pixel_args &args, const column_work &work,
+                                                   typename body::sum *shared) {
+    const int ahead = body::ahead;
+    const pixel_columns &columns = args.columns;
+    body from(args, work.plane);
+    const pixel_plane &plane = from.plane;
+    const bool inside = work.channel < plane.channels;
+    typename body::sum mine[body::lanes] = {};
+    if (inside) from.begin(work.channel);
+    for (int64_t pixel = work.begin; pixel < work.end && inside; pixel += ahead * work.step) {
+        typename body::inputs in[ahead];
+        bool live[ahead];
+#pragma unroll
+        for (int j = 0; j < ahead; j++) {
+            const int64_t at = pixel + j * work.step;
+            live[j] = at < work.end && !(plane.mask && mask_blanks(plane.mask, divide(at, columns.sample_pixels)));
+            if (live[j]) from.fetch(in[j], at * plane.pitch + work.channel);
+        }
+        from.include(mine, in, live, pixel, work.step, work.channel);
+    }
+    column_add_rows(shared, mine, work.lanes);
+    if ((int32_t)threadIdx.x >= work.lanes) return;
+    typename body::sum *to = (typename body::sum *)columns.workspace + column_at(columns, work, work.part);
+#pragma unroll
+    for (int j = 0; j < body::lanes; j++) {
+        if (work.channel + j < plane.channels) to[j] = mine[j];
+    }
+}
+
+/* The first launch: the body with packs where the plane allows them. `shared` has room for the widest. */
+template <template <class, int> class body, class number>
+static __device__ __forceinline__ void columns_kernel(const pixel_args &args, typename body<number, 1>::sum *shared) {
+    const column_work work = column_first(args, widest<number>::width);
+    if (args.columns.vector[work.plane]) {
+        columns_run<body<number, widest<number>::width>>(args, work, shared);
+    } else {
+        columns_run<body<number, 1>>(args, work, shared);
+    }
+}
+
+/* The second launch: the sum of all parts of this thread's channel, for the threads of the first row. */
+template <class sum>
+static __device__ __forceinline__ sum columns_add_parts(const pixel_args &args, const column_work &work, sum *shared) {
+    sum mine[1] = {};
+    for (int64_t part = work.begin; part < work.end && work.channel < args.plane[work.plane].channels;
+         part += work.step) {
+        mine[0] = add(mine[0], ((const sum *)args.columns.workspace)[column_at(args.columns, work, part)]);
+    }
+    column_add_rows(shared, mine, work.lanes);
+    return mine[0];
+}
+
+/* True where this thread has the sum of a channel. */
+static __device__ __forceinline__ bool column_is_last(const pixel_args &args, const column_work &work) {
+    return (int32_t)threadIdx.x < work.lanes && work.channel < args.plane[work.plane].channels;
 }
 
 #endif

@@ -20,6 +20,42 @@ struct bf16 {
     uint16_t bits;
 };
 
+/* Reads and writes some bytes of global memory at once, 16 at most; the address is a multiple of that. The host version
+ * of this file stops where it is not. */
+template <int bytes> static __device__ __forceinline__ void read_bytes(void *to, const void *from) {
+    if (bytes % 16 == 0) {
+#pragma unroll
+        for (int j = 0; j < bytes / 16; j++) ((uint4 *)to)[j] = ((const uint4 *)from)[j];
+    } else if (bytes == 8) {
+        *(uint2 *)to = *(const uint2 *)from;
+    } else if (bytes == 4) {
+        *(uint32_t *)to = *(const uint32_t *)from;
+    } else {
+        *(uint16_t *)to = *(const uint16_t *)from;
+    }
+}
+
+/* In assembly, because the compiler takes a vector that was made piece by piece apart again. */
+template <int bytes> static __device__ __forceinline__ void write_bytes(void *to, const void *from) {
+    if (bytes % 16 == 0) {
+#pragma unroll
+        for (int j = 0; j < bytes / 16; j++) {
+            const uint4 word = ((const uint4 *)from)[j];
+            asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+                         :
+                         : "l"((uint4 *)to + j), "r"(word.x), "r"(word.y), "r"(word.z), "r"(word.w)
+                         : "memory");
+        }
+    } else if (bytes == 8) {
+        const uint2 word = *(const uint2 *)from;
+        asm volatile("st.global.v2.b32 [%0], {%1, %2};" : : "l"(to), "r"(word.x), "r"(word.y) : "memory");
+    } else if (bytes == 4) {
+        *(uint32_t *)to = *(const uint32_t *)from;
+    } else {
+        *(uint16_t *)to = *(const uint16_t *)from;
+    }
+}
+
 /* Denormals become a zero of the same sign. */
 static __device__ __forceinline__ float flush_denormal(float value) {
     float flushed;

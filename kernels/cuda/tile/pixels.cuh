@@ -1,36 +1,108 @@
 /*
- * Kernels that make one value for every element: a block has some pixels of one sample, its
- * threads lie side by side along the channels and then along the pixels.
+ * Kernels that make one value for every element: a block has some pixels of one sample, its threads lie side by side
+ * along the channels and then along the pixels. What is made comes as a body:
+ *
+ *     begin(c)              readies channels c to c + width - 1
+ *     fetch(inputs, at)     takes from memory what it needs of the element at `at` and its neighbours
+ *     make(inputs, pixel, c, at)
+ *                           makes their outputs; pixels are counted over all samples
+ *     blank(at)             writes zeros: the sample is blanked
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef BRAID_KERNELS_CUDA_TILE_PIXELS_CUH
 #define BRAID_KERNELS_CUDA_TILE_PIXELS_CUH
 
-#include "kernels/cuda/bn.h"
+#include "kernels/cuda/pixels.h"
+#include "kernels/cuda/tile/pack.cuh"
 #include "kernels/cuda/tile/schedule.cuh"
 #include "kernels/cuda/tile/shape.h"
 
-/* What a thread has to do: channels lane, lane + lanes, ... of pixels begin, begin + step, ... before end. */
+/* What a thread has to do: packs lane, lane + lanes, ... of pixels begin, begin + step, ... before end. */
 struct pixel_work {
     int plane;
     int64_t sample, begin, end;
     int32_t step, lane, lanes;
 };
 
-static __device__ __forceinline__ pixel_work pixel_work_find(const bn_pixels &pixels) {
+static __device__ __forceinline__ pixel_work pixel_work_find(const pixel_args &args) {
+    const pixel_map &map = args.map;
     pixel_work work;
-    work.plane = schedule_plane(pixels.first_block, pixels.planes);
-    const int32_t block = (int32_t)blockIdx.x - pixels.first_block[work.plane], blocks = pixels.blocks[work.plane];
+    work.plane = schedule_plane(map.first_block, args.planes);
+    const int32_t block = (int32_t)blockIdx.x - map.first_block[work.plane], blocks = map.blocks[work.plane];
     work.sample = block / blocks;
-    work.lanes = pixels.lanes[work.plane];
+    work.lanes = map.lanes[work.plane];
     work.lane = (int32_t)threadIdx.x % work.lanes;
     work.step = BLOCK_THREADS / work.lanes;
-    const int64_t first = block % blocks * pixels.chunk[work.plane], last = first + pixels.chunk[work.plane];
-    const int64_t origin = work.sample * pixels.sample_pixels;
+    const int64_t first = block % blocks * map.chunk[work.plane], last = first + map.chunk[work.plane];
+    const int64_t origin = work.sample * map.sample_pixels;
     work.begin = origin + first + (int32_t)threadIdx.x / work.lanes;
-    work.end = origin + (last < pixels.sample_pixels ? last : pixels.sample_pixels);
+    work.end = origin + (last < map.sample_pixels ? last : map.sample_pixels);
     return work;
 }
+
+/* What all bodies know. */
+template <class number, int width> struct pixel_body {
+    static const int lanes = width;
+    static const int ahead = 2; /* pixels that a thread has on their way from memory */
+    const pixel_args &args;
+    const pixel_plane &plane;
+    const int index; /* of the plane */
+    __device__ __forceinline__ pixel_body(const pixel_args &all, int i) : args(all), plane(all.plane[i]), index(i) {}
+    __device__ __forceinline__ void begin(int64_t) {}
+    /* Values of channels c and on to the pack at `at` of an output. */
+    __device__ __forceinline__ void put(void *to, int64_t at, const float (&values)[width], int64_t c) const {
+        pack_write((number *)to + at, values, plane.channels - c);
+    }
+    __device__ __forceinline__ pack<number, width> take(const void *from, int64_t at) const {
+        return pack_read<width>((const number *)from + at);
+    }
+    __device__ __forceinline__ void clear(void *to, int64_t at) const {
+        const float zeros[width] = {0};
+        pack_write((number *)to + at, zeros, 0);
+    }
+};
+
+template <class body> static __device__ __forceinline__ void pixels_run(body &of, const pixel_work &work) {
+    const int ahead = body::ahead;
+    const int64_t pitch = of.plane.pitch;
+    const bool blanked = mask_blanks(of.plane.mask, work.sample);
+    for (int64_t c = (int64_t)work.lane * body::lanes; c < pitch; c += (int64_t)work.lanes * body::lanes) {
+        if (blanked) {
+            for (int64_t pixel = work.begin; pixel < work.end; pixel += work.step) of.blank(pixel * pitch + c);
+            continue;
+        }
+        of.begin(c);
+        for (int64_t pixel = work.begin; pixel < work.end; pixel += ahead * work.step) {
+            typename body::inputs in[ahead];
+#pragma unroll
+            for (int j = 0; j < ahead; j++) {
+                const int64_t mine = pixel + j * work.step;
+                if (mine < work.end) of.fetch(in[j], mine * pitch + c);
+            }
+#pragma unroll
+            for (int j = 0; j < ahead; j++) {
+                const int64_t mine = pixel + j * work.step;
+                if (mine < work.end) of.make(in[j], mine, c, mine * pitch + c);
+            }
+        }
+    }
+}
+
+/* A whole kernel: the body with packs where the plane allows them. */
+template <template <class, int> class body, class number>
+static __device__ __forceinline__ void pixels_kernel(const pixel_args &args) {
+    const pixel_work work = pixel_work_find(args);
+    if (args.map.vector[work.plane]) {
+        body<number, widest<number>::width> of(args, work.plane);
+        pixels_run(of, work);
+    } else {
+        body<number, 1> of(args, work.plane);
+        pixels_run(of, work);
+    }
+}
+
+/* The inputs of bodies that read nothing ahead. */
+struct pixel_nothing {};
 
 #endif

@@ -6,6 +6,10 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_NUMBER_CUH
 #define BRAID_KERNELS_CUDA_TILE_NUMBER_CUH
 
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+
 extern "C" {
 #include "core/dtype.h"
 }
@@ -19,6 +23,21 @@ struct f16 {
 struct bf16 {
     uint16_t bits;
 };
+
+/* A wrong address is reported as one out of range is. */
+template <int bytes> static inline void check_address(const void *address) {
+    if (reinterpret_cast<uintptr_t>(address) % (bytes < 16 ? bytes : 16) != 0) (void)raise(SIGBUS);
+}
+
+template <int bytes> static inline void read_bytes(void *to, const void *from) {
+    check_address<bytes>(from);
+    memcpy(to, from, bytes);
+}
+
+template <int bytes> static inline void write_bytes(void *to, const void *from) {
+    check_address<bytes>(to);
+    memcpy(to, from, bytes);
+}
 
 static inline float load(const f32 *from) { return from->value; }
 

@@ -1,0 +1,23 @@
+/*
+ * avgpool gradient on CUDA: all streams in one launch.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/pixels_launch.h"
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    static const pixels_kernel functions = {"avgpool_bwd_data",
+                                            {"avgpool_bwd_data_f32", "avgpool_bwd_data_f16", "avgpool_bwd_data_bf16"}};
+    struct pixel_args args;
+    (void)state;
+    pixels_begin(&args, p);
+    pixels_window(&args, p, p->out_size);
+    for (int i = 0; i < p->streams; i++) {
+        args.plane[i].dy = b->plane[AVGPOOL_Y][i];
+        args.plane[i].dx = b->plane[AVGPOOL_X][i];
+    }
+    return pixels_launch(&args, p, p->size, d, &functions);
+}
+
+const kernel_functions avgpool_bwd_data__cuda_direct = {
+    .supports = pixels_refuse_windows, .cost = launch_cost, .launch = launch};

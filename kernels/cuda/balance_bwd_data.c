@@ -1,0 +1,28 @@
+/*
+ * balance gradient on CUDA: all streams in one launch.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/balance.h"
+
+#include "kernels/cuda/pixels_launch.h"
+
+_Static_assert(BALANCE_SMALL == BALANCE_EPS, "kernel and op agree on what keeps a logarithm finite");
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    static const pixels_kernel functions = {"balance_bwd_data",
+                                            {"balance_bwd_data_f32", "balance_bwd_data_f16", "balance_bwd_data_bf16"}};
+    struct pixel_args args;
+    (void)state;
+    pixels_begin(&args, p);
+    args.loss = b->plane[BALANCE_LOSS][0];
+    args.norms = b->plane[BALANCE_NORMS][0];
+    for (int i = 0; i < p->streams; i++) {
+        args.plane[i].x = b->plane[BALANCE_X][i];
+        args.plane[i].dx = b->plane[BALANCE_DX][i];
+    }
+    return pixels_launch(&args, p, p->size, d, &functions);
+}
+
+const kernel_functions balance_bwd_data__cuda_direct = {
+    .supports = pixels_refuse, .cost = launch_cost, .launch = launch};

@@ -1,0 +1,46 @@
+/*
+ * balance gradient: every stream times a factor that follows from the norms of the forward pass and is the same for all
+ * of its elements; each thread makes it in double. The equation is in src/ops/balance.c.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <math.h>
+
+#include "kernels/cuda/balance.h"
+#include "kernels/cuda/tile/pixels.cuh"
+
+template <class number, int width> struct balance_bwd_data : pixel_body<number, width> {
+    typedef pack<number, width> inputs;
+    float factor;
+    __device__ __forceinline__ balance_bwd_data(const pixel_args &all, int i) : pixel_body<number, width>(all, i) {
+        const double norm = (double)all.norms[i];
+        double mean = 0;
+        for (int k = 0; k < all.planes; k++) mean += log((double)all.norms[k] + BALANCE_SMALL) / all.planes;
+        const double slope = 2.0 * (double)*all.loss / (all.planes - 1) / (norm + BALANCE_SMALL) / norm;
+        factor = norm == 0 ? 0 : (float)(slope * (log(norm + BALANCE_SMALL) - mean));
+    }
+    __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
+    __device__ __forceinline__ void make(const inputs &x, int64_t, int64_t c, int64_t at) const {
+        float value[width];
+        pack_open(value, x);
+#pragma unroll
+        for (int j = 0; j < width; j++) value[j] *= factor;
+        this->put(this->plane.dx, at, value, c);
+    }
+    __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }
+};
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    balance_bwd_data_f32(const __grid_constant__ pixel_args args) {
+    pixels_kernel<balance_bwd_data, f32>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    balance_bwd_data_f16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<balance_bwd_data, f16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    balance_bwd_data_bf16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<balance_bwd_data, bf16>(args);
+}

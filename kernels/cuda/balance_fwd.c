@@ -1,0 +1,32 @@
+/*
+ * balance forward on CUDA, two launches for all streams: sums of blocks, and what follows from them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/balance.h"
+
+#include "kernels/cuda/pixels_launch.h"
+
+_Static_assert(BALANCE_SMALL == BALANCE_EPS, "kernel and op agree on what keeps a logarithm finite");
+
+static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    (void)d;
+    return pixels_create_totals(p, p->size, state, workspace_bytes);
+}
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    static const pixels_kernel functions = {"totals",
+                                            {"balance_squares_f32", "balance_squares_f16", "balance_squares_bf16"}};
+    struct pixel_args args;
+    (void)state;
+    pixels_begin(&args, p);
+    args.loss = b->plane[BALANCE_LOSS][0];
+    args.norms = b->plane[BALANCE_NORMS][0];
+    for (int i = 0; i < p->streams; i++) {
+        args.plane[i].x = b->plane[BALANCE_X][i];
+    }
+    return pixels_launch_totals(&args, p, p->size, b, d, &functions, "balance_variance");
+}
+
+const kernel_functions balance_fwd__cuda_direct = {
+    .supports = pixels_refuse, .cost = launch_cost, .create = create, .launch = launch, .destroy = launch_destroy};

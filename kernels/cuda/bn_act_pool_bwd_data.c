@@ -1,0 +1,18 @@
+/*
+ * bn_act_pool data gradient on CUDA: all streams in one launch.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/bn_fused.h"
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    static const pixels_kernel functions = {
+        "bn_dapply", {"bn_act_pool_dapply_f32", "bn_act_pool_dapply_f16", "bn_act_pool_dapply_bf16"}};
+    struct pixel_args args;
+    (void)state;
+    bn_fused_fill(&args, p, b);
+    return pixels_launch(&args, p, p->size, d, &functions);
+}
+
+const kernel_functions bn_act_pool_bwd_data__cuda_direct = {
+    .supports = pixels_refuse_windows, .cost = launch_cost, .launch = launch};

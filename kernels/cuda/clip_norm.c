@@ -1,0 +1,55 @@
+/*
+ * clip_norm on CUDA, two launches: sums of parts of the arena, and what follows from all of them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/sizes.h"
+#include "kernels/cuda/tile/shape.h"
+#include "kernels/cuda/update.h"
+#include "kernels/cuda/update_launch.h"
+
+#define MOST_BLOCKS 1024 /* of the first launch */
+
+static int64_t choose_blocks(const braid_problem *p) {
+    int64_t blocks = launch_tiles(p->in_channels[0], 4 * UPDATE_PACKS * BLOCK_THREADS);
+    return blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
+}
+
+static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    (void)d;
+    *state = NULL;
+    return size_array((size_t)choose_blocks(p), sizeof(double), "partial sums", workspace_bytes);
+}
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const void *const addresses[] = {b->plane[CLIP_NORM_G][0]};
+    const struct clip_norm_args args = {
+        .g = b->plane[CLIP_NORM_G][0],
+        .loss_scale = b->plane[CLIP_NORM_LOSS_SCALE][0],
+        .norm = b->plane[CLIP_NORM_NORM][0],
+        .scale = b->plane[CLIP_NORM_SCALE][0],
+        .step = b->plane[CLIP_NORM_STEP][0],
+        .workspace = b->workspace,
+        .limit = p->limit,
+        .count = p->in_channels[0],
+        .blocks = choose_blocks(p),
+        .vector = update_is_aligned(addresses, 1),
+    };
+    cuda_call call = {.stem = "clip_norm", .threads = BLOCK_THREADS, .args = &args, .args_bytes = sizeof args};
+    (void)state;
+    call.function = "clip_norm_parts";
+    call.blocks = args.blocks;
+    TRY(cuda_launch(d, &call));
+    call.function = "clip_norm";
+    call.blocks = 1;
+    return cuda_launch(d, &call);
+}
+
+static const char *supports(const braid_problem *p, const device *d) {
+    (void)p;
+    (void)d;
+    return NULL;
+}
+
+const kernel_functions clip_norm__cuda_direct = {
+    .supports = supports, .cost = launch_cost, .create = create, .launch = launch, .destroy = launch_destroy};

@@ -1,0 +1,51 @@
+/*
+ * clip_norm: the norm of all gradients and the factor that limits it, in two launches: the sums of squares of parts of
+ * the arena in double, and what follows from all of them. The equations are in src/ops/clip_norm.c.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <math.h>
+
+#include "kernels/cuda/tile/pack.cuh"
+#include "kernels/cuda/tile/rows.cuh"
+#include "kernels/cuda/update.h"
+
+template <int width> static __device__ __forceinline__ double square_sum(const clip_norm_args &args, int64_t first) {
+    float g[width];
+    double sum = 0;
+    pack_channels(g, args.g + first, args.count - first);
+#pragma unroll
+    for (int j = 0; j < width; j++) sum += (double)g[j] * (double)g[j];
+    return sum;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    clip_norm_parts(const __grid_constant__ clip_norm_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    double mine = 0;
+    for (int64_t pack = (int64_t)blockIdx.x * BLOCK_THREADS + threadIdx.x; 4 * pack < args.count;
+         pack += args.blocks * BLOCK_THREADS) {
+        if (args.vector) {
+            mine += square_sum<4>(args, 4 * pack);
+        } else {
+            for (int64_t at = 4 * pack; at < 4 * pack + 4 && at < args.count; at++) mine += square_sum<1>(args, at);
+        }
+    }
+    mine = row_sum(shared, mine, BLOCK_THREADS);
+    if (threadIdx.x == 0) args.workspace[blockIdx.x] = mine;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) clip_norm(const __grid_constant__ clip_norm_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    double mine = 0;
+    for (int64_t block = threadIdx.x; block < args.blocks; block += BLOCK_THREADS) mine += args.workspace[block];
+    mine = row_sum(shared, mine, BLOCK_THREADS);
+    if (threadIdx.x != 0) return;
+    const double loss_scale = (double)*args.loss_scale, norm = sqrt(mine) / loss_scale;
+    const double factor = args.limit > 0 ? fmin(1.0, args.limit / (norm + 1e-6)) : 1;
+    const float scale = (float)(factor / loss_scale);
+    const bool finite = isfinite((float)norm) && isfinite(scale);
+    *args.norm = (float)norm;
+    *args.scale = finite ? scale : NAN;
+    if (finite) *args.step += 1;
+}

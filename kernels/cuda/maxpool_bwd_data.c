@@ -1,0 +1,25 @@
+/*
+ * maxpool gradient on CUDA: all streams in one launch.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/pixels_launch.h"
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    static const pixels_kernel functions = {"maxpool_bwd_data",
+                                            {"maxpool_bwd_data_f32", "maxpool_bwd_data_f16", "maxpool_bwd_data_bf16"}};
+    struct pixel_args args;
+    (void)state;
+    pixels_begin(&args, p);
+    const int64_t out_size[2] = {maxpool_out_size(p, 0), maxpool_out_size(p, 1)};
+    pixels_window(&args, p, out_size);
+    for (int i = 0; i < p->streams; i++) {
+        args.plane[i].x = b->plane[MAXPOOL_X][i];
+        args.plane[i].dy = b->plane[MAXPOOL_Y][i];
+        args.plane[i].dx = b->plane[MAXPOOL_DX][i];
+    }
+    return pixels_launch(&args, p, p->size, d, &functions);
+}
+
+const kernel_functions maxpool_bwd_data__cuda_direct = {
+    .supports = pixels_refuse_windows, .cost = launch_cost, .launch = launch};

@@ -1,0 +1,23 @@
+/*
+ * maxpool forward on CUDA: all streams in one launch.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/pixels_launch.h"
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    static const pixels_kernel functions = {"maxpool_fwd", {"maxpool_fwd_f32", "maxpool_fwd_f16", "maxpool_fwd_bf16"}};
+    struct pixel_args args;
+    (void)state;
+    pixels_begin(&args, p);
+    const int64_t out_size[2] = {maxpool_out_size(p, 0), maxpool_out_size(p, 1)};
+    pixels_window(&args, p, out_size);
+    for (int i = 0; i < p->streams; i++) {
+        args.plane[i].x = b->plane[MAXPOOL_X][i];
+        args.plane[i].y = b->plane[MAXPOOL_Y][i];
+    }
+    return pixels_launch(&args, p, out_size, d, &functions);
+}
+
+const kernel_functions maxpool_fwd__cuda_direct = {
+    .supports = pixels_refuse_windows, .cost = launch_cost, .launch = launch};

@@ -1,0 +1,33 @@
+/*
+ * maxpool forward: the largest value of every window.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/tile/window.cuh"
+
+template <class number, int width> struct maxpool_fwd : pixel_body<number, width> {
+    typedef pixel_nothing inputs;
+    static const int ahead = 1;
+    using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ void fetch(inputs &, int64_t) const {}
+    __device__ __forceinline__ void make(const inputs &, int64_t pixel, int64_t c, int64_t at) const {
+        const window_place out = window_place_of(pixel, this->args.window.out_size);
+        this->put(this->plane.y, at, window_find<width>(*this, this->args.window, out, c).value, c);
+    }
+    __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }
+    __device__ __forceinline__ void value(float (&x)[width], int64_t pixel, int64_t c) const {
+        pack_open(x, this->take(this->plane.x, pixel * this->plane.pitch + c));
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) maxpool_fwd_f32(const __grid_constant__ pixel_args args) {
+    pixels_kernel<maxpool_fwd, f32>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) maxpool_fwd_f16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<maxpool_fwd, f16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) maxpool_fwd_bf16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<maxpool_fwd, bf16>(args);
+}

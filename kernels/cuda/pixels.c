@@ -1,0 +1,225 @@
+/*
+ * How the pixels of a problem are divided.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "core/dtype.h"
+#include "core/sizes.h"
+#include "kernels/cuda/pixels_launch.h"
+#include "kernels/cuda/tile/shape.h"
+
+#define MOST_LANES 32       /* a warp */
+#define VECTOR_BYTES 16     /* of one access */
+#define COLUMN_BLOCKS 1024  /* blocks of a sum that are worth a further cut of the pixels ... */
+#define COLUMN_PARTS 256    /* ... into at most so many parts ... */
+#define PART_PIXELS 128     /* ... of at least so many pixels */
+#define CHUNK_ELEMENTS 8192 /* of a block that makes every element */
+
+/* Channels of one access, where the pitch allows it. */
+static int64_t choose_width(const braid_problem *p, int i) {
+    int64_t width = VECTOR_BYTES / (int64_t)dtype_bytes(p->dtype);
+    return p->in_pitch[i] % width ? 1 : width;
+}
+
+static int is_aligned(const struct pixel_plane *plane) {
+    const void *addresses[] = {plane->x,      plane->z,     plane->dy,    plane->y,      plane->dx,
+                               plane->dz,     plane->scale, plane->shift, plane->zscale, plane->zshift,
+                               plane->center, plane->rstd,  plane->gamma, plane->dgamma, plane->dbeta};
+    for (size_t j = 0; j < sizeof addresses / sizeof addresses[0]; j++) {
+        if ((uintptr_t)addresses[j] % VECTOR_BYTES) return 0;
+    }
+    return 1;
+}
+
+void pixels_begin(struct pixel_args *args, const braid_problem *p) {
+    memset(args, 0, sizeof *args);
+    args->planes = p->streams;
+    args->train = p->phase == BRAID_PHASE_TRAIN;
+    args->activation = (int32_t)p->activation;
+    for (int i = 0; i < p->streams; i++) {
+        args->plane[i].pitch = p->in_pitch[i];
+        args->plane[i].channels = p->in_channels[i];
+    }
+}
+
+void pixels_window(struct pixel_args *args, const braid_problem *p, const int64_t out_size[2]) {
+    for (int axis = 0; axis < 2; axis++) {
+        args->window.size[axis] = (int32_t)p->size[axis];
+        args->window.out_size[axis] = (int32_t)out_size[axis];
+        args->window.filter[axis] = (int32_t)p->filter[axis];
+        args->window.stride[axis] = (int32_t)p->stride[axis];
+        args->window.padding[axis] = (int32_t)p->padding[axis];
+        args->window.dilation[axis] = (int32_t)p->dilation[axis];
+    }
+}
+
+/* ---- Every element ------------------------------------------------------------------------ */
+
+/* 0 where the blocks are too many for one launch. */
+static int fill_map(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
+    struct pixel_map *map = &args->map;
+    int64_t blocks[BRAID_MAX_PLANES] = {0};
+    map->batch = p->batch;
+    map->sample_pixels = size[0] * size[1];
+    for (int i = 0; i < p->streams; i++) {
+        int64_t pitch = p->in_pitch[i] > 0 ? p->in_pitch[i] : 1, width = choose_width(p, i);
+        if (!is_aligned(&args->plane[i])) width = 1;
+        map->vector[i] = width > 1;
+        map->lanes[i] = launch_lanes(pitch / width, MOST_LANES);
+        map->chunk[i] = pitch < CHUNK_ELEMENTS ? CHUNK_ELEMENTS / pitch : 1;
+        int64_t chunks = p->in_pitch[i] > 0 ? launch_tiles(map->sample_pixels, map->chunk[i]) : 0;
+        if (p->batch > 0 && chunks > CUDA_MAX_BLOCKS / p->batch) return 0;
+        map->blocks[i] = (int32_t)chunks;
+        blocks[i] = chunks * p->batch;
+    }
+    return launch_schedule(map->first_block, blocks, p->streams);
+}
+
+/* A block for each window of avgpool and tile of channels; 0 where they are too many for one launch. */
+static int fill_windows(struct pixel_args *args, const braid_problem *p) {
+    struct pixel_map *map = &args->map;
+    int64_t blocks[BRAID_MAX_PLANES] = {0}, windows = p->batch * p->out_size[0] * p->out_size[1];
+    for (int i = 0; i < p->streams; i++) {
+        int64_t width = is_aligned(&args->plane[i]) ? choose_width(p, i) : 1;
+        map->vector[i] = width > 1;
+        map->lanes[i] = launch_lanes(p->in_pitch[i] / width, MOST_LANES);
+        int64_t tiles = launch_tiles(p->in_pitch[i], map->lanes[i] * width);
+        if (tiles > 0 && windows > CUDA_MAX_BLOCKS / tiles) return 0;
+        map->blocks[i] = (int32_t)tiles;
+        blocks[i] = tiles * windows;
+    }
+    return launch_schedule(map->first_block, blocks, p->streams);
+}
+
+static braid_status run(const struct pixel_args *args, int64_t blocks, device *d, const char *stem,
+                        const char *function) {
+    return cuda_launch(d, &(cuda_call){.stem = stem,
+                                       .function = function,
+                                       .blocks = blocks,
+                                       .threads = BLOCK_THREADS,
+                                       .args = args,
+                                       .args_bytes = sizeof *args});
+}
+
+braid_status pixels_launch_windows(struct pixel_args *args, const braid_problem *p, device *d, const pixels_kernel *k) {
+    if (!fill_windows(args, p)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
+    return run(args, args->map.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype));
+}
+
+braid_status pixels_launch(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
+                           const pixels_kernel *k) {
+    if (!fill_map(args, p, size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
+    return run(args, args->map.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype));
+}
+
+braid_status pixels_launch_totals(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
+                                  const buffers *b, device *d, const pixels_kernel *k, const char *second) {
+    args->totals = b->workspace;
+    TRY(pixels_launch(args, p, size, d, k));
+    return run(args, 1, d, k->stem, second);
+}
+
+braid_status pixels_create_totals(const braid_problem *p, const int64_t size[2], void **state,
+                                  size_t *workspace_bytes) {
+    struct pixel_args args;
+    *state = NULL;
+    pixels_begin(&args, p);
+    (void)fill_map(&args, p, size);
+    return size_array((size_t)args.map.first_block[BRAID_MAX_PLANES], sizeof(double), "partial sums", workspace_bytes);
+}
+
+/* ---- Sums --------------------------------------------------------------------------------- */
+
+/* 0 where the blocks are too many for one launch. The parts depend on the problem alone. */
+static int fill_columns(struct pixel_args *args, const braid_problem *p) {
+    struct pixel_columns *columns = &args->columns;
+    int64_t tiles[BRAID_MAX_PLANES] = {0}, blocks[BRAID_MAX_PLANES] = {0}, channels = 0, total = 0;
+    columns->sample_pixels = p->size[0] * p->size[1];
+    columns->pixels = p->batch * columns->sample_pixels;
+    for (int i = 0; i < p->streams; i++) {
+        int64_t width = choose_width(p, i), packs = launch_tiles(p->in_channels[i], width);
+        total += launch_tiles(packs, launch_lanes(packs, MOST_LANES));
+        columns->first_channel[i] = (int32_t)channels;
+        channels += p->in_channels[i];
+        if (channels >= LAUNCH_MAX_LENGTH) return 0;
+        if (!is_aligned(&args->plane[i])) width = 1;
+        columns->vector[i] = width > 1;
+        packs = launch_tiles(p->in_channels[i], width);
+        columns->lanes[i] = launch_lanes(packs, MOST_LANES);
+        blocks[i] = launch_tiles(packs, columns->lanes[i]);
+        columns->second_lanes[i] = launch_lanes(p->in_channels[i], MOST_LANES);
+        tiles[i] = launch_tiles(p->in_channels[i], columns->second_lanes[i]);
+    }
+    for (int i = p->streams; i <= BRAID_MAX_PLANES; i++) columns->first_channel[i] = (int32_t)channels;
+    int64_t parts = total ? COLUMN_BLOCKS / total : 1, most = launch_tiles(columns->pixels, PART_PIXELS);
+    if (most > COLUMN_PARTS) most = COLUMN_PARTS;
+    if (parts > most) parts = most;
+    if (parts < 1) parts = 1;
+    columns->parts = (int32_t)parts;
+    columns->part_pixels = launch_tiles(columns->pixels, parts);
+    for (int i = 0; i < p->streams; i++) blocks[i] *= parts;
+    return launch_schedule(columns->first_tile, tiles, p->streams) &&
+           launch_schedule(columns->first_block, blocks, p->streams);
+}
+
+braid_status pixels_launch_columns(struct pixel_args *args, const braid_problem *p, void *workspace, device *d,
+                                   const pixels_kernel *k, const char *second) {
+    args->columns.workspace = workspace;
+    if (!fill_columns(args, p)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
+    TRY(run(args, args->columns.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype)));
+    return run(args, args->columns.first_tile[BRAID_MAX_PLANES], d, k->stem, second);
+}
+
+braid_status pixels_create_columns(const braid_problem *p, size_t element_bytes, void **state,
+                                   size_t *workspace_bytes) {
+    struct pixel_args args;
+    size_t elements = 0;
+    *state = NULL;
+    pixels_begin(&args, p);
+    (void)fill_columns(&args, p);
+    TRY(size_array((size_t)args.columns.first_channel[BRAID_MAX_PLANES], (size_t)args.columns.parts, "partial sums",
+                   &elements));
+    return size_array(elements, element_bytes, "partial sums", workspace_bytes);
+}
+
+/* ---- What is refused ---------------------------------------------------------------------- */
+
+static const char *refuse_windows(const braid_problem *p) {
+    if ((double)p->size[0] * (double)p->size[1] >= (double)LAUNCH_MAX_LENGTH) return "an image has 2^30 pixels or more";
+    for (int axis = 0; axis < 2; axis++) {
+        if (p->size[axis] + 2 * p->padding[axis] >= LAUNCH_MAX_LENGTH || p->stride[axis] >= LAUNCH_MAX_LENGTH ||
+            p->out_size[axis] >= LAUNCH_MAX_LENGTH)
+            return "the padded image or a stride has 2^30 rows or columns or more";
+    }
+    return NULL;
+}
+
+const char *pixels_refuse(const braid_problem *p, const device *d) {
+    struct pixel_args args;
+    (void)d;
+    const char *reason = launch_refuses_channels(p);
+    if (reason) return reason;
+    pixels_begin(&args, p);
+    return fill_map(&args, p, p->size) ? NULL : launch_too_large;
+}
+
+const char *pixels_refuse_windows(const braid_problem *p, const device *d) {
+    const char *reason = refuse_windows(p);
+    return reason ? reason : pixels_refuse(p, d);
+}
+
+const char *pixels_refuse_columns(const braid_problem *p, const device *d) {
+    struct pixel_args args;
+    (void)d;
+    const char *reason = launch_refuses_channels(p);
+    if (reason) return reason;
+    pixels_begin(&args, p);
+    return fill_columns(&args, p) ? NULL : launch_too_large;
+}
+
+const char *pixels_refuse_columns_windows(const braid_problem *p, const device *d) {
+    const char *reason = refuse_windows(p);
+    return reason ? reason : pixels_refuse_columns(p, d);
+}

@@ -1,0 +1,84 @@
+/*
+ * The argument of all kernels that pass over the pixels of planes, and how the pixels are divided among blocks, for
+ * kernels and launchers alike.
+ *
+ * A block has 256 threads: `lanes` of them (a power of two, at most 32) lie side by side along the channels, each with
+ * one channel or with as many as 16 bytes hold, so that a warp reads neighbouring memory; 256 / lanes pixels are worked
+ * on at once.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_PIXELS_H
+#define BRAID_KERNELS_CUDA_PIXELS_H
+
+#include <stdint.h>
+
+#include "braid.h"
+
+/* One stream. What a kernel does not use is NULL. */
+struct pixel_plane {
+    const void *x, *z, *dy;
+    void *y, *dx, *dz; /* y is read where it is an input */
+    const float *scale, *shift, *zscale, *zshift, *center, *rstd, *gamma;
+    float *dgamma, *dbeta, *mean, *var;
+    const uint32_t *mask;
+    int64_t pitch, channels;
+};
+
+/* A value for every element, in one launch: a block has some pixels of one sample. */
+struct pixel_map {
+    int32_t first_block[BRAID_MAX_PLANES + 1];
+    int32_t lanes[BRAID_MAX_PLANES];
+    int32_t vector[BRAID_MAX_PLANES]; /* 1: pitch and addresses allow accesses of 16 bytes */
+    int32_t blocks[BRAID_MAX_PLANES]; /* for each sample */
+    int64_t chunk[BRAID_MAX_PLANES];  /* pixels of a block */
+    int64_t batch, sample_pixels;
+};
+
+/* Sums over pixels, in two launches. The first has, for each plane, tiles of channels (the lanes of a block) times
+ * `parts` parts of the pixels; its sums lie in the workspace as [part][all channels of all planes]. The second adds
+ * the parts, a channel to a lane. */
+struct pixel_columns {
+    int32_t first_block[BRAID_MAX_PLANES + 1];   /* of the first launch */
+    int32_t first_tile[BRAID_MAX_PLANES + 1];    /* the blocks of the second: a tile of channels each */
+    int32_t first_channel[BRAID_MAX_PLANES + 1]; /* where a plane starts in one part */
+    int32_t lanes[BRAID_MAX_PLANES];
+    int32_t second_lanes[BRAID_MAX_PLANES];
+    int32_t vector[BRAID_MAX_PLANES];
+    int32_t parts;
+    int64_t pixels, sample_pixels; /* of all samples, of one */
+    int64_t part_pixels;
+    void *workspace;
+};
+
+/* The windows of pooling, [0] along the height and [1] along the width. */
+struct pixel_window {
+    int32_t size[2], out_size[2];
+    int32_t filter[2], stride[2], padding[2], dilation[2];
+};
+
+struct pixel_args {
+    struct pixel_plane plane[BRAID_MAX_PLANES];
+    struct pixel_map map;
+    struct pixel_columns columns;
+    struct pixel_window window;
+    int32_t planes, train;
+    int32_t activation;
+    int32_t to;         /* cast: the dtype of y */
+    int32_t limit;      /* dropout: kept are 24 bits of at least this ... */
+    float kept;         /* ... times this */
+    const int64_t *key; /* dropout */
+    float *loss;        /* mse and balance; dloss in their gradients */
+    float *norms;       /* balance */
+    double *totals;     /* [blocks]: the workspace of sums over all elements */
+};
+
+#define PIXEL_ARGS_BYTES 2048
+
+#ifdef __cplusplus
+static_assert(sizeof(struct pixel_args) == PIXEL_ARGS_BYTES, "kernel and launcher agree on pixel_args");
+#else
+_Static_assert(sizeof(struct pixel_args) == PIXEL_ARGS_BYTES, "kernel and launcher agree on pixel_args");
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * What the launchers of kernels over pixels share: the argument, the division of the pixels, and the launches. How the
+ * work is cut depends on the problem, and on whether all addresses are multiples of 16 bytes, as those of the library
+ * are.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_PIXELS_LAUNCH_H
+#define BRAID_KERNELS_CUDA_PIXELS_LAUNCH_H
+
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/pixels.h"
+
+/* `supports` of kernels that make every element of images of the problem's size; of pooling; of sums. */
+const char *pixels_refuse(const braid_problem *p, const device *d);
+const char *pixels_refuse_windows(const braid_problem *p, const device *d);
+const char *pixels_refuse_columns(const braid_problem *p, const device *d);
+const char *pixels_refuse_columns_windows(const braid_problem *p, const device *d);
+
+/* The shape and the options of a problem, no pointers. */
+void pixels_begin(struct pixel_args *args, const braid_problem *p);
+
+/* Output positions of pooling. */
+void pixels_window(struct pixel_args *args, const braid_problem *p, const int64_t out_size[2]);
+
+/* The functions of a stem by dtype: "bn_stats_f16" of "bn_stats". */
+typedef struct pixels_kernel {
+    const char *stem;
+    launch_names names;
+} pixels_kernel;
+
+/* One launch that makes every element of images of this size. Divides the pixels. */
+braid_status pixels_launch(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
+                           const pixels_kernel *k);
+
+/* One launch that makes every mean of avgpool. */
+braid_status pixels_launch_windows(struct pixel_args *args, const braid_problem *p, device *d, const pixels_kernel *k);
+
+/* The two launches of sums over all elements of images of this size: the function of the dtype, then the one called
+ * `second`; and their `create`. */
+braid_status pixels_launch_totals(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
+                                  const buffers *b, device *d, const pixels_kernel *k, const char *second);
+braid_status pixels_create_totals(const braid_problem *p, const int64_t size[2], void **state, size_t *workspace_bytes);
+
+/* The two launches of a sum for each channel: the function of the dtype, then the one called `second`. */
+braid_status pixels_launch_columns(struct pixel_args *args, const braid_problem *p, void *workspace, device *d,
+                                   const pixels_kernel *k, const char *second);
+
+/* `create` of a sum of `element_bytes` per channel and part. */
+braid_status pixels_create_columns(const braid_problem *p, size_t element_bytes, void **state, size_t *workspace_bytes);
+
+#endif

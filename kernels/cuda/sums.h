@@ -1,0 +1,19 @@
+/*
+ * What the two launches of sums over pixels hand on in the workspace.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_SUMS_H
+#define BRAID_KERNELS_CUDA_SUMS_H
+
+/* Count, mean and sum of the squared distances from that mean: pieces of any size add up without losing digits. */
+struct bn_moments {
+    float count, mean, square;
+};
+
+/* Sums of g and of g * (x - center), g being the gradient of the normalised value. */
+struct bn_gradients {
+    float shift, scale;
+};
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * Batch normalisation: the gradient of the normalised value in its four kinds. Each reads what it needs of a pack and
+ * gives g and x:
+ *
+ *     gradient_plain    g = dy
+ *     gradient_act      g = dy * f'(x * scale + shift)
+ *     gradient_add_act  g = y > 0 ? dy : 0, the ReLU being read off y
+ *     gradient_pool     g = f' times the dy of the windows that took the place
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_TILE_BN_CUH
+#define BRAID_KERNELS_CUDA_TILE_BN_CUH
+
+#include "kernels/cuda/tile/act.cuh"
+#include "kernels/cuda/tile/window.cuh"
+
+template <class number, int width> struct gradient_plain : pixel_body<number, width> {
+    struct inputs {
+        pack<number, width> x, dy;
+    };
+    using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ void fetch(inputs &in, int64_t at) const {
+        in.x = this->take(this->plane.x, at);
+        in.dy = this->take(this->plane.dy, at);
+    }
+    __device__ __forceinline__ void gradient_at(float (&g)[width], float (&x)[width], const inputs &in, int64_t,
+                                                int64_t) const {
+        pack_open(g, in.dy);
+        pack_open(x, in.x);
+    }
+};
+
+template <class number, int width> struct gradient_act : gradient_plain<number, width> {
+    typedef typename gradient_plain<number, width>::inputs inputs;
+    float scale[width], shift[width];
+    using gradient_plain<number, width>::gradient_plain;
+    __device__ __forceinline__ void begin(int64_t c) {
+        pack_channels(scale, this->plane.scale + c, this->plane.channels - c);
+        pack_channels(shift, this->plane.shift + c, this->plane.channels - c);
+    }
+    __device__ __forceinline__ void gradient_at(float (&g)[width], float (&x)[width], const inputs &in, int64_t,
+                                                int64_t) const {
+        pack_open(g, in.dy);
+        pack_open(x, in.x);
+#pragma unroll
+        for (int j = 0; j < width; j++) g[j] = act_gradient(this->args.activation, x[j] * scale[j] + shift[j], g[j]);
+    }
+};
+
+template <class number, int width> struct gradient_add_act : pixel_body<number, width> {
+    struct inputs {
+        pack<number, width> x, y, dy;
+    };
+    using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ void fetch(inputs &in, int64_t at) const {
+        in.x = this->take(this->plane.x, at);
+        in.y = this->take(this->plane.y, at);
+        in.dy = this->take(this->plane.dy, at);
+    }
+    __device__ __forceinline__ void gradient_at(float (&g)[width], float (&x)[width], const inputs &in, int64_t,
+                                                int64_t) const {
+        float y[width];
+        pack_open(y, in.y);
+        pack_open(g, in.dy);
+        pack_open(x, in.x);
+#pragma unroll
+        for (int j = 0; j < width; j++) g[j] = act_gradient(BRAID_ACTIVATION_RELU, y[j], g[j]);
+    }
+};
+
+template <class number, int width> struct gradient_pool : pixel_body<number, width> {
+    typedef pack<number, width> inputs;
+    static const int ahead = 1; /* windows take enough registers */
+    float scale[width], shift[width];
+    using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ void begin(int64_t c) {
+        pack_channels(scale, this->plane.scale + c, this->plane.channels - c);
+        pack_channels(shift, this->plane.shift + c, this->plane.channels - c);
+    }
+    __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
+    __device__ __forceinline__ void gradient_at(float (&g)[width], float (&x)[width], const inputs &in, int64_t pixel,
+                                                int64_t c) const {
+        pack_open(x, in);
+        window_gradient(g, *this, this->args.window, pixel, c);
+#pragma unroll
+        for (int j = 0; j < width; j++) g[j] = act_gradient(this->args.activation, x[j] * scale[j] + shift[j], g[j]);
+    }
+    /* What the windows compare: f(x * scale + shift). */
+    __device__ __forceinline__ void value(float (&y)[width], int64_t pixel, int64_t c) const {
+        pack_open(y, this->take(this->plane.x, pixel * this->plane.pitch + c));
+#pragma unroll
+        for (int j = 0; j < width; j++) y[j] = act_value(this->args.activation, y[j] * scale[j] + shift[j]);
+    }
+};
+
+#endif

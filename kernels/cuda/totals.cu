@@ -1,0 +1,131 @@
+/*
+ * Sums over all elements in double, in two launches: those of blocks, and what follows from all of them: the mean of
+ * (x - t)^2 of mse, and the norms of the streams of balance with the variance of their logarithms.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <math.h>
+
+#include "kernels/cuda/balance.h"
+#include "kernels/cuda/tile/pixels.cuh"
+#include "kernels/cuda/tile/rows.cuh"
+
+/* Bodies that add up what they see and write nothing. */
+template <class number, int width> struct squares : pixel_body<number, width> {
+    typedef pack<number, width> inputs;
+    double sum;
+    __device__ __forceinline__ squares(const pixel_args &all, int i) : pixel_body<number, width>(all, i), sum(0) {}
+    __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
+    __device__ __forceinline__ void make(const inputs &x, int64_t, int64_t c, int64_t) {
+        float value[width];
+        pack_open(value, x);
+#pragma unroll
+        for (int j = 0; j < width; j++) {
+            if (c + j < this->plane.channels) sum += (double)value[j] * (double)value[j];
+        }
+    }
+    __device__ __forceinline__ void blank(int64_t) const {}
+};
+
+template <class number, int width> struct distances : squares<number, width> {
+    struct inputs {
+        pack<number, width> x, t;
+    };
+    using squares<number, width>::squares;
+    __device__ __forceinline__ void fetch(inputs &in, int64_t at) const {
+        in.x = this->take(this->plane.x, at);
+        in.t = this->take(this->plane.z, at);
+    }
+    __device__ __forceinline__ void make(const inputs &in, int64_t, int64_t c, int64_t) {
+        float x[width], t[width];
+        pack_open(x, in.x);
+        pack_open(t, in.t);
+#pragma unroll
+        for (int j = 0; j < width; j++) {
+            const double away = (double)x[j] - (double)t[j];
+            if (c + j < this->plane.channels) this->sum += away * away;
+        }
+    }
+};
+
+template <template <class, int> class body, class number>
+static __device__ __forceinline__ void totals_kernel(const pixel_args &args, double *shared) {
+    const pixel_work work = pixel_work_find(args);
+    double sum;
+    if (args.map.vector[work.plane]) {
+        body<number, widest<number>::width> of(args, work.plane);
+        pixels_run(of, work);
+        sum = of.sum;
+    } else {
+        body<number, 1> of(args, work.plane);
+        pixels_run(of, work);
+        sum = of.sum;
+    }
+    sum = row_sum(shared, sum, BLOCK_THREADS);
+    if (threadIdx.x == 0) args.totals[blockIdx.x] = sum;
+}
+
+/* The sum of the blocks of a plane, in the second launch, which is one block. */
+static __device__ __forceinline__ double totals_of(const pixel_args &args, int i, double *shared) {
+    double mine = 0;
+    for (int64_t block = args.map.first_block[i] + (int32_t)threadIdx.x; block < args.map.first_block[i + 1];
+         block += BLOCK_THREADS)
+        mine += args.totals[block];
+    return row_sum(shared, mine, BLOCK_THREADS);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) mse_mean(const __grid_constant__ pixel_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    const double sum = totals_of(args, 0, shared), count = (double)args.map.batch * (double)args.plane[0].channels;
+    if (threadIdx.x == 0) *args.loss = count > 0 ? (float)(sum / count) : 0;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) balance_variance(const __grid_constant__ pixel_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    double logs[BRAID_MAX_PLANES], mean = 0, variance = 0;
+    for (int i = 0; i < args.planes; i++) {
+        const double norm = sqrt(totals_of(args, i, shared));
+        if (threadIdx.x == 0) args.norms[i] = (float)norm;
+        logs[i] = log(norm + BALANCE_SMALL);
+        mean += (logs[i] - logs[0]) / args.planes; /* about the first, so that equal streams give exactly 0 */
+    }
+    for (int i = 0; i < args.planes; i++) {
+        const double away = logs[i] - logs[0] - mean;
+        variance += away * away / (args.planes - 1);
+    }
+    if (threadIdx.x == 0) *args.loss = (float)variance;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) mse_distances_f32(const __grid_constant__ pixel_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    totals_kernel<distances, f32>(args, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) mse_distances_f16(const __grid_constant__ pixel_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    totals_kernel<distances, f16>(args, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    mse_distances_bf16(const __grid_constant__ pixel_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    totals_kernel<distances, bf16>(args, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    balance_squares_f32(const __grid_constant__ pixel_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    totals_kernel<squares, f32>(args, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    balance_squares_f16(const __grid_constant__ pixel_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    totals_kernel<squares, f16>(args, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    balance_squares_bf16(const __grid_constant__ pixel_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    totals_kernel<squares, bf16>(args, shared);
+}

@@ -1,0 +1,49 @@
+/*
+ * The argument of the optimisers and of clip_norm: flat arrays of all parameters.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_UPDATE_H
+#define BRAID_KERNELS_CUDA_UPDATE_H
+
+#include <stdint.h>
+
+#define UPDATE_PACKS 4 /* packs of 4 elements that a thread updates */
+
+struct update_args {
+    float *w;
+    const float *g;
+    float *m, *v;            /* NULL: the optimiser has none */
+    void *half;              /* NULL: there is no copy */
+    const int64_t *segments; /* [segment_count][2]: first element, group */
+    const float *hyper;      /* [group][3]: learning rate, weight decay, active */
+    const int64_t *step;
+    const float *scale;
+    int64_t count, segment_count;
+    double beta_mean, beta_square;
+    float momentum, alpha, eps;
+    int32_t nesterov, half_dtype, vector; /* vector 1: all addresses allow accesses of 16 bytes */
+};
+
+struct clip_norm_args {
+    const float *g, *loss_scale;
+    float *norm, *scale;
+    int64_t *step;
+    double *workspace; /* [blocks] */
+    double limit;
+    int64_t count, blocks;
+    int64_t vector;
+};
+
+#define UPDATE_ARGS_BYTES 128
+#define CLIP_NORM_ARGS_BYTES 80
+
+#ifdef __cplusplus
+static_assert(sizeof(struct update_args) == UPDATE_ARGS_BYTES, "kernel and launcher agree on update_args");
+static_assert(sizeof(struct clip_norm_args) == CLIP_NORM_ARGS_BYTES, "kernel and launcher agree on clip_norm_args");
+#else
+_Static_assert(sizeof(struct update_args) == UPDATE_ARGS_BYTES, "kernel and launcher agree on update_args");
+_Static_assert(sizeof(struct clip_norm_args) == CLIP_NORM_ARGS_BYTES, "kernel and launcher agree on clip_norm_args");
+#endif
+
+#endif
