@@ -161,7 +161,8 @@ int bench_networks(const arguments *names, const common_options *common, const n
     const plan_wish wish = {.common = common,
                             .network = network,
                             .phase = what == NETWORK_FORWARD ? BRAID_PHASE_EVAL : BRAID_PHASE_TRAIN,
-                            .optimiser = what == NETWORK_STEP ? BRAID_OPTIMISER_ADAMW : BRAID_OPTIMISER_NONE};
+                            .optimiser = what == NETWORK_STEP ? BRAID_OPTIMISER_ADAMW : BRAID_OPTIMISER_NONE,
+                            .choice = {.all = 1}};
     braid_status status = braid_table_create(row_columns, ROW_COLUMNS, &table);
     if (status) return complain_lab(status);
     int code = 0;

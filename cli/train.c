@@ -19,7 +19,7 @@ typedef struct train_options {
     const char *data, *out, *schedule, *monitor;
     int epochs, steps, resume, optimiser, nesterov, loss, accumulate, modality_start, modality_ramp, modality_down;
     int patience, stream_epochs, augment, stratified, class_weights, readers, save_steps, effort;
-    double rate, decay, momentum, smoothing, clip, modality, min_delta, seconds;
+    double rate, decay, momentum, smoothing, clip, modality, min_delta, tune;
 } train_options;
 
 #define OWN(member) offsetof(train_options, member)
@@ -56,7 +56,7 @@ static const option train_option_list[] = {
     {"readers", 0, OPTION_WHOLE, "N", "threads that read data (default: 1)", OWN(readers)},
     {"effort", 0, OPTION_CHOICE, "measure|estimate|exhaustive", "how kernels are chosen (default: measure)",
      OWN(effort)},
-    {"seconds", 0, OPTION_REAL, "S", "for the choice of kernels, each plan (default: 20)", OWN(seconds)},
+    {"tune", 0, OPTION_REAL, "S", "seconds for races of kernels at the start (default: 5)", OWN(tune)},
     {0}};
 
 #define DEFAULT_BATCH 32
@@ -206,7 +206,7 @@ static void describe(training *t, braid_train_options *o) {
                                                 : 0,
                  .nesterov = from->nesterov,
                  .clip_norm = from->clip,
-                 .choice = {.effort = (braid_effort)from->effort, .seconds = from->seconds}},
+                 .choice = {.effort = (braid_effort)from->effort, .seconds = from->tune}},
         .augment = from->augment,
         .learning_rate = from->rate,
         .weight_decay = from->decay,

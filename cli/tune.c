@@ -61,7 +61,8 @@ static int run(const verb *self, int argc, char **argv) {
                                 options.phase == BRAID_PHASE_TRAIN ? BRAID_OPTIMISER_ADAMW : BRAID_OPTIMISER_NONE,
                             .choice = {.effort = options.effort ? BRAID_EFFORT_EXHAUSTIVE : BRAID_EFFORT_MEASURE,
                                        .seconds = options.seconds,
-                                       .again = options.again}};
+                                       .again = options.again,
+                                       .all = 1}};
     interrupt_begin();
     code = plan_work_open(words.word[0], &wish, &work);
     if (!code) code = tune(&options, &work);

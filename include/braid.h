@@ -47,7 +47,7 @@ extern "C" {
 #endif
 
 #define BRAID_VERSION "0.1.0"
-#define BRAID_ABI 2 /* changes whenever a public struct or function changes its meaning */
+#define BRAID_ABI 3 /* changes whenever a public struct or function changes its meaning */
 
 #define BRAID_API __attribute__((visibility("default")))
 #define BRAID_MUST_CHECK __attribute__((warn_unused_result))
@@ -331,6 +331,7 @@ typedef struct braid_plan_options {
     braid_effort effort;
     double seconds;     /* time budget of the race; 0: 2 seconds, and 1 for each step of a fused op's chain */
     int again;          /* 1: measure even if wisdom knows the answer */
+    int all;            /* 1: a plan of a network races every problem, beyond its seconds, which the races share */
     const char *kernel; /* take this candidate, unraced; NULL: choose */
 } braid_plan_options;
 

@@ -171,7 +171,7 @@ typedef struct braid_plan_request {
     double clip_norm;             /* largest norm of all gradients together; 0: no limit */
     int keep_all;                 /* 1: keep every activation for the backward pass; 0: make cheap ones again */
     int eager;                    /* 1: launch by launch also where the device could replay a recording */
-    braid_plan_options choice;    /* how kernels are chosen; seconds: of the whole plan, default 20 */
+    braid_plan_options choice;    /* how kernels are chosen; seconds: of all planning, checks too, default 20 */
     braid_plan_progress progress; /* NULL: nobody is told */
     void *user;                   /* for progress */
 } braid_plan_request;

@@ -77,10 +77,12 @@ typedef int braid_train_event_function(void *user, const braid_train_event *even
 
 /* Zero means the default. */
 typedef struct braid_train_options {
-    braid_plan_request step; /* batch, size, loss, optimiser, clip_norm and choice; phase and mask are set for you */
-    braid_dtype input;       /* of the batches: u8, which are normalised, or f32 (the default) for networks on rows */
-    int64_t data_size[2];    /* of images that are cut to `step.size`; default: the same */
-    int augment;             /* 1: random changes of training images (docs/ops/augment.md) */
+    /* Batch, size, loss, optimiser, clip_norm and choice; phase and mask are set for you. choice.seconds are for all
+     * plans of the run together, default 5. */
+    braid_plan_request step;
+    braid_dtype input;    /* of the batches: u8, which are normalised, or f32 (the default) for networks on rows */
+    int64_t data_size[2]; /* of images that are cut to `step.size`; default: the same */
+    int augment;          /* 1: random changes of training images (docs/ops/augment.md) */
     double mean[BRAID_MAX_STREAMS][BRAID_STATISTICS]; /* of x / 255 */
     double std[BRAID_MAX_STREAMS][BRAID_STATISTICS];  /* 0: 1 */
     double learning_rate;                             /* default 1e-3; sgd: 1e-2 */

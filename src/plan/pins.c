@@ -5,6 +5,7 @@
  */
 #include "plan/pins.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/log.h"
@@ -41,6 +42,12 @@ braid_status plan_choices(const braid_plan *plan, json_t *object) {
     return BRAID_OK;
 }
 
+braid_status model_keep_choices(braid_model *model, const braid_plan *plan) {
+    if (!model->choices) model->choices = json_object();
+    if (!model->choices) return fail(BRAID_ERROR_MEMORY, "model: no memory for the chosen kernels");
+    return plan_choices(plan, model->choices);
+}
+
 static const kernel *find_kernel(const char *name) {
     for (int j = 0; name && j < kernel_count(); j++) {
         if (strcmp(kernel_at(j)->name, name) == 0) return kernel_at(j);
@@ -69,10 +76,40 @@ void model_forget_choices(braid_model *model) {
     model->choices = NULL;
 }
 
+/* Where the batch stands in the text of a problem, ":b16"; its end where it has none. */
+static const char *batch_field(const char *text) {
+    const char *at = strchr(text, ':');
+    while (at && !(at[1] == 'b' && at[2] >= '0' && at[2] <= '9')) at = strchr(at + 1, ':');
+    return at ? at : text + strlen(text);
+}
+
+/* 1 where two texts are the same but for their batch. */
+static int same_but_batch(const char *a, const char *b) {
+    const char *x = batch_field(a), *y = batch_field(b);
+    if (!*x || !*y || x - a != y - b || strncmp(a, b, (size_t)(x - a)) != 0) return 0;
+    return strcmp(x + 1 + strcspn(x + 1, ":"), y + 1 + strcspn(y + 1, ":")) == 0;
+}
+
+/* What the nearest batch of the same problem has; of two as near, the smaller one. */
+static const char *nearest_choice(json_t *choices, const char *wanted) {
+    const char *text, *found = NULL;
+    json_t *value;
+    long long batch = strtoll(batch_field(wanted) + 2, NULL, 10), best = 0;
+    json_object_foreach(choices, text, value) {
+        if (!same_but_batch(text, wanted)) continue;
+        long long one = strtoll(batch_field(text) + 2, NULL, 10), far = llabs(one - batch), near = llabs(best - batch);
+        if (found && (far > near || (far == near && one > best))) continue;
+        best = one;
+        found = json_string_value(value);
+    }
+    return found;
+}
+
 const char *model_choice(const braid_model *model, const braid_problem *p) {
     char text[BRAID_PROBLEM_TEXT];
     if (!model->choices || braid_problem_print(p, text, sizeof text) != BRAID_OK) return NULL;
-    return json_string_value(json_object_get(model->choices, text));
+    const char *exact = json_string_value(json_object_get(model->choices, text));
+    return exact || !*batch_field(text) ? exact : nearest_choice(model->choices, text);
 }
 
 braid_status choose_pinned(const braid_model *model, braid_op *op, const braid_plan_options *options) {

@@ -20,7 +20,10 @@ braid_status plan_choices(const braid_plan *plan, json_t *object);
 braid_status model_pin_choices(braid_model *model, const json_t *object);
 void model_forget_choices(braid_model *model);
 
-/* The same for a single op; and the model's kernel for a problem, NULL: it has none. */
+/* The same with the choices of a plan of the model, beside those that it has. */
+braid_status model_keep_choices(braid_model *model, const braid_plan *plan);
+
+/* plan_choices for a single op; and the model's kernel for a problem, else for its nearest batch; NULL: it has none. */
 braid_status op_choices(const braid_op *op, json_t *object);
 const char *model_choice(const braid_model *model, const braid_problem *p);
 

@@ -11,9 +11,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/sizes.h"
-#include "plan/pins.h"
 
-#define PLAN_SECONDS 20.0 /* of all races of a plan where nothing else is said */
 /* ---- Ops ----------------------------------------------------------------------------------- */
 
 static int same_problem(const braid_problem *a, const braid_problem *b) {
@@ -37,34 +35,13 @@ static braid_status find_op(braid_plan *plan, const braid_problem *problem, brai
     return BRAID_OK;
 }
 
-/* Tells the caller which op is next. One that has had enough gets the rest without races. */
-static void tell_progress(braid_plan *plan, int j, braid_plan_options *each) {
-    braid_plan_request *r = &plan->request;
-    if (r->progress && r->progress(r->user, &plan->ops[j]->problem, j, plan->op_count))
-        each->effort = r->choice.effort = BRAID_EFFORT_ESTIMATE;
-}
-
-/* Chooses the kernels of all ops from `first` on, each with its share of the time. */
-static braid_status choose_kernels(braid_plan *plan, int first) {
-    braid_plan_options each = plan->request.choice;
-    double seconds = each.seconds > 0 ? each.seconds : PLAN_SECONDS;
-    if (plan->model->context->repro == BRAID_REPRO_THREADS)
-        each.effort = BRAID_EFFORT_ESTIMATE; /* times decide nothing */
-    if (each.effort != BRAID_EFFORT_EXHAUSTIVE) each.seconds = seconds / (plan->op_count > 0 ? plan->op_count : 1);
-    for (int j = first; j < plan->op_count; j++) {
-        tell_progress(plan, j, &each);
-        TRY(choose_pinned(plan->model, plan->ops[j], &each));
-    }
-    return BRAID_OK;
-}
-
 braid_status plan_add_step(braid_plan *plan, const braid_problem *problem, braid_segment segment, step **made) {
     braid_problem checked = *problem;
     int known = plan->op_count;
     step s = {.segment = segment, .depends_on = -1};
     TRY(braid_problem_check(&checked));
     TRY(find_op(plan, &checked, &s.op));
-    if (known < plan->op_count) TRY(choose_kernels(plan, known));
+    if (known < plan->op_count) TRY(plan_choose_kernels(plan, known));
     TRY(memory_grow((void **)&plan->steps, (size_t)plan->step_count, &plan->step_room, sizeof *plan->steps, "plan"));
     if (s.op->workspace_bytes > plan->workspace_bytes) plan->workspace_bytes = s.op->workspace_bytes;
     plan->steps[plan->step_count] = s;
@@ -178,7 +155,7 @@ static braid_status build(braid_plan *plan) {
                         "plan"));
         plan->steps[plan->step_count++] = s;
     }
-    TRY(choose_kernels(plan, 0));
+    TRY(plan_choose_kernels(plan, 0));
     if (o.phase == BRAID_PHASE_TRAIN) TRY(model_need_training(plan->model, 0, 0));
     TRY(place(plan));
     if (o.phase == BRAID_PHASE_TRAIN) TRY(plan_add_update(plan));

@@ -28,6 +28,9 @@ struct braid_plan {
     braid_op **ops; /* one for each distinct problem */
     int op_count;
     size_t op_room;
+    /* Time of the choice: its end on measure_now's clock (0: it has not begun), what races took and what was predicted,
+     * and the ratio of the two. */
+    double deadline, raced_s, predicted_s, pace;
     step *steps;
     int step_count;
     size_t step_room;
@@ -48,6 +51,9 @@ struct braid_plan {
 
 /* Adds the steps behind the program: gradients to f32, their norm, the optimiser. */
 braid_status plan_add_update(braid_plan *plan);
+
+/* Chooses the kernels of all ops from `first` on, within the time of the plan. */
+braid_status plan_choose_kernels(braid_plan *plan, int first);
 
 /* A step of its own with a planned op; *made is the step, whose buffers the caller fills in. */
 braid_status plan_add_step(braid_plan *plan, const braid_problem *problem, braid_segment segment, step **made);

@@ -20,6 +20,11 @@
 #define SLOW_FACTOR 2.5             /* predicted so much slower than our best: not worth a race where time is short */
 #define SLOW_REFERENCE_SECONDS 0.05 /* a reference predicted slower than this is not timed beside others */
 
+/* Of the shortest race: small problems of the check, filling operands, launches of a candidate. */
+#define FIXED_SECONDS 0.1
+#define SECONDS_PER_BYTE 4e-8
+#define LAUNCHES 24
+
 static void set_reason(racer *r, const char *reason) { snprintf(r->reason, sizeof r->reason, "%s", reason); }
 
 void race_list(const braid_context *context, const braid_problem *p, race *out) {
@@ -67,6 +72,22 @@ void race_spare_slow(const braid_problem *p, race *r) {
         if (!k->vendor && k->functions->cost(p) > SLOW_FACTOR * best)
             set_reason(list[j], "predicted to be far slower than our best; --effort exhaustive races it too");
     }
+}
+
+double race_predict_best(const braid_problem *p, const race *r) {
+    double best = INFINITY;
+    for (int j = 0; j < r->count; j++) {
+        if (!r->racers[j].reason[0]) best = fmin(best, r->racers[j].kernel->functions->cost(p));
+    }
+    return isfinite(best) ? best : 0;
+}
+
+double race_predict(const braid_problem *p, const race *r) {
+    double seconds = FIXED_SECONDS + SECONDS_PER_BYTE * (double)op_bytes(p);
+    for (int j = 0; j < r->count; j++) {
+        if (!r->racers[j].reason[0]) seconds += LAUNCHES * r->racers[j].kernel->functions->cost(p);
+    }
+    return seconds;
 }
 
 braid_status race_check(const braid_context *context, const braid_problem *p, uint64_t seed, race *r) {

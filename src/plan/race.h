@@ -41,6 +41,12 @@ void race_spare_reference(const braid_problem *p, race *r);
  * little time. Vendor kernels stay. */
 void race_spare_slow(const braid_problem *p, race *r);
 
+/* Predicted seconds of one launch of the best candidate; 0: there is none. */
+double race_predict_best(const braid_problem *p, const race *r);
+
+/* Predicted seconds of checking and timing a list of candidates, as short as it can be. */
+double race_predict(const braid_problem *p, const race *r);
+
 /* Checks every candidate; a wrong one gets its failure as reason. */
 braid_status race_check(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
 

@@ -63,10 +63,10 @@ static braid_status bind_operand(feed *f, int index) {
     return BRAID_OK;
 }
 
+/* By the cost model: it is a small part of a step. */
 static braid_status plan_op(feed *f) {
-    braid_plan_options o = f->options->step.choice;
-    o.seconds = 0;
-    if (o.kernel || !(o.kernel = model_choice(f->model, braid_op_problem(f->op)))) return braid_op_plan(f->op, &o);
+    braid_plan_options o = {.effort = BRAID_EFFORT_ESTIMATE, .kernel = model_choice(f->model, braid_op_problem(f->op))};
+    if (!o.kernel) return braid_op_plan(f->op, &o);
     braid_status status = braid_op_plan(f->op, &o);
     o.kernel = NULL;
     return status == BRAID_ERROR_ARGUMENT ? braid_op_plan(f->op, &o) : status;

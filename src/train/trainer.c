@@ -11,6 +11,7 @@
 
 #define FIRST_SCALE 65536.0 /* of f16 */
 #define FIRST_PAUSE_MS 200
+#define USUAL_SECONDS 5.0 /* for the choice of kernels */
 #define USUAL_RATE 1e-3
 #define USUAL_SGD_RATE 1e-2
 
@@ -52,6 +53,7 @@ static braid_status set_defaults(braid_trainer *t) {
     if (!o->epochs) o->epochs = 1;
     if (!o->steps_per_epoch) o->steps_per_epoch = 1;
     if (!o->accumulate) o->accumulate = 1;
+    t->seconds_left = o->step.choice.seconds > 0 ? o->step.choice.seconds : USUAL_SECONDS;
     if (!o->monitor) o->monitor = t->has_labels ? "val_accuracy" : "val_loss";
     t->modality = (modality_options){.ramp = o->modality_down ? MODALITY_RAMP_DOWN : MODALITY_RAMP_UP,
                                      .start = o->modality_start,

@@ -68,7 +68,8 @@ struct braid_trainer {
     double norm, rate;
     pass passes[TRAINER_MOST_PASSES];
     int pass_count;
-    pass *trained; /* of the batch that came last */
+    pass *trained;       /* of the batch that came last */
+    double seconds_left; /* for the choice of kernels */
     /* Accumulation: the sum of the gradients of `gathered` batches, in twins of the parameters. */
     braid_op *add;
     void *sum, *spare;

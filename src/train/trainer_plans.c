@@ -5,6 +5,8 @@
  */
 #include "core/dtype.h"
 #include "core/memory.h"
+#include "plan/measure.h"
+#include "plan/pins.h"
 #include "train/trainer.h"
 
 static void forget(pass *p) {
@@ -45,6 +47,17 @@ static braid_status write_class_weights(const braid_trainer *t, braid_plan *plan
     return status;
 }
 
+/* Plans share the seconds of the run; with none left, and for other sizes of batch, what is known must do. */
+static braid_status make_plan(braid_trainer *t, braid_plan_request *r, braid_plan **plan) {
+    double start = measure_now();
+    int is_limited = r->choice.effort == BRAID_EFFORT_MEASURE && !r->choice.all;
+    if (is_limited && t->seconds_left <= 0) r->choice = (braid_plan_options){.effort = BRAID_EFFORT_ESTIMATE};
+    if (is_limited && t->seconds_left > 0) r->choice.seconds = t->seconds_left;
+    TRY(braid_plan_create(t->model, r, plan));
+    t->seconds_left -= measure_now() - start;
+    return model_keep_choices(t->model, *plan);
+}
+
 static braid_status make(braid_trainer *t, pass *p) {
     braid_plan_request r = t->options.step;
     r.phase = p->phase;
@@ -55,7 +68,7 @@ static braid_status make(braid_trainer *t, pass *p) {
         if (p->mask) r.choice.effort = BRAID_EFFORT_ESTIMATE; /* runs too seldom to be raced for */
         if (r.loss == BRAID_LOSS_NONE) r.loss = t->has_labels ? BRAID_LOSS_CROSS_ENTROPY : BRAID_LOSS_MSE;
     }
-    TRY(braid_plan_create(t->model, &r, &p->plan));
+    TRY(make_plan(t, &r, &p->plan));
     TRY(feed_create(&p->feed, t->model, p->plan, &t->options, p->phase, p->batch));
     return write_class_weights(t, p->plan);
 }

@@ -100,11 +100,21 @@ static braid_status set_scale(const braid_trainer *t, const pass *p, double scal
     return braid_plan_write(p->plan, "loss_scale", &raw, bytes);
 }
 
+/* At the start, the plan of validation too: so that every kernel that was measured is in the first checkpoint. */
+static braid_status plan_ahead(braid_trainer *t, int64_t batch, int mask) {
+    pass *p;
+    if (t->trained || t->options.no_validation) return BRAID_OK;
+    TRY(trainer_pass(t, BRAID_PHASE_TRAIN, batch, mask, &p));
+    return trainer_pass(t, BRAID_PHASE_EVAL, batch, 0, &p);
+}
+
 braid_status trainer_learn(braid_trainer *t, const braid_train_batch *batch) {
     double share = t->options.modality_dropout > 0 ? modality_share(&t->modality, t->at.epoch) : 0;
     tally sum = t->at.train;
     pass *p;
-    TRY(trainer_pass(t, BRAID_PHASE_TRAIN, batch->count, t->options.modality_dropout > 0 && t->streams > 1, &p));
+    int mask = t->options.modality_dropout > 0 && t->streams > 1;
+    TRY(plan_ahead(t, batch->count, mask));
+    TRY(trainer_pass(t, BRAID_PHASE_TRAIN, batch->count, mask, &p));
     TRY(feed_batch(&p->feed, batch, t->at.step));
     TRY(set_masks(t, p, share));
     TRY(set_scale(t, p, t->at.scaler.scale));
