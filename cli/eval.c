@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct eval_options {
     common_options common;
@@ -54,15 +53,6 @@ static int on_event(void *user, const braid_train_event *e) {
     (void)e;
     progress_step(&v->progress, v->done++, "batches");
     return interrupted();
-}
-
-/* A folder is a run: its best checkpoint, or its last where it has none. */
-static void find_model(evaluation *v, const char *word) {
-    struct stat about;
-    snprintf(v->path, sizeof v->path, "%s", word);
-    if (stat(word, &about) != 0 || !S_ISDIR(about.st_mode)) return;
-    snprintf(v->path, sizeof v->path, "%s/best.safetensors", word);
-    if (v->options->last || stat(v->path, &about) != 0) snprintf(v->path, sizeof v->path, "%s/last.safetensors", word);
 }
 
 static int open_data(evaluation *v) {
@@ -235,7 +225,7 @@ static int run(const verb *self, int argc, char **argv) {
                                           "expected with --net, or not at all: the model file describes its network");
     if (code) return code;
     interrupt_begin();
-    find_model(&v, words.word[0]);
+    network_find_file(words.word[0], options.last, v.path, sizeof v.path);
     code = eval(&v);
     free(v.seen);
     free(v.result.counts);

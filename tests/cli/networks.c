@@ -78,7 +78,7 @@ static const command commands[] = {
     {"$B tune linet18 --width 0.0625 --size 33x35 --device cpu -q & sleep 1.5; kill -INT $!; wait $!", 130, "tuned",
      "stopping"},
     /* predict: what must be told */
-    {"$B predict", 2, NULL, "expected MODEL, got nothing"},
+    {"$B predict", 2, NULL, "expected RUN|MODEL|, got nothing"},
     {"$B predict m", 2, NULL, "expected files (STREAM=FILE ...), --data DIR, or --input FILE with --out FILE, got none"},
     {"$B predict m --input x", 2, NULL, "got no --out"},
     {PREDICT ODD "--dtype f64", 2, NULL, "--dtype: expected f32, bf16 or f16 for a prediction, got f64"},
