@@ -129,8 +129,8 @@ int network_refuse_description(const network_options *options, const char *why);
 /* The network of a name with the options that were given. Returns 0, or an exit code after a message. */
 int network_open(const char *name, const network_options *options, braid_net **net);
 
-/* The model file that a word means: itself, or of the folder of a run its best checkpoint (its last, where that is asked
- * for or there is no other). */
+/* The model file that a word means: itself, or of the folder of a run its best checkpoint (its last, where that is
+ * asked for or there is no other). */
 void network_find_file(const char *word, int last, char *path, size_t size);
 
 /* The dtype, batch and image size that were given; zeros where they were not. Returns 0, or an exit code. */

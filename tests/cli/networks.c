@@ -79,7 +79,8 @@ static const command commands[] = {
      "stopping"},
     /* predict: what must be told */
     {"$B predict", 2, NULL, "expected RUN|MODEL|, got nothing"},
-    {"$B predict m", 2, NULL, "expected files (STREAM=FILE ...), --data DIR, or --input FILE with --out FILE, got none"},
+    {"$B predict m", 2, NULL,
+     "expected files (STREAM=FILE ...), --data DIR, or --input FILE with --out FILE, got none"},
     {"$B predict m --input x", 2, NULL, "got no --out"},
     {PREDICT ODD "--dtype f64", 2, NULL, "--dtype: expected f32, bf16 or f16 for a prediction, got f64"},
     {PREDICT ODD "--size 3x4", 2, NULL, "--size: expected with --data, the inputs have their size"},
