@@ -184,11 +184,10 @@ static int open_files(answers *a, const char *const *words, int count, feeding_o
     return status ? complain_lab(status) : code;
 }
 
-static int open_set(answers *a, feeding_options *o) {
-    static const braid_split splits[] = {BRAID_SPLIT_VAL, BRAID_SPLIT_VAL, BRAID_SPLIT_TEST, BRAID_SPLIT_TRAIN};
-    int split = a->p->options->split, sounds = !strcmp(braid_net_stream(a->p->net, 0, NULL), "features");
+static int open_set(const answers *a, feeding_options *o) {
+    static const braid_split splits[] = {BRAID_SPLIT_COUNT, BRAID_SPLIT_VAL, BRAID_SPLIT_TEST, BRAID_SPLIT_TRAIN};
     o->folder = a->p->options->data;
-    o->validate = split == 0 && sounds ? BRAID_SPLIT_TEST : splits[split];
+    o->validate = splits[a->p->options->split];
     return network_size(&a->p->options->network, o->size);
 }
 
@@ -200,8 +199,8 @@ static int open_samples(answers *a, const char *const *words, int count) {
                          .readers = options->readers};
     feeding_streams(a->p->net, streams, sizeof streams);
     int code = count ? open_files(a, words, count, &o) : open_set(a, &o);
-    a->split = o.validate;
     if (!code) code = feeding_open(&a->feeding, &o);
+    a->split = a->feeding.validate;
     if (!code && a->feeding.batches[BRAID_PART_VALIDATE] == 0)
         return complain(BRAID_ERROR_DATA, "%s: expected samples in the split %s, got none", a->feeding.info->folder,
                         braid_split_name(a->split));
