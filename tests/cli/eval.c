@@ -24,10 +24,10 @@
 static void makes_and_trains(void **state) {
     static const command lines[] = {
         {"cd .. && $B data make sunrgbd --out d --size 32x32 --count 30 -q && "
-         "$B data make mimii --out m --size 1 --count 6 -q && "
+         "$B data make mimii --out m --size 1 --count 10 -q && "
          "$B train linet18 --data d --out r --width 0.125 --epochs 2 --stream-epochs 1" LITTLE " && "
          "$B train mcresnet18 --data d --out c --width 0.125 --epochs 1" LITTLE " && "
-         "$B train ssae --data m --out s --epochs 1" LITTLE " && "
+         "$B train ssae --data m --out s --epochs 5" LITTLE " && "
          "$B data make fmnist86 --out f --count 10 -q && $B train lenet86 --data f --out l --epochs 1" LITTLE,
          0, "", NULL},
         {"grep -o '\"stream_[0-2]_[a-z_]*\"' ../r/metrics.jsonl | sort | uniq -c", 0,
@@ -165,7 +165,7 @@ static void scores_agree(void **state) {
             right += number(one, "score") > number(other, "score");
         }
     }
-    assert_true(fabs(number(all, "roc_auc") - right / pairs) < 1e-8);
+    assert_true(fabs(number(all, "roc_auc") - right / pairs) < 1e-8 && right > pairs / 2);
     assert_true(number(all, "pr_auc") > 0 && number(all, "pr_auc") <= 1);
     if (!(fabs(sum - number(all, "loss")) < 0.05 * sum)) fail_msg("scores %g, loss %g", sum, number(all, "loss"));
     json_decref(all);
@@ -225,7 +225,8 @@ static void mistakes(void **state) {
     (void)state;
     assert_int_equal(shell_run("true"), 0);
     invent(&r, &info, MANY, counts, each);
-    counts[10 * MANY + 3] = 51; /* as many as those of class 49 */
+    counts[10 * MANY + 3] = 51;   /* as many as those of class 49 */
+    counts[20 * MANY + 20] = 200; /* no mistakes */
     braid_confusion_measure(counts, MANY, each, &r.whole);
     const char *const words[] = {"The most frequent mistakes\n",
                                  "10            3                   51           80%\n",
@@ -238,6 +239,7 @@ static void mistakes(void **state) {
     assert_true(strstr(text, words[1]) < strstr(text, words[2]) && strstr(text, words[2]) < strstr(text, words[3]));
     assert_non_null(strstr(text, "\n31            32 "));
     assert_null(strstr(text, "\n30            31 "));
+    assert_null(strstr(text, "\n20            20 "));
     free(text);
     prints(&r, BRAID_FORMAT_CSV, (const char *[]){"true,cat,dog,2,3,", "\n10,0,0,0,51,", NULL});
 }
