@@ -1,5 +1,6 @@
 /*
- * braid data make and braid data check: synthetic sets in the real formats, and every bad file before training.
+ * braid data make, check and bench: synthetic sets in the real formats, every bad file before training, and how fast
+ * samples come.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,8 +12,9 @@
 typedef struct data_options {
     common_options common;
     const char *out, *size;
-    int count;
+    int count, readers, batch;
     uint64_t seed;
+    double seconds;
 } data_options;
 
 #define OWN(member) offsetof(data_options, member)
@@ -24,6 +26,9 @@ static const option data_option_list[] = {
     {"count", 0, OPTION_WHOLE, "N",
      "make: training samples (1500, 2000, or 60 sounds); a fifth as many in each other split", OWN(count)},
     {"seed", 0, OPTION_SEED, "S", "make: where the random numbers start (default 1)", OWN(seed)},
+    {"readers", 0, OPTION_WHOLE, "N", "bench: threads that read, from 1 to N (default 2)", OWN(readers)},
+    {"batch", 0, OPTION_WHOLE, "B", "bench: samples at a time (default 16)", OWN(batch)},
+    {"seconds", 0, OPTION_REAL, "S", "bench: at least so long for each row (default 2)", OWN(seconds)},
     {0}};
 
 static int on_progress(void *user, int64_t done, int64_t total, const char *what) {
@@ -110,8 +115,94 @@ static int check(const data_options *options, const char *folder) {
     return status ? stopped(status) : print_check(options, folder, &result);
 }
 
+/* ---- How fast samples come ------------------------------------------------------------------ */
+
+static const braid_column bench_columns[] = {{"readers", "readers", BRAID_CELL_COUNT, 7, 0, 0, 0},
+                                             {"samples_per_s", "samples/s", BRAID_CELL_NUMBER, 9, 0, 0, 0},
+                                             {"images_per_s", "images/s", BRAID_CELL_NUMBER, 9, 0, 0, 0},
+                                             {"mb_per_s", "MB/s", BRAID_CELL_NUMBER, 9, 0, 0, 0},
+                                             {"ms_per_sample", "ms/sample", BRAID_CELL_NUMBER, 9, 0, 0, 0},
+                                             {"cpu_ms_per_sample", "cpu ms/sample", BRAID_CELL_NUMBER, 13, 0, 0, 0},
+                                             {"samples", "samples", BRAID_CELL_COUNT, 8, 0, 0, 0}};
+
+/* What was measured, and how long it took. */
+typedef struct pace {
+    double seconds;
+    braid_loader_times times;
+} pace;
+
+/* Whole epochs until the time is over; a first one, which also brings the files into memory, does not count. */
+static braid_status read_epochs(braid_loader *loader, double least, pace *p) {
+    double began = 0;
+    braid_loader_times before = {0};
+    for (int64_t epoch = 0; epoch < 2 || p->seconds < least; epoch++) {
+        braid_batch batch = {.count = 1};
+        if (epoch == 1) {
+            began = clock_s();
+            before = braid_loader_measure(loader);
+        }
+        braid_status status = braid_loader_start(loader, epoch, 0);
+        while (!status && batch.count > 0 && !interrupted()) status = braid_loader_next(loader, &batch);
+        if (status || interrupted()) return status;
+        p->seconds = clock_s() - began;
+    }
+    p->times = braid_loader_measure(loader);
+    p->times.samples -= before.samples;
+    p->times.loaded -= before.loaded;
+    p->times.loading_s -= before.loading_s;
+    p->times.working_s -= before.working_s;
+    return BRAID_OK;
+}
+
+static braid_status add_pace(braid_table *table, const braid_data_info *info, int readers, const pace *p) {
+    double samples = (double)p->times.samples, loaded = (double)p->times.loaded, bytes = 0;
+    for (int i = 0; i < info->streams; i++)
+        bytes += (double)(info->size[0] * info->size[1] * info->channels[i]) * (info->dtype == BRAID_DTYPE_U8 ? 1 : 4);
+    const double cells[] = {readers,
+                            samples / p->seconds,
+                            samples / p->seconds * info->streams,
+                            samples / p->seconds * bytes / 1e6,
+                            p->times.loading_s / loaded * 1e3,
+                            p->times.working_s / loaded * 1e3,
+                            samples};
+    braid_status status = BRAID_OK;
+    for (size_t j = 0; j < sizeof cells / sizeof cells[0] && !status; j++)
+        status = braid_table_add_number(table, cells[j]);
+    return status;
+}
+
+static braid_status measure(const braid_data *data, const data_options *options, int readers, braid_table *table) {
+    braid_loader *loader = NULL;
+    pace p = {0};
+    const braid_loader_options wanted = {.batch = options->batch, .threads = readers};
+    braid_status status = braid_loader_create(data, &wanted, &loader);
+    if (!status) status = read_epochs(loader, options->seconds, &p);
+    braid_loader_destroy(loader);
+    if (status || interrupted()) return status;
+    return add_pace(table, braid_data_describe(data), readers, &p);
+}
+
+static int bench(const data_options *options, const char *folder) {
+    braid_data *data = NULL;
+    braid_table *table = NULL;
+    if (options->readers < 1 || options->batch < 1)
+        return complain(BRAID_ERROR_ARGUMENT, "bench: expected --readers and --batch of 1 or more, got %d and %d",
+                        options->readers, options->batch);
+    braid_status status = braid_data_open(folder, NULL, &data);
+    if (!status)
+        status = braid_table_create(bench_columns, (int)(sizeof bench_columns / sizeof bench_columns[0]), &table);
+    for (int n = 1; n <= options->readers && !status && !interrupted(); n++) status = measure(data, options, n, table);
+    braid_data_destroy(data);
+    if (!status && !interrupted()) {
+        const braid_print_options print = output_options((braid_format)options->common.format);
+        return output_table(table, &print);
+    }
+    braid_table_destroy(table);
+    return stopped(status);
+}
+
 static int run(const verb *self, int argc, char **argv) {
-    data_options options = {.seed = 1};
+    data_options options = {.seed = 1, .readers = 2, .batch = 16, .seconds = 2};
     arguments words;
     int code = options_parse(self, argc, argv, &options, &words);
     if (code) return code;
@@ -119,21 +210,24 @@ static int run(const verb *self, int argc, char **argv) {
     interrupt_begin();
     if (!strcmp(words.word[0], "make")) return make(&options, words.word[1]);
     if (!strcmp(words.word[0], "check")) return check(&options, words.word[1]);
-    return complain(BRAID_ERROR_ARGUMENT, "expected make KIND or check DIR, got \"%s\"", words.word[0]);
+    if (!strcmp(words.word[0], "bench")) return bench(&options, words.word[1]);
+    return complain(BRAID_ERROR_ARGUMENT, "expected make KIND, check DIR or bench DIR, got \"%s\"", words.word[0]);
 }
 
 const verb verb_data = {
     .name = "data",
-    .arguments = "make KIND --out DIR | check DIR",
-    .summary = "make a synthetic data set, or find every bad file of a set",
+    .arguments = "make KIND --out DIR | check DIR | bench DIR",
+    .summary = "make a synthetic data set, find every bad file of a set, or time its loading",
     .about = "make writes a set of the kind sunrgbd (RGB, depth and orth images whose label depends on all\n"
              "three), fmnist86 (grey images in IDX files) or mimii (sounds of machines), in exactly the files of\n"
              "the real sets, the same for the same seed. check recognises the kind of a folder, reads every file,\n"
              "prints how many samples each split and class has, and lists every file that is missing, truncated,\n"
-             "of another size or unreadable. Exit 3 where there is one.",
+             "of another size or unreadable. Exit 3 where there is one. bench reads the training samples over and\n"
+             "over with 1 to N threads, as training does, and prints how many come in a second, and how long a\n"
+             "thread needs for one: by the clock, and of the CPU. Files are in memory by then, as far as it goes.",
     .options = data_option_list,
     .examples = "braid data make sunrgbd --out rooms\nbraid data make sunrgbd --out rooms --size 416x544 --count 100\n"
-                "braid data check rooms\nbraid data check rooms -o json\n",
+                "braid data check rooms\nbraid data check rooms -o json\nbraid data bench rooms --readers 2\n",
     .common = COMMON_FORMAT | COMMON_TALK,
     .least = 2,
     .most = 2,

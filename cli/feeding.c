@@ -29,6 +29,7 @@ static braid_status next(void *user, braid_part part, braid_train_batch *batch) 
 void feeding_streams(const braid_net *net, char *text, size_t size) {
     size_t used = 0;
     text[0] = 0;
+    if (!net) return;
     const char *first = braid_net_stream(net, 0, NULL);
     if (!strcmp(first, "image") || !strcmp(first, "features")) return;
     for (int i = 0; i < braid_net_stream_count(net) && used < size; i++)
@@ -85,6 +86,10 @@ void feeding_describe(feeding *f, braid_train_options *options) {
     }
 }
 
+int64_t feeding_row(const feeding *f, int stream) {
+    return f->info->size[0] * f->info->size[1] * f->info->channels[stream];
+}
+
 int feeding_check(const feeding *f, const braid_net *net) {
     int streams = braid_net_stream_count(net);
     if (streams != f->info->streams)
@@ -93,9 +98,11 @@ int feeding_check(const feeding *f, const braid_net *net) {
     for (int i = 0; i < streams; i++) {
         int64_t channels = 0;
         const char *name = braid_net_stream(net, i, &channels);
-        if (channels == f->info->channels[i]) continue;
-        return complain(BRAID_ERROR_ARGUMENT, "%s: expected %lld channels in stream %s, got %lld", f->info->folder,
-                        (long long)channels, name, (long long)f->info->channels[i]);
+        int takes_rows = !strcmp(name, "features");
+        int64_t has = takes_rows ? feeding_row(f, i) : f->info->channels[i];
+        if (channels == has) continue;
+        return complain(BRAID_ERROR_ARGUMENT, "%s: expected %lld %s in stream %s, got %lld", f->info->folder,
+                        (long long)channels, takes_rows ? "numbers" : "channels", name, (long long)has);
     }
     return 0;
 }

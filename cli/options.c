@@ -42,7 +42,8 @@ static const option network_options_list[] = {
     {"init", 0, OPTION_TEXT, "head|seed", "how a linet begins (default: head)", NETWORK(init)},
     {"fusion", 0, OPTION_CHOICE, "concat|weighted|gated", "how an mcresnet joins its streams (default: concat)",
      NETWORK(fusion)},
-    {"layers", 0, OPTION_TEXT, "C,...,K", "widths of an mlp, from its input to its output", NETWORK(layers)},
+    {"layers", 0, OPTION_TEXT, "C,...,K",
+     "widths of an mlp, from its input to its output (train: of the set, 256 between)", NETWORK(layers)},
     {"seed", 0, OPTION_SEED, "S", "of the initial parameters (default: 0)", NETWORK(seed)},
     {0}};
 static const option format_options[] = {

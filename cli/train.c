@@ -61,6 +61,7 @@ static const option train_option_list[] = {
 
 #define DEFAULT_BATCH 32
 #define DEFAULT_EPOCHS 10
+#define MLP_WIDTH 256 /* of the one hidden layer of an mlp without --layers */
 #define DEFAULT_MOMENTUM 0.9
 #define PATH_BYTES 4096
 
@@ -171,9 +172,22 @@ static int open_data(training *t, const network_options *network) {
     return code ? code : feeding_open(&t->feeding, &o);
 }
 
+/* An mlp without layers is as wide as the samples of the set, and as its classes. */
+static int open_mlp(training *t, network_options *network) {
+    char layers[96];
+    int code = open_data(t, network);
+    if (code) return code;
+    snprintf(layers, sizeof layers, "%lld,%d,%d", (long long)feeding_row(&t->feeding, 0), MLP_WIDTH,
+             network->classes ? network->classes : t->feeding.info->classes);
+    network->layers = layers;
+    code = network_open("mlp", network, &t->net);
+    return code ? code : feeding_check(&t->feeding, t->net);
+}
+
 /* The network takes the number of classes from the set, where nothing else was said. */
 static int open_net(training *t, const char *name) {
     network_options network = t->options->network;
+    if (!strcmp(name, "mlp") && !network.layers && !t->options->resume) return open_mlp(t, &network);
     int code = t->options->resume ? open_saved(t) : network_open(name, &network, &t->net);
     if (!code) code = open_data(t, &network);
     int counts = !strncmp(name, "linet", 5) || !strncmp(name, "mcresnet", 8);

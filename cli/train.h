@@ -27,7 +27,8 @@ typedef struct feeding_options {
     int stratified, readers;
 } feeding_options;
 
-/* The names of a network's streams, "rgb,depth", for the folders of a set; "" where a set names its only one itself. */
+/* The names of a network's streams, "rgb,depth", for the folders of a set; "" where a set names its only one itself,
+ * and without a network. */
 void feeding_streams(const braid_net *net, char *text, size_t size);
 
 /* Opens a set. Returns 0, or an exit code after a message. */
@@ -36,6 +37,9 @@ void feeding_close(feeding *f);
 
 /* Fills in what a trainer needs to know of the set: source, dtype, size, mean and deviation. */
 void feeding_describe(feeding *f, braid_train_options *options);
+
+/* Numbers of one sample of a stream, for a network that takes it as a row. */
+int64_t feeding_row(const feeding *f, int stream);
 
 /* Refuses a network whose streams, channels or classes are not the set's. Returns 0, or an exit code. */
 int feeding_check(const feeding *f, const braid_net *net);

@@ -339,9 +339,11 @@ typedef struct braid_batch {
 } braid_batch;
 
 typedef struct braid_loader_times {
-    double waited_s;  /* the caller, for a batch that was not ready */
-    double loading_s; /* all threads, reading and decoding */
-    int64_t batches, samples;
+    double waited_s;          /* the caller, for a batch that was not ready */
+    double loading_s;         /* all threads, reading and decoding */
+    double working_s;         /* of it, seconds of the CPU */
+    int64_t loaded;           /* samples, by all threads */
+    int64_t batches, samples; /* that the caller got */
 } braid_loader_times;
 
 typedef struct braid_loader braid_loader;
@@ -351,7 +353,8 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_loader_create(const braid_data *da
                                                             braid_loader **loader);
 BRAID_API void braid_loader_destroy(braid_loader *loader);
 
-/* Begins an epoch at one of its batches (0: the first); what was read ahead before is dropped. */
+/* Begins an epoch at one of its batches (0: the first). What was read ahead is dropped, but for the epoch that follows
+ * one that came to its end: that one is read ahead. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_loader_start(braid_loader *loader, int64_t epoch, int64_t first_batch);
 
 /* The next batch, in order at any number of threads. A sample that cannot be read fails the batch that it is in; the

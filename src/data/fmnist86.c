@@ -1,6 +1,7 @@
 /*
- * Fashion-MNIST at 86x86 in IDX files: train-86-* and t10k-86-*. A file is read whole. Pixels are used as they are, 0
- * to 255, as the network that comes with the set expects: mean 0 and deviation 1/255 undo the division by 255.
+ * Fashion-MNIST at 86x86 in IDX files: train-86-* and t10k-86-*. A file is read whole. One in ten of the training
+ * images, at random, is for validation. Pixels are used as they are, 0 to 255, as the network that comes with the set
+ * expects: mean 0 and deviation 1/255 undo the division by 255.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,6 +15,7 @@
 #include "data/idx.h"
 #include "data/image.h"
 #include "data/lists.h"
+#include "data/order.h"
 
 #define SIDE 86
 #define CLASSES 10
@@ -27,6 +29,7 @@ static const char *const prefixes[BRAID_SPLIT_COUNT] = {[BRAID_SPLIT_TRAIN] = "t
 typedef struct set_state {
     char *images[BRAID_SPLIT_COUNT]; /* the files */
     idx index[BRAID_SPLIT_COUNT];
+    int64_t *places[BRAID_SPLIT_COUNT]; /* of train and val: each sample's image in the training file, rising */
 } set_state;
 
 static void file_name(char name[64], braid_split split, int is_labels) {
@@ -54,7 +57,10 @@ static int matches(const char *folder) {
 
 static void forget(braid_data *d) {
     set_state *state = d->state;
-    for (int s = 0; state && s < BRAID_SPLIT_COUNT; s++) memory_free(state->images[s]);
+    for (int s = 0; state && s < BRAID_SPLIT_COUNT; s++) {
+        memory_free(state->images[s]);
+        memory_free(state->places[s]);
+    }
     memory_free(state);
 }
 
@@ -132,6 +138,58 @@ static braid_status scan_split(braid_data *d, braid_split split, problems *found
     return status;
 }
 
+/* ---- Validation --------------------------------------------------------------------------- */
+
+/* The samples of a split: the images that a mask marks with `mark`, with their labels. */
+static braid_status choose_images(braid_data *d, braid_split to, const int32_t *labels, const uint8_t *mask, int mark,
+                                  int64_t count) {
+    set_state *state = d->state;
+    void *places, *chosen;
+    int64_t used = 0;
+    TRY(memory_alloc((size_t)count, sizeof *state->places[to], "images of a split", &places));
+    state->places[to] = places;
+    TRY(memory_alloc((size_t)count, sizeof *labels, "labels", &chosen));
+    d->split[to].labels = chosen;
+    d->info.samples[to] = d->info.files[to] = count;
+    for (int64_t i = 0; used < count; i++) {
+        if (mask[i] != mark) continue;
+        d->split[to].labels[used] = labels[i];
+        state->places[to][used++] = i;
+    }
+    return BRAID_OK;
+}
+
+static braid_status divide(braid_data *d, const int32_t *labels, int64_t total, uint8_t *mask) {
+    int64_t validation;
+    TRY(order_hold_out(mask, total, &validation));
+    TRY(choose_images(d, BRAID_SPLIT_TRAIN, labels, mask, 0, total - validation));
+    return choose_images(d, BRAID_SPLIT_VAL, labels, mask, 1, validation);
+}
+
+static braid_status hold_out(braid_data *d) {
+    data_split *train = &d->split[BRAID_SPLIT_TRAIN];
+    int64_t total = d->info.samples[BRAID_SPLIT_TRAIN];
+    int32_t *labels = train->labels;
+    void *mask;
+    if (total == 0) return BRAID_OK;
+    TRY(memory_alloc((size_t)total, 1, "a mask", &mask));
+    train->labels = NULL;
+    braid_status status = divide(d, labels, total, mask);
+    memory_free(mask);
+    memory_free(labels);
+    return status;
+}
+
+/* The file that a split is in, and the place of a sample there. */
+static braid_split file_of(braid_split split) { return split == BRAID_SPLIT_VAL ? BRAID_SPLIT_TRAIN : split; }
+
+static int64_t place_of(const braid_data *d, braid_split split, int64_t sample) {
+    const int64_t *places = ((const set_state *)d->state)->places[split];
+    return places ? places[sample] : sample;
+}
+
+/* ---- The set ------------------------------------------------------------------------------ */
+
 static braid_status scan(braid_data *d, const braid_data_options *options, problems *found) {
     TRY(memory_calloc(1, sizeof(set_state), "a data set", &d->state));
     if ((options->size[0] && options->size[0] != SIDE) || (options->size[1] && options->size[1] != SIDE))
@@ -146,12 +204,12 @@ static braid_status scan(braid_data *d, const braid_data_options *options, probl
     d->info.classes = CLASSES;
     TRY(class_names_copy(class_names, CLASSES, &d->class_names));
     for (int s = 0; s < BRAID_SPLIT_COUNT; s++) TRY(scan_split(d, (braid_split)s, found));
-    return BRAID_OK;
+    return hold_out(d);
 }
 
 static braid_status read_sample(const braid_data *d, braid_split split, int64_t sample, void *const *streams) {
     const set_state *state = d->state;
-    memcpy(streams[0], state->index[split].data + sample * SIDE * SIDE, SIDE * SIDE);
+    memcpy(streams[0], state->index[file_of(split)].data + place_of(d, split, sample) * SIDE * SIDE, SIDE * SIDE);
     return BRAID_OK;
 }
 
@@ -169,8 +227,8 @@ static braid_status path(const braid_data *d, braid_split split, int64_t sample,
     char name[96], file[64];
     (void)stream;
     if (d->files.count) return path_of_file(d, sample, out);
-    file_name(file, split, 0);
-    snprintf(name, sizeof name, "%s image %lld", file, (long long)sample);
+    file_name(file, file_of(split), 0);
+    snprintf(name, sizeof name, "%s image %lld", file, (long long)place_of(d, split, sample));
     return files_join(d->folder, name, out);
 }
 

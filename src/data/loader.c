@@ -1,7 +1,8 @@
 /*
  * The loader. An epoch is a row of samples in a fixed order; sample t belongs to batch t / size. Threads take the next
  * sample as long as its batch has a place among the few that are kept ready, so that what a batch holds does not
- * depend on who read it, and a slow file delays no other. The consumer holds one place while it uses a batch.
+ * depend on who read it, and a slow file delays no other. The consumer holds one place while it uses a batch. When it
+ * has all of an epoch, threads go on with the next one, so that it is there when it is asked for.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -45,15 +46,19 @@ struct braid_loader {
     pthread_cond_t work, done; /* there is a sample to read; a batch is complete or a thread is idle */
     int64_t taken;             /* samples of the epoch that threads took */
     int64_t given;             /* batches of the epoch that the consumer got or skipped */
+    int64_t epoch;             /* that is read; -1: none */
+    int ahead;                 /* 1: nobody has asked for it yet */
     int busy, stop;
     braid_loader_times times;
 };
 
-static double now_s(void) {
+static double seconds_of(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+static double now_s(void) { return seconds_of(CLOCK_MONOTONIC); }
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
@@ -97,11 +102,14 @@ static void take_sample(braid_loader *l) {
     }
     l->busy++;
     pthread_mutex_unlock(&l->lock);
-    double began = now_s();
+    double began = now_s(), worked = seconds_of(CLOCK_THREAD_CPUTIME_ID);
     braid_status status = read_sample(l, t, to);
     double took = now_s() - began;
+    worked = seconds_of(CLOCK_THREAD_CPUTIME_ID) - worked;
     pthread_mutex_lock(&l->lock);
     l->times.loading_s += took;
+    l->times.working_s += worked;
+    l->times.loaded++;
     l->busy--;
     if (status != BRAID_OK) keep_failure(to, status, t);
     to->left--;
@@ -218,6 +226,8 @@ braid_status braid_loader_create(const braid_data *data, const braid_loader_opti
     l->batches = (l->samples + o.batch - 1) / o.batch;
     l->taken = l->samples; /* nothing to do, and nothing to give, before the start */
     l->given = l->batches;
+    l->epoch = -1;
+    l->ahead = 1;
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->work, NULL);
     pthread_cond_init(&l->done, NULL);
@@ -251,20 +261,43 @@ static braid_status make_order(braid_loader *l, int64_t epoch) {
     return BRAID_OK;
 }
 
+/* Under the lock, where no thread is busy. */
+static braid_status begin_epoch(braid_loader *l, int64_t epoch, int64_t first_batch) {
+    l->epoch = -1;
+    TRY(make_order(l, epoch));
+    l->epoch = epoch;
+    l->given = first_batch;
+    l->taken = first_batch * l->options.batch;
+    pthread_cond_broadcast(&l->work);
+    return BRAID_OK;
+}
+
+/* Under the lock: all of the epoch is given. Without memory for the next one there is no reading ahead. */
+static void read_ahead(braid_loader *l) {
+    l->ahead = 1;
+    (void)begin_epoch(l, l->epoch + 1, 0);
+}
+
+/* Under the lock: what is asked for is being read. */
+static int is_ahead(const braid_loader *l, int64_t epoch, int64_t first_batch) {
+    return l->ahead && l->epoch >= 0 && first_batch == 0 && (l->epoch == epoch || l->options.in_order);
+}
+
 braid_status braid_loader_start(braid_loader *loader, int64_t epoch, int64_t first_batch) {
     if (epoch < 0 || first_batch < 0 || first_batch > loader->batches)
         return fail(BRAID_ERROR_ARGUMENT, "epoch and batch: expected 0 or more and at most %lld, got %lld and %lld",
                     (long long)loader->batches, (long long)epoch, (long long)first_batch);
+    braid_status status = BRAID_OK;
     pthread_mutex_lock(&loader->lock);
-    loader->taken = loader->samples;
-    loader->given = loader->batches;
-    while (loader->busy) pthread_cond_wait(&loader->done, &loader->lock);
-    braid_status status = make_order(loader, epoch);
-    if (!status) {
-        loader->given = first_batch;
-        loader->taken = first_batch * loader->options.batch;
-        pthread_cond_broadcast(&loader->work);
+    if (is_ahead(loader, epoch, first_batch)) {
+        loader->epoch = epoch;
+    } else {
+        loader->taken = loader->samples;
+        loader->given = loader->batches;
+        while (loader->busy) pthread_cond_wait(&loader->done, &loader->lock);
+        status = begin_epoch(loader, epoch, first_batch);
     }
+    loader->ahead = status != BRAID_OK;
     pthread_mutex_unlock(&loader->lock);
     return status;
 }
@@ -283,7 +316,11 @@ braid_status braid_loader_next(braid_loader *loader, braid_batch *batch) {
     *batch = (braid_batch){0};
     braid_status status = BRAID_OK;
     pthread_mutex_lock(&loader->lock);
-    if (loader->given < loader->batches) {
+    if (loader->ahead) {
+        /* the epoch is over, or there was none */
+    } else if (loader->given == loader->batches) {
+        read_ahead(loader);
+    } else {
         int64_t index = loader->given;
         const place *p = wait_for(loader, index);
         loader->given++; /* the place before this one is free again */

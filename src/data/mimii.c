@@ -23,7 +23,6 @@
 #define HOP 512
 #define N_MELS 64
 #define FRAMES 5
-#define VALIDATION_SEED 42
 #define MAX_RATE 1000000
 #define MAX_DEPTH 3 /* folders above normal/ and abnormal/ */
 
@@ -265,25 +264,21 @@ static braid_status choose_windows(braid_data *d, braid_split to, const uint8_t 
     return BRAID_OK;
 }
 
-static braid_status split_training(braid_data *d, int64_t total, int64_t *order, uint8_t *mask) {
-    int64_t validation = total / 10;
-    order_shuffle(order, total, VALIDATION_SEED, 0);
-    memset(mask, 0, (size_t)total);
-    for (int64_t i = 0; i < validation; i++) mask[order[i]] = 1;
+static braid_status split_training(braid_data *d, int64_t total, uint8_t *mask) {
+    int64_t validation;
+    TRY(order_hold_out(mask, total, &validation));
     TRY(choose_windows(d, BRAID_SPLIT_TRAIN, mask, 0, total - validation));
     return choose_windows(d, BRAID_SPLIT_VAL, mask, 1, validation);
 }
 
 static braid_status make_training(braid_data *d) {
     set_state *state = d->state;
-    void *order = NULL, *mask = NULL;
+    void *mask;
     TRY(sum_windows(&state->train, &state->first_windows));
     int64_t total = state->first_windows[state->train.count];
     if (total > UINT32_MAX) return fail(BRAID_ERROR_DATA, "%s: expected fewer than 2^32 windows", d->folder);
-    braid_status status = memory_alloc((size_t)total, sizeof(int64_t), "an order", &order);
-    if (!status) status = memory_alloc((size_t)total, 1, "a mask", &mask);
-    if (!status) status = split_training(d, total, order, mask);
-    memory_free(order);
+    TRY(memory_alloc((size_t)total, 1, "a mask", &mask));
+    braid_status status = split_training(d, total, mask);
     memory_free(mask);
     return status;
 }

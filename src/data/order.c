@@ -5,11 +5,14 @@
  */
 #include "data/order.h"
 
+#include <string.h>
+
 #include "core/memory.h"
 #include "core/rng.h"
 
 #define PURPOSE_SHUFFLE ((uint64_t)0x53 << 56) /* in the upper bits of the generator's stream; the epoch in the lower */
 #define PURPOSE_STRATIFIED ((uint64_t)0x54 << 56)
+#define HELD_OUT_SEED 42
 
 void order_shuffle(int64_t *order, int64_t count, uint64_t seed, uint64_t epoch) {
     rng r = {.seed = seed, .stream = PURPOSE_SHUFFLE | epoch};
@@ -52,4 +55,16 @@ braid_status order_stratified(int64_t *order, int64_t draws, const order_classes
     memory_free(sorted);
     memory_free(begin);
     return status;
+}
+
+braid_status order_hold_out(uint8_t *mask, int64_t count, int64_t *held) {
+    void *memory;
+    TRY(memory_alloc((size_t)count, sizeof(int64_t), "an order", &memory));
+    const int64_t *order = memory;
+    order_shuffle(memory, count, HELD_OUT_SEED, 0);
+    memset(mask, 0, (size_t)count);
+    *held = count / 10;
+    for (int64_t i = 0; i < *held; i++) mask[order[i]] = 1;
+    memory_free(memory);
+    return BRAID_OK;
 }

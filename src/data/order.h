@@ -21,4 +21,8 @@ typedef struct order_classes {
  * draw with the weights 1 / (samples of the class). */
 braid_status order_stratified(int64_t *order, int64_t draws, const order_classes *of, uint64_t seed, uint64_t epoch);
 
+/* One sample in ten, at random but always the same ones, is for validation: mask 1 there, 0 elsewhere. Tells how
+ * many. */
+braid_status order_hold_out(uint8_t *mask, int64_t count, int64_t *held);
+
 #endif

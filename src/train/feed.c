@@ -72,28 +72,55 @@ static braid_status plan_op(feed *f) {
     return status == BRAID_ERROR_ARGUMENT ? braid_op_plan(f->op, &o) : status;
 }
 
-static braid_status make_op(feed *f, const braid_operand_info *first) {
-    const int64_t *from = f->options->data_size[0] ? f->options->data_size : &first->dims[0][1];
-    int cut = from[0] != first->dims[0][1] || from[1] != first->dims[0][2];
-    int augments = cut || (f->options->augment && f->phase == BRAID_PHASE_TRAIN);
+/* A stream of the plan as images. */
+typedef struct image_view {
+    int64_t size[2], channels, pitch;
+} image_view;
+
+/* A stream of rows takes an image as a row: pixel by pixel, as many channels as fit. */
+static braid_status view_images(const feed *f, int i, image_view *v) {
+    braid_operand_info info;
+    void *memory;
+    const char *name = braid_net_stream(f->model->net, i, NULL);
+    const int64_t *size = f->options->step.size;
+    int64_t pixels = 0;
+    TRY(braid_plan_tensor(f->plan, name, &info, &memory));
+    if (info.rank == 4) {
+        *v = (image_view){{info.dims[0][1], info.dims[0][2]}, info.dims[0][3], info.pitch[0]};
+        return BRAID_OK;
+    }
+    int64_t row = info.dims[0][info.rank - 1];
+    if (size[0] > 0 && size[1] > 0) TRY(size_elements(size, 2, "an image", &pixels));
+    if (pixels == 0 || row % pixels != 0 || row / pixels > BRAID_STATISTICS)
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "trainer: expected rows of %lld numbers in stream %s, got images of %lldx%lld", (long long)row,
+                    name, (long long)size[0], (long long)size[1]);
+    *v = (image_view){{size[0], size[1]}, row / pixels, row / pixels};
+    return BRAID_OK;
+}
+
+static braid_status make_op(feed *f) {
+    image_view first;
+    TRY(view_images(f, 0, &first));
+    const int64_t *from = f->options->data_size[0] ? f->options->data_size : first.size;
+    int changes = f->options->augment && f->phase == BRAID_PHASE_TRAIN;
+    int augments = changes || from[0] != first.size[0] || from[1] != first.size[1];
     braid_problem p = {.op = augments ? BRAID_OP_AUGMENT : BRAID_OP_NORMALIZE,
                        .dtype = f->model->dtype,
                        .streams = braid_net_stream_count(f->model->net),
                        .batch = f->batch,
                        .size = {from[0], from[1]}};
     if (augments) {
-        int changes = f->options->augment && f->phase == BRAID_PHASE_TRAIN;
         p.phase = changes ? BRAID_PHASE_TRAIN : BRAID_PHASE_EVAL;
-        p.out_size[0] = first->dims[0][1];
-        p.out_size[1] = first->dims[0][2];
+        p.out_size[0] = first.size[0];
+        p.out_size[1] = first.size[1];
     }
     for (int i = 0; i < p.streams; i++) {
-        braid_operand_info info;
-        void *memory;
-        TRY(braid_plan_tensor(f->plan, braid_net_stream(f->model->net, i, NULL), &info, &memory));
-        p.in_channels[i] = info.dims[0][3];
-        p.in_pitch[i] = info.pitch[0];
-        const int64_t dims[3] = {from[0], from[1], p.in_channels[i]};
+        image_view v;
+        TRY(view_images(f, i, &v));
+        p.in_channels[i] = v.channels;
+        p.in_pitch[i] = v.pitch;
+        const int64_t dims[3] = {from[0], from[1], v.channels};
         TRY(size_elements(dims, 3, "a sample", &f->elements[i]));
     }
     TRY(braid_op_create(f->model->context, &p, &f->op));
@@ -138,7 +165,7 @@ braid_status feed_create(feed *f, braid_model *model, braid_plan *plan, const br
     for (int axis = 1; axis < info.rank; axis++) f->classes *= info.dims[0][axis];
     TRY(memory_alloc((size_t)batch, sizeof *f->ids, "samples", (void **)&f->ids));
     TRY(braid_plan_tensor(plan, braid_net_stream(model->net, 0, NULL), &info, &memory));
-    TRY(options->input == BRAID_DTYPE_U8 && info.rank == 4 ? make_op(f, &info) : check_rows(f, &info));
+    TRY(options->input == BRAID_DTYPE_U8 ? make_op(f) : check_rows(f, &info));
     return count_bytes(f);
 }
 

@@ -26,6 +26,19 @@ static const command commands[] = {
                "$B train linet18" LITTLE "--out r",
      2, "\"steps\": 3|streams,stream,accuracy,loss,contribution,samples|all,|without,rgb,|only,orth,",
      "expected a folder without a run|!Traceback"},
+    /* eval tells what the best epoch told, to the last digit */
+    {MAKE_DATA "$B train linet18" LITTLE
+               "--out r --epochs 3 -o json > t && $B eval r --what streams -o json -q --data d "
+               "--batch 8 --device cpu --cache-dir '' > e && "
+               "grep -o '\"best_accuracy\": [^,]*' t | cut -d: -f2 > a && "
+               "grep -o '\"accuracy\": [^,]*' e | head -1 | cut -d: -f2 > b && test -s a && cmp a b && echo same",
+     0, "same", NULL},
+    /* an mlp takes its widths from the set, and an image as a row */
+    {"$B data make fmnist86 --out f --count 100 -q && $B train mlp --data f --out r --epochs 4 -q --effort estimate "
+     "--device cpu --cache-dir '' && $B eval r --data f -q --device cpu --what streams -o csv && "
+     "$B train mlp --layers 784,10 --data f --out r2 -q",
+     2, "best accuracy|all,", "f: expected 784 numbers in stream features, got 7396"},
+    {MAKE_DATA "$B train mlp --data d --out r -q", 2, NULL, "expected 1 stream"},
     {MAKE_DATA "$B train linet18" LITTLE "--out a --steps 10 --dtype bf16 && $B train linet18" LITTLE
                "--out b --steps 5 --dtype bf16 && $B train linet18" LITTLE
                "--out b --steps 10 --dtype bf16 --resume && "

@@ -141,6 +141,34 @@ static void epochs_begin_in_the_middle(void **state) {
     assert_memory_equal(order[0] + 40, order[1], (COUNT - 40) * sizeof(int64_t));
 }
 
+/* Behind the last batch of an epoch the next one is read, whether it is asked for or not; what is given stays the
+ * same. */
+static void the_next_epoch_is_read_ahead(void **state) {
+    (void)state;
+    static const int64_t asked[][2] = {{5, 0}, {6, 0}, {9, 0}, {10, 2}, {10, 0}, {12, 0}, {0, 0}};
+    for (int in_order = 0; in_order < 2; in_order++) {
+        const braid_loader_options o = {.batch = 10, .seed = 3, .threads = 2, .prefetch = 2, .in_order = in_order};
+        braid_loader *loader = open_loader(o);
+        for (size_t j = 0; j < sizeof asked / sizeof asked[0]; j++) {
+            int64_t samples, fresh_samples;
+            braid_loader *fresh = open_loader(o);
+            uint64_t hash = epoch_hash(loader, asked[j][0], asked[j][1], &samples);
+            assert_true(hash == epoch_hash(fresh, asked[j][0], asked[j][1], &fresh_samples));
+            assert_int_equal(samples, fresh_samples);
+            braid_loader_destroy(fresh);
+            braid_loader_times times;
+            do {
+                usleep(100);
+                times = braid_loader_measure(loader);
+            } while (times.loaded <= times.samples); /* for ever, where nothing is read ahead */
+            braid_batch batch;
+            assert_int_equal(braid_loader_next(loader, &batch), BRAID_OK); /* nothing without a start */
+            assert_int_equal(batch.count, 0);
+        }
+        braid_loader_destroy(loader);
+    }
+}
+
 static void partial_batches(void **state) {
     (void)state;
     int64_t samples;
@@ -223,7 +251,7 @@ static void times_are_counted(void **state) {
     assert_int_equal(samples, 13);
     assert_int_equal(times.samples, 13);
     assert_int_equal(times.batches, 2);
-    assert_true(times.loading_s > 0 && times.waited_s >= 0);
+    assert_true(times.loading_s > 0 && times.working_s > 0 && times.waited_s >= 0 && times.loaded >= 13);
     braid_loader_destroy(loader);
 }
 
@@ -298,6 +326,7 @@ int main(void) {
         cmocka_unit_test(batches_hold_what_read_gives),
         cmocka_unit_test(a_batch_stays_until_the_next),
         cmocka_unit_test(epochs_begin_in_the_middle),
+        cmocka_unit_test(the_next_epoch_is_read_ahead),
         cmocka_unit_test(partial_batches),
         cmocka_unit_test(nothing_before_the_start),
         cmocka_unit_test(ends_at_any_moment),

@@ -311,13 +311,26 @@ static void clothes(void **state) {
     const braid_data_info *info = braid_data_describe(data);
     static uint8_t image_bytes[86 * 86];
     size_t bytes;
-    assert_true(info->samples[0] == 20 && info->samples[1] == 0 && info->samples[2] == 4 && info->classes == 10);
+    assert_true(info->samples[0] == 18 && info->samples[1] == 2 && info->samples[2] == 4 && info->classes == 10);
     assert_true(info->size[0] == 86 && info->mean[0][0] == 0 && info->std[0][0] == 1.0 / 255);
-    assert_int_equal(braid_data_read(data, BRAID_SPLIT_TRAIN, 19, (void *[]){image_bytes}), BRAID_OK);
     char *file = read_text("clothes/train-86-images-idx3-ubyte", &bytes);
     assert_int_equal(bytes, 16 + 20 * 86 * 86);
     assert_memory_equal(file, "\0\0\10\3\0\0\0\24\0\0\0\126\0\0\0\126", 16);
-    assert_memory_equal(file + 16 + 19 * 86 * 86, image_bytes, sizeof image_bytes);
+    char *labels = read_text("clothes/train-86-labels-idx1-ubyte", &bytes);
+    int seen[20] = {0};
+    for (int split = 0; split < 2; split++)
+        for (int64_t k = 0; k < info->samples[split]; k++) {
+            char *path;
+            int place;
+            assert_int_equal(braid_data_path(data, (braid_split)split, k, 0, &path), BRAID_OK);
+            assert_int_equal(sscanf(strstr(path, " image "), " image %d", &place), 1);
+            braid_text_destroy(path);
+            assert_true(place >= 0 && place < 20 && !seen[place]++); /* each image in one of the two splits */
+            assert_int_equal(braid_data_labels(data, (braid_split)split)[k], labels[8 + place]);
+            assert_int_equal(braid_data_read(data, (braid_split)split, k, (void *[]){image_bytes}), BRAID_OK);
+            assert_memory_equal(file + 16 + place * 86 * 86, image_bytes, sizeof image_bytes);
+        }
+    memory_free(labels);
     memory_free(file);
     braid_data_destroy(data);
     must_list("clothes", (const char *[]){NULL});

@@ -35,6 +35,7 @@ typedef struct set {
     int64_t served; /* batches of training */
     unsigned char rgb[SAMPLES][IMAGE * IMAGE * 3], depth[SAMPLES][IMAGE * IMAGE];
     float rows[SAMPLES][ROWS];
+    unsigned char pixels[SAMPLES][ROWS]; /* images of 1x2 with 3 channels, which the rows are when normalised */
     int32_t labels[SAMPLES];
     int64_t ids[SAMPLES];
 } set;
@@ -88,6 +89,14 @@ static braid_status next_rows(void *user, braid_part part, braid_train_batch *ba
     if (s->spoil >= 0) s->rows[s->spoil][0] = NAN;
     if (s->bad_label) s->labels[first] = CLASSES;
     batch->streams[0] = s->rows[first];
+    return status;
+}
+
+static braid_status next_pixels(void *user, braid_part part, braid_train_batch *batch) {
+    set *s = user;
+    int64_t first = s->at;
+    braid_status status = next_images(user, part, batch);
+    batch->streams[0] = batch->count ? s->pixels[first] : NULL;
     return status;
 }
 
@@ -263,6 +272,40 @@ static void learns(void **state) {
 }
 
 /* Every way to blank gives other numbers, and none of them changes the model. */
+/* A network on rows takes an image as a row, pixel by pixel. */
+static void images_as_rows(void **state) {
+    static const double mean[3] = {0.3, 0.5, 0.7}, std[3] = {0.2, 0.3, 0.4};
+    const braid_evaluate_options seen = {.part = BRAID_PART_VALIDATE};
+    rig r;
+    braid_train_metrics of_rows, of_images;
+    (void)state;
+    fill_set(&data, BATCH);
+    for (int n = 0; n < SAMPLES; n++)
+        for (int j = 0; j < ROWS; j++) {
+            data.pixels[n][j] = (unsigned char)(127 + 80 * data.rows[n][j]);
+            data.rows[n][j] = (float)((data.pixels[n][j] / 255.0 - mean[j % 3]) / std[j % 3]);
+        }
+    braid_train_options o = row_options(&data);
+    ok(run_rows(&r, &o, 3));
+    ok(braid_trainer_evaluate(r.trainer, &seen, &of_rows));
+    close_rig(&r);
+    o.input = BRAID_DTYPE_U8;
+    o.step.size[0] = 1;
+    o.step.size[1] = 2;
+    memcpy(o.mean[0], mean, sizeof mean);
+    memcpy(o.std[0], std, sizeof std);
+    o.source.next = next_pixels;
+    ok(run_rows(&r, &o, 3));
+    ok(braid_trainer_evaluate(r.trainer, &seen, &of_images));
+    close_rig(&r);
+    if (!(fabs(of_rows.loss - of_images.loss) < 1e-5)) fail_msg("%g, %g", of_rows.loss, of_images.loss);
+    o.step.size[1] = 4;
+    assert_int_equal(run_rows(&r, &o, 3), BRAID_ERROR_ARGUMENT);
+    assert_non_null(strstr(braid_message(), "expected rows of 6 numbers in stream features, got images of 1x4"));
+    close_rig(&r);
+    assert_int_equal(memory_live(), 0);
+}
+
 static void looks_with_streams_blanked(void **state) {
     rig r;
     braid_train_metrics all, again, without[2];
@@ -523,6 +566,7 @@ int main(void) {
         IN_FOLDER(resumes_bitwise_bf16),
         IN_FOLDER(resumes_bitwise_f16),
         cmocka_unit_test(learns),
+        cmocka_unit_test(images_as_rows),
         cmocka_unit_test(looks_with_streams_blanked),
         cmocka_unit_test(accumulation_is_a_larger_batch),
         IN_FOLDER(stops_when_asked),
