@@ -1,7 +1,7 @@
 /*
  * Training of libbraid: a loop over batches that come from a function of yours, with schedules, early stopping,
- * metrics, and checkpoints from which a run goes on bit for bit. A part of braid.h, which includes it and whose
- * rules hold here.
+ * metrics, and checkpoints from which a run goes on bit for bit; and evaluation, with streams blanked or not. A part of
+ * braid.h, which includes it and whose rules hold here.
  *
  *     braid_train_options o = {.input = BRAID_DTYPE_U8, .epochs = 20, .steps_per_epoch = 47, .folder = "run",
  *                              .step = {.batch = 32, .size = {48, 64}, .optimiser = BRAID_OPTIMISER_ADAMW},
