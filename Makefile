@@ -30,8 +30,8 @@ help: ## This list
 all: setup ## Build the libraries, the program and the tests
 	$(call braid_build,release,$(BUILD))
 
-demo: all ## A tour in under a minute: check, race and explain the layers of a network on this machine
-	@$(BUILD)/braid demo
+demo: all ## A tour in under a minute: make data, train, interrupt and resume, evaluate, predict, race kernels
+	@$(BUILD)/braid demo --out $(BUILD)/demo
 
 test: all ## Build and run all tests (10 minutes at most)
 	@tests/run $(BUILD) --jobs $(JOBS)

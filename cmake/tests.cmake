@@ -76,7 +76,7 @@ foreach(source ${examples})
     add_executable(example_${stem} "${source}")
     set_target_properties(example_${stem} PROPERTIES OUTPUT_NAME "${stem}"
                           RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples" INSTALL_RPATH "$ORIGIN/..")
-    target_link_libraries(example_${stem} PRIVATE braid m)
+    target_link_libraries(example_${stem} PRIVATE braid_lab braid m)
     braid_add_test("examples/${stem}" example_${stem})
 endforeach()
 
