@@ -38,6 +38,7 @@ test: all ## Build and run all tests (10 minutes at most)
 
 test-full: all setup-lint ## test, then sanitizers, fuzzing, mutated kernels and the walk through docs/add_a_kernel.md
 	@tests/run $(BUILD) --jobs $(JOBS)
+	@BRAID_STEPS=100000 $(BUILD)/tests/train/long_run
 	$(call braid_build,asan,build-asan)
 	@tests/run build-asan --jobs $(JOBS)
 	$(call braid_build,tsan,build-tsan)

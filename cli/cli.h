@@ -126,6 +126,9 @@ int network_unknown(const char *word);
 int network_refuse(const network_options *options, const char *why);
 int network_refuse_description(const network_options *options, const char *why);
 
+/* 1 where an option that describes a network was given. */
+int network_is_described(const network_options *options);
+
 /* The network of a name with the options that were given. Returns 0, or an exit code after a message. */
 int network_open(const char *name, const network_options *options, braid_net **net);
 
@@ -164,7 +167,7 @@ int output_table(braid_table *table, const braid_print_options *options);
 
 /* ---- Progress ----------------------------------------------------------------------------- */
 
-/* Ctrl-C asks to stop; the second time it ends the program. */
+/* Ctrl-C and SIGTERM ask to stop; the second one ends the program. */
 void interrupt_begin(void);
 int interrupted(void);
 

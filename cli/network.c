@@ -54,6 +54,8 @@ int network_refuse_description(const network_options *options, const char *why) 
     return given ? complain(BRAID_ERROR_ARGUMENT, "%s: %s", given, why) : 0;
 }
 
+int network_is_described(const network_options *options) { return given_option(options) != NULL; }
+
 int network_refuse(const network_options *options, const char *why) {
     const char *given = options->batch   ? "--batch"
                         : options->size  ? "--size"

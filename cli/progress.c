@@ -1,6 +1,6 @@
 /*
- * Progress on standard error, and Ctrl-C. The first Ctrl-C lets the current race end and keeps what
- * was measured; the second ends the program at once.
+ * Progress on standard error, and Ctrl-C, which SIGTERM is the same as. The first lets the current race or training
+ * step end and keeps what was done; the second ends the program at once.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +13,7 @@
 static volatile sig_atomic_t interrupts;
 
 static void on_interrupt(int number) {
-    static const char note[] = "\nbraid: stopping after the current problem; Ctrl-C again ends at once\n";
+    static const char note[] = "\nbraid: stopping after the current step; Ctrl-C again ends at once\n";
     (void)number;
     if (interrupts++) _exit(EXIT_INTERRUPTED);
     if (write(STDERR_FILENO, note, sizeof note - 1) < 0) return;
@@ -23,6 +23,7 @@ void interrupt_begin(void) {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
 }
 
 int interrupted(void) { return interrupts != 0; }

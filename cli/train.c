@@ -16,10 +16,10 @@
 typedef struct train_options {
     common_options common;
     network_options network;
-    const char *data, *out, *schedule, *monitor;
+    const char *data, *out, *schedule, *monitor, *rate, *decay;
     int epochs, steps, resume, optimiser, nesterov, loss, accumulate, modality_start, modality_ramp, modality_down;
     int patience, stream_epochs, augment, stratified, class_weights, readers, save_steps, effort;
-    double rate, decay, momentum, smoothing, clip, modality, min_delta, tune;
+    double momentum, smoothing, clip, modality, min_delta, tune;
 } train_options;
 
 #define OWN(member) offsetof(train_options, member)
@@ -30,8 +30,9 @@ static const option train_option_list[] = {
     {"epochs", 0, OPTION_WHOLE, "N", "passes over the training samples (default: 10)", OWN(epochs)},
     {"steps", 0, OPTION_WHOLE, "N", "end after N updates", OWN(steps)},
     {"optimiser", 0, OPTION_CHOICE, "adamw|adam|sgd|rmsprop", "how parameters change (default: adamw)", OWN(optimiser)},
-    {"rate", 0, OPTION_REAL, "R", "learning rate (default: 0.001; sgd: 0.01)", OWN(rate)},
-    {"weight-decay", 0, OPTION_REAL, "R", "weight decay", OWN(decay)},
+    {"rate", 0, OPTION_TEXT, "R[,GROUP=R...]", "learning rate of all, and of single groups (default: 0.001; sgd: 0.01)",
+     OWN(rate)},
+    {"weight-decay", 0, OPTION_TEXT, "R[,GROUP=R...]", "weight decay, likewise (default: 0)", OWN(decay)},
     {"momentum", 0, OPTION_REAL, "R", "of sgd (default: 0.9) and rmsprop", OWN(momentum)},
     {"nesterov", 0, OPTION_FLAG, NULL, "sgd looks ahead", OWN(nesterov)},
     {"schedule", 0, OPTION_TEXT, "RULE",
@@ -184,6 +185,29 @@ static int open_mlp(training *t, network_options *network) {
     return code ? code : feeding_check(&t->feeding, t->net);
 }
 
+/* A run goes on with the network that it began with: what is said of it on the command line must be true of it. */
+static int check_saved(const training *t, const char *name) {
+    network_options network = t->options->network;
+    braid_net *wanted = NULL;
+    const char *saved = braid_net_describe(t->net), *now = name;
+    char kind[80];
+    int code = 0, counts = !strncmp(name, "linet", 5) || !strncmp(name, "mcresnet", 8);
+    snprintf(kind, sizeof kind, "\"kind\":\"%.40s\"", name);
+    int same = strstr(saved, kind) != NULL;
+    if (same && network_is_described(&network)) {
+        if (counts && !network.classes) network.classes = t->feeding.info->classes;
+        code = network_open(name, &network, &wanted);
+        if (code) return code;
+        now = braid_net_describe(wanted);
+        same = !strcmp(saved, now);
+    }
+    if (!same)
+        code = complain(BRAID_ERROR_ARGUMENT, "%s: expected the network that the run began with, %s, got %s",
+                        t->options->out, saved, now);
+    braid_net_destroy(wanted);
+    return code;
+}
+
 /* The network takes the number of classes from the set, where nothing else was said. */
 static int open_net(training *t, const char *name) {
     network_options network = t->options->network;
@@ -197,15 +221,17 @@ static int open_net(training *t, const char *name) {
         t->net = NULL;
         code = network_open(name, &network, &t->net);
     }
+    if (!code && t->options->resume) code = check_saved(t, name);
     return code ? code : feeding_check(&t->feeding, t->net);
 }
 
 /* A run of steps alone has no end that a schedule could aim at: more steps can follow. */
 static int counts_steps(const train_options *o) { return !o->epochs && o->steps; }
 
+static const braid_optimiser optimisers[] = {BRAID_OPTIMISER_ADAMW, BRAID_OPTIMISER_ADAM, BRAID_OPTIMISER_SGD,
+                                             BRAID_OPTIMISER_RMSPROP};
+
 static void describe(training *t, braid_train_options *o) {
-    static const braid_optimiser optimisers[] = {BRAID_OPTIMISER_ADAMW, BRAID_OPTIMISER_ADAM, BRAID_OPTIMISER_SGD,
-                                                 BRAID_OPTIMISER_RMSPROP};
     static const braid_loss losses[] = {BRAID_LOSS_NONE, BRAID_LOSS_CROSS_ENTROPY, BRAID_LOSS_FOCAL, BRAID_LOSS_MSE};
     const train_options *from = t->options;
     int has_momentum = optimisers[from->optimiser] == BRAID_OPTIMISER_SGD;
@@ -222,8 +248,8 @@ static void describe(training *t, braid_train_options *o) {
                  .clip_norm = from->clip,
                  .choice = {.effort = (braid_effort)from->effort, .seconds = from->tune}},
         .augment = from->augment,
-        .learning_rate = from->rate,
-        .weight_decay = from->decay,
+        .rates = from->rate,
+        .decays = from->decay,
         .schedule = from->schedule || !counts_steps(from) || from->resume ? from->schedule : "constant",
         .class_weights = t->class_weights,
         .accumulate = from->accumulate,
@@ -307,6 +333,14 @@ static int keep_card(training *t) {
     return status ? complain_braid(status) : 0;
 }
 
+/* How it learns, before it begins. */
+static braid_status tell_recipe(const training *t) {
+    char text[2048];
+    braid_status status = braid_trainer_describe(t->trainer, text, sizeof text);
+    if (!status) fprintf(stderr, "%s\n", text);
+    return status;
+}
+
 static int train(training *t, const char *name) {
     braid_train_options o;
     int code = open_net(t, name);
@@ -318,6 +352,7 @@ static int train(training *t, const char *name) {
     braid_status status = braid_model_create(t->context, t->net, &wanted, &t->model);
     describe(t, &o);
     if (!status) status = braid_trainer_create(t->model, &o, &t->trainer);
+    if (!status && !t->options->common.quiet) status = tell_recipe(t);
     if (!status) code = keep_card(t);
     if (code) return code;
     if (!status) status = braid_trainer_run(t->trainer);
@@ -325,6 +360,15 @@ static int train(training *t, const char *name) {
     if (status) return failure(t, status);
     code = print_end(t);
     return !code && !braid_trainer_is_done(t->trainer) ? EXIT_INTERRUPTED : code;
+}
+
+/* An option that the optimiser does not have; NULL: there is none. */
+static const char *unused_option(const train_options *o) {
+    int is_sgd = optimisers[o->optimiser] == BRAID_OPTIMISER_SGD;
+    if (o->nesterov && !is_sgd) return "--nesterov: expected --optimiser sgd, got another";
+    if (o->momentum > 0 && !is_sgd && optimisers[o->optimiser] != BRAID_OPTIMISER_RMSPROP)
+        return "--momentum: expected --optimiser sgd or rmsprop, got another";
+    return NULL;
 }
 
 static int run(const verb *self, int argc, char **argv) {
@@ -337,6 +381,8 @@ static int run(const verb *self, int argc, char **argv) {
     if (!options.data || !options.out)
         return complain(BRAID_ERROR_ARGUMENT, "expected --data DIR and --out RUN, got no %s",
                         options.data ? "--out" : "--data");
+    const char *unused = unused_option(&options);
+    if (unused) return complain(BRAID_ERROR_ARGUMENT, "%s", unused);
     if (options.network.batch < 1) return complain(BRAID_ERROR_ARGUMENT, "--batch: expected 1 or more, got 0");
     interrupt_begin();
     code = train(&t, words.word[0]);
@@ -356,9 +402,9 @@ const verb verb_train = {
     .about =
         "Trains one of braid's networks on a set of images or sounds, and keeps in RUN: last.safetensors and\n"
         "best.safetensors, each with one older generation, metrics.jsonl, and event files for TensorBoard. A\n"
-        "checkpoint is also a model for eval and predict. Ctrl-C ends the step, saves and exits with 130; a second\n"
-        "one exits at once. --resume goes on, to the same bits as a run that was never stopped; give it the same\n"
-        "options. A loss that is no number ends the run with exit 9 and leaves the last checkpoint as it was.",
+        "checkpoint is also a model for eval and predict. Ctrl-C or SIGTERM ends the step, saves and exits with\n"
+        "130; a second one exits at once. --resume goes on, to the same bits as a run that was never stopped; give it\n"
+        "the same options. A loss that is no number ends the run with exit 9 and leaves the last checkpoint as it was.",
     .options = train_option_list,
     .examples = "braid data make sunrgbd --out rooms\n"
                 "braid train linet18 --data rooms --out run --width 0.25 --epochs 8\n"

@@ -31,6 +31,7 @@ typedef struct braid_train_batch {
     int64_t count;                          /* samples, at most the batch of the options; 0: the epoch is over */
     const void *streams[BRAID_MAX_STREAMS]; /* [count][H][W][C] of bytes, or [count][C] of f32 */
     const int32_t *labels;                  /* [count]; NULL for a network that gives back its input */
+    const float *targets;                   /* [count][outputs], of the loss mse; NULL: 1 for the label, 0 for others */
     const int64_t *ids;                     /* [count], for messages and augmentation; NULL: the place in the epoch */
     const int64_t *files;                   /* [count], for scores by file; NULL: the same as ids */
 } braid_train_batch;
@@ -85,9 +86,10 @@ typedef struct braid_train_options {
     int augment;          /* 1: random changes of training images (docs/ops/augment.md) */
     double mean[BRAID_MAX_STREAMS][BRAID_STATISTICS]; /* of x / 255 */
     double std[BRAID_MAX_STREAMS][BRAID_STATISTICS];  /* 0: 1 */
-    double learning_rate;                             /* default 1e-3; sgd: 1e-2 */
+    double learning_rate;                             /* default 1e-3, sgd 1e-2; a resumed run has its own */
     double weight_decay;
-    const braid_rates *groups;   /* in place of both: one for each group of parameters */
+    const char *rates, *decays;  /* of single groups: "0.001,rgb=3e-5,integration=7e-6,shared=0"; docs/train.md */
+    const braid_rates *groups;   /* in place of all four: one for each group of parameters */
     int group_count;             /* as braid_plan_group_count tells */
     const char *schedule;        /* "cosine:warmup=5", docs/train.md; default cosine, or what the resumed run has */
     const double *class_weights; /* one for each class, with step.class_weights */
@@ -133,6 +135,9 @@ BRAID_API int braid_trainer_is_done(const braid_trainer *trainer);
 
 /* Where the run is: of an event EPOCH, between two batches. */
 BRAID_API void braid_trainer_place(const braid_trainer *trainer, braid_train_event *place);
+
+/* How it learns, in a line: optimiser, rates and decays of the groups, schedule. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_describe(const braid_trainer *trainer, char *text, size_t size);
 
 /* Saves a checkpoint now, as FOLDER/last.safetensors; an error where restore_best has done its work. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_save(braid_trainer *trainer);

@@ -141,9 +141,18 @@ static braid_status check_request(const braid_plan_request *r) {
     return options_check(&r->choice, "braid_plan_create");
 }
 
+/* What a loss cannot take in is refused, not left out. */
+static braid_status check_loss(const program_options *o) {
+    const char *given = o->class_weights ? "class weights" : o->smoothing > 0 ? "label smoothing" : NULL;
+    if (!given || o->loss == BRAID_LOSS_CROSS_ENTROPY || o->loss == BRAID_LOSS_NONE) return BRAID_OK;
+    return fail(BRAID_ERROR_ARGUMENT, "loss: expected cross entropy with %s, got %s", given,
+                o->loss == BRAID_LOSS_FOCAL ? "focal" : "mse");
+}
+
 static braid_status build(braid_plan *plan) {
     program *p = &plan->program;
     program_options o = options_of(plan->model, &plan->request);
+    TRY(check_loss(&o));
     TRY(program_build(plan->model->graph, &o, p));
     for (int j = 0; j < p->call_count; j++) {
         step s = {.segment = p->calls[j].segment,

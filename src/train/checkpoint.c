@@ -50,7 +50,7 @@ static braid_status read_state(const char *text, const char *path, json_t **stat
                     path, MODEL_TRAINING_KEY);
     TRY(json_read(text, strlen(text), "the state of the training", BRAID_ERROR_MODEL, state));
     if (json_get_integer(*state, "format", &format) == BRAID_OK && format == FORMAT &&
-        json_get_integer(*state, "updates", &updates) == BRAID_OK && updates >= 0)
+        json_get_integer(*state, "updates", &updates) == BRAID_OK && updates >= 0 && updates <= CHECKPOINT_MOST_COUNT)
         return BRAID_OK;
     json_decref(*state);
     *state = NULL;

@@ -12,6 +12,8 @@
 
 #include "plan/model.h"
 
+#define CHECKPOINT_MOST_COUNT ((int64_t)1 << 53) /* of steps, epochs, samples: beyond it a file is damaged */
+
 /* Replaces the file as a whole. The model's count of updates is added to a copy of `state`. */
 braid_status checkpoint_save(braid_model *model, const char *path, const json_t *state);
 

@@ -156,6 +156,18 @@ static braid_status count_bytes(feed *f) {
     return BRAID_OK;
 }
 
+/* Memory for what the loss mse compares with, as it lies in the plan. */
+static braid_status make_target(feed *f) {
+    braid_operand_info info;
+    void *memory;
+    if (f->options->step.loss != BRAID_LOSS_MSE || f->model->graph->target_is_input) return BRAID_OK;
+    TRY(braid_plan_tensor(f->plan, "target", &info, &memory));
+    f->target_dtype = info.dtype;
+    f->target_bytes = info.bytes[0];
+    f->target_pitch = (int64_t)(info.bytes[0] / dtype_bytes(info.dtype)) / f->batch;
+    return memory_calloc(1, info.bytes[0], "targets", &f->target);
+}
+
 braid_status feed_create(feed *f, braid_model *model, braid_plan *plan, const braid_train_options *options,
                          braid_phase phase, int64_t batch) {
     braid_operand_info info;
@@ -166,6 +178,7 @@ braid_status feed_create(feed *f, braid_model *model, braid_plan *plan, const br
     TRY(memory_alloc((size_t)batch, sizeof *f->ids, "samples", (void **)&f->ids));
     TRY(braid_plan_tensor(plan, braid_net_stream(model->net, 0, NULL), &info, &memory));
     TRY(options->input == BRAID_DTYPE_U8 ? make_op(f) : check_rows(f, &info));
+    TRY(make_target(f));
     return count_bytes(f);
 }
 
@@ -173,6 +186,7 @@ void feed_destroy(feed *f) {
     braid_op_destroy(f->op);
     for (int j = 0; j < f->memory_count; j++) braid_memory_destroy(f->model->context, f->memory[j]);
     memory_free(f->ids);
+    memory_free(f->target);
     *f = (feed){0};
 }
 
@@ -188,14 +202,32 @@ static braid_status check_rows_finite(const feed *f, const braid_train_batch *ba
     return BRAID_OK;
 }
 
-static braid_status write_labels(feed *f, const braid_train_batch *batch) {
+static braid_status check_labels(const feed *f, const braid_train_batch *batch) {
     if (!batch->labels) return fail(BRAID_ERROR_ARGUMENT, "trainer: expected labels from the source, got NULL");
     for (int64_t b = 0; b < f->batch; b++) {
         if (batch->labels[b] >= 0 && batch->labels[b] < f->classes) continue;
         return fail(BRAID_ERROR_DATA, "sample %lld: expected a label from 0 to %lld, got %d", (long long)f->ids[b],
                     (long long)f->classes - 1, (int)batch->labels[b]);
     }
+    return BRAID_OK;
+}
+
+static braid_status write_labels(feed *f, const braid_train_batch *batch) {
+    TRY(check_labels(f, batch));
     return braid_plan_write(f->plan, "labels", batch->labels, f->label_bytes);
+}
+
+static braid_status write_target(feed *f, const braid_train_batch *batch) {
+    if (!batch->targets) TRY(check_labels(f, batch));
+    for (int64_t at = 0; at < f->batch * f->classes; at++) {
+        int64_t b = at / f->classes, c = at % f->classes;
+        double value = batch->targets ? (double)batch->targets[at] : batch->labels[b] == c;
+        if (!isfinite(value))
+            return fail(BRAID_ERROR_DIVERGED, "sample %lld: expected finite numbers as targets, got %g",
+                        (long long)f->ids[b], value);
+        dtype_store(f->target, f->target_dtype, b * f->target_pitch + c, value);
+    }
+    return braid_plan_write(f->plan, "target", f->target, f->target_bytes);
 }
 
 static braid_status upload(feed *f, const char *name, int i, const void *data, size_t bytes) {
@@ -225,5 +257,6 @@ braid_status feed_batch(feed *f, const braid_train_batch *batch, int64_t update)
         TRY(upload(f, "ids", 0, f->ids, f->id_bytes));
         TRY(braid_op_run(f->op, f->operands, f->operand_count));
     }
-    return f->model->graph->target_is_input ? BRAID_OK : write_labels(f, batch);
+    if (f->model->graph->target_is_input) return BRAID_OK;
+    return f->target ? write_target(f, batch) : write_labels(f, batch);
 }

@@ -25,6 +25,10 @@ typedef struct feed {
     int operand_count;
     void *memory[6 * BRAID_MAX_STREAMS + 2]; /* of the operands that are not the plan's */
     int memory_count;
+    void *target;         /* of the loss mse, on the host; NULL: there are labels, or the target is the input */
+    int64_t target_pitch; /* elements from one sample to the next */
+    size_t target_bytes;
+    braid_dtype target_dtype;
     int64_t *ids;                 /* on the host */
     size_t id_bytes, label_bytes; /* of a batch */
     size_t stream_bytes[BRAID_MAX_STREAMS];

@@ -6,6 +6,7 @@
 #include "train/trainer.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "core/memory.h"
 
@@ -34,17 +35,36 @@ static braid_status check(const braid_train_options *o) {
     return BRAID_OK;
 }
 
-static braid_status set_groups(braid_trainer *t) {
+static braid_status read_rates(braid_trainer *t) {
+    double rates[BRAID_MAX_GROUPS], decays[BRAID_MAX_GROUPS];
+    for (int group = 0; group < t->groups; group++) {
+        rates[group] = t->rates[group].learning_rate;
+        decays[group] = t->rates[group].weight_decay;
+    }
+    if (t->options.rates) TRY(rates_read(t->options.rates, "rate", &t->group_names, rates));
+    if (t->options.decays) TRY(rates_read(t->options.decays, "weight decay", &t->group_names, decays));
+    for (int group = 0; group < t->groups; group++) {
+        t->rates[group].learning_rate = rates[group];
+        t->rates[group].weight_decay = decays[group];
+    }
+    return BRAID_OK;
+}
+
+braid_status trainer_set_rates(braid_trainer *t, const braid_rates *saved) {
     const braid_train_options *o = &t->options;
-    double usual = o->step.optimiser == BRAID_OPTIMISER_SGD ? USUAL_SGD_RATE : USUAL_RATE;
-    const braid_rates same = {o->learning_rate > 0 ? o->learning_rate : usual, o->weight_decay, 1};
-    t->groups = t->streams + 2;
+    const braid_rates usual = {o->step.optimiser == BRAID_OPTIMISER_SGD ? USUAL_SGD_RATE : USUAL_RATE, 0, 1};
     if (o->groups && o->group_count != t->groups)
         return fail(BRAID_ERROR_ARGUMENT,
                     "trainer: expected rates for %d groups (each stream, the learned mix, all others), got %d",
                     t->groups, o->group_count);
-    for (int group = 0; group < t->groups; group++) t->rates[group] = o->groups ? o->groups[group] : same;
-    return BRAID_OK;
+    for (int group = 0; group < t->groups; group++) {
+        braid_rates *r = &t->rates[group];
+        *r = saved ? saved[group] : usual;
+        if (o->learning_rate > 0) r->learning_rate = o->learning_rate;
+        if (o->weight_decay > 0) r->weight_decay = o->weight_decay;
+        if (o->groups) *r = o->groups[group];
+    }
+    return o->groups ? BRAID_OK : read_rates(t);
 }
 
 static braid_status set_defaults(braid_trainer *t) {
@@ -68,7 +88,7 @@ static braid_status set_defaults(braid_trainer *t) {
     t->best = (stopping_options){.monitor = t->stopping.monitor};
     t->at.scaler.scale = t->model->dtype == BRAID_DTYPE_F16 ? FIRST_SCALE : 1;
     t->norm = t->rate = t->validated.loss = t->validated.accuracy = NAN;
-    return set_groups(t);
+    return trainer_set_rates(t, NULL);
 }
 
 static braid_status fill(braid_trainer *t) {
@@ -92,6 +112,8 @@ braid_status braid_trainer_create(braid_model *model, const braid_train_options 
     made->options = *options;
     made->pause_ms = FIRST_PAUSE_MS;
     made->streams = braid_net_stream_count(model->net);
+    rates_of_net(model->net, &made->group_names);
+    made->groups = made->group_names.count;
     made->has_labels = !model->graph->target_is_input && options->step.loss != BRAID_LOSS_MSE;
     braid_status status = fill(made);
     if (status)
@@ -111,4 +133,27 @@ void braid_trainer_destroy(braid_trainer *t) {
     memory_free(t->blanked);
     memory_free(t->masks);
     memory_free(t);
+}
+
+braid_status braid_trainer_describe(const braid_trainer *t, char *text, size_t size) {
+    static const char *const names[] = {[BRAID_OPTIMISER_NONE] = "no optimiser",
+                                        [BRAID_OPTIMISER_SGD] = "sgd",
+                                        [BRAID_OPTIMISER_ADAM] = "adam",
+                                        [BRAID_OPTIMISER_ADAMW] = "adamw",
+                                        [BRAID_OPTIMISER_RMSPROP] = "rmsprop"};
+    double rates[BRAID_MAX_GROUPS], decays[BRAID_MAX_GROUPS];
+    char rate_text[RATES_TEXT_BYTES], decay_text[RATES_TEXT_BYTES], *rule = NULL;
+    if (!t || !text)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_describe: expected a trainer and room for text, got NULL");
+    for (int group = 0; group < t->groups; group++) {
+        rates[group] = t->rates[group].learning_rate;
+        decays[group] = t->rates[group].weight_decay;
+    }
+    rates_print(rates, &t->group_names, rate_text);
+    rates_print(decays, &t->group_names, decay_text);
+    TRY(schedule_print(&t->schedule, &rule));
+    snprintf(text, size, "%s, rate %s, weight decay %s, %s", names[t->options.step.optimiser], rate_text, decay_text,
+             rule);
+    memory_free(rule);
+    return BRAID_OK;
 }

@@ -16,6 +16,7 @@
 #include "train/generations.h"
 #include "train/history.h"
 #include "train/modality.h"
+#include "train/rates.h"
 #include "train/schedule.h"
 #include "train/stopping.h"
 
@@ -57,6 +58,7 @@ struct braid_trainer {
     braid_model *model;
     braid_train_options options;
     int streams, groups, has_labels;
+    rates_groups group_names;
     braid_rates rates[BRAID_MAX_GROUPS];
     schedule schedule;
     modality_options modality;
@@ -84,6 +86,11 @@ struct braid_trainer {
     history history;
     events events;
 };
+
+/* ---- trainer.c ---- */
+
+/* The rates of all groups: those of a checkpoint (NULL: the defaults), as far as the options give no others. */
+braid_status trainer_set_rates(braid_trainer *t, const braid_rates *saved);
 
 /* ---- trainer_plans.c ---- */
 

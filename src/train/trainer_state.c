@@ -77,12 +77,12 @@ static braid_status make_state(const braid_trainer *t, json_t **state) {
         return status;
     }
     json_t *norm = isfinite(t->norm) ? json_real(t->norm) : json_null();
-    *state = json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "recipe", recipe, "schedule",
-                       schedule_text, "epoch", (json_int_t)at->epoch, "batch", (json_int_t)at->batch, "step",
-                       (json_int_t)at->step, "train", save_tally(&at->train), "scaler", save_scaler(&at->scaler),
-                       "schedule_state", schedule_state_save(&at->schedule), "stopping",
+    *state = json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "recipe", recipe,
+                       "schedule", schedule_text, "epoch", (json_int_t)at->epoch, "batch", (json_int_t)at->batch,
+                       "step", (json_int_t)at->step, "train", save_tally(&at->train), "scaler",
+                       save_scaler(&at->scaler), "schedule_state", schedule_state_save(&at->schedule), "stopping",
                        stopping_save(&t->stopping, &at->stopping), "best", stopping_save(&t->best, &at->best),
-                       "choices", choices, "norm", norm);
+                       "choices", choices, "norm", norm, "rates", rates_save(t->rates, t->groups));
     memory_free(schedule_text);
     return *state ? BRAID_OK : no_memory();
 }
@@ -104,9 +104,15 @@ static braid_status load_position(const json_t *state, position *at) {
     TRY(schedule_state_load(json_object_get(state, "schedule_state"), &at->schedule));
     TRY(stopping_load(json_object_get(state, "stopping"), &at->stopping));
     TRY(stopping_load(json_object_get(state, "best"), &at->best));
-    if (at->epoch < 0 || at->batch < 0 || at->step < 0 || !(at->scaler.scale > 0))
-        return fail(BRAID_ERROR_MODEL, "checkpoint: expected counts of 0 or more and a scale above 0, got others");
-    return BRAID_OK;
+    const int64_t counts[] = {at->epoch,         at->batch,         at->step,        at->train.correct,
+                              at->train.samples, at->train.batches, at->scaler.good, at->scaler.skipped};
+    for (size_t j = 0; j < sizeof counts / sizeof counts[0]; j++) {
+        if (counts[j] < 0 || counts[j] > CHECKPOINT_MOST_COUNT)
+            return fail(BRAID_ERROR_MODEL, "checkpoint: expected counts from 0 to 2^53, got %lld",
+                        (long long)counts[j]);
+    }
+    if (at->scaler.scale > 0) return BRAID_OK;
+    return fail(BRAID_ERROR_MODEL, "checkpoint: expected a loss scale above 0, got %g", at->scaler.scale);
 }
 
 static braid_status parse_schedule(braid_trainer *t, const char *text) {
@@ -114,26 +120,65 @@ static braid_status parse_schedule(braid_trainer *t, const char *text) {
     return schedule_parse(text, &run, &t->schedule);
 }
 
+/* The fields of two recipes that differ; of recipes with other fields, both. */
+static void list_differences(const char *saved, const char *now, char *text, size_t room) {
+    const char *a = saved, *b = now;
+    text[0] = 0;
+    while (*a && *b) {
+        size_t used = strlen(text), name = strcspn(a, "="), x = strcspn(a, " "), y = strcspn(b, " ");
+        if (name >= x || strncmp(a, b, name + 1) != 0) break;
+        if (x != y || strncmp(a, b, x) != 0)
+            snprintf(text + used, room - used, "%s%.*s %.*s in place of %.*s", used ? ", " : "", (int)name, a,
+                     (int)(y - name) - 1, b + name + 1, (int)(x - name) - 1, a + name + 1);
+        a += x + (a[x] == ' ');
+        b += y + (b[y] == ' ');
+    }
+    if (*a || *b || !text[0]) snprintf(text, room, "%s in place of %s", now, saved);
+}
+
 static braid_status check_recipe(const braid_trainer *t, const json_t *state, const char *path) {
     const char *saved;
-    char recipe[RECIPE_BYTES];
+    char recipe[RECIPE_BYTES], differences[2 * RECIPE_BYTES];
     TRY(json_get_text(state, "recipe", &saved));
     print_recipe(t, recipe);
     if (strcmp(saved, recipe) == 0) return BRAID_OK;
-    return fail(BRAID_ERROR_ARGUMENT, "%.200s: expected the options that the run began with (%s), got %s", path, saved,
-                recipe);
+    list_differences(saved, recipe, differences, sizeof differences);
+    return fail(BRAID_ERROR_ARGUMENT, "%.200s: expected the options that the run began with, got %s", path,
+                differences);
+}
+
+/* The schedule of the options, else that of the checkpoint. */
+static braid_status take_schedule(braid_trainer *t, const json_t *state) {
+    const char *text;
+    TRY(json_get_text(state, "schedule", &text));
+    if (t->options.schedule) return parse_schedule(t, t->options.schedule);
+    return parse_schedule(t, text) ? BRAID_ERROR_DATA : BRAID_OK;
+}
+
+static braid_status take_rates(braid_trainer *t, const json_t *state) {
+    braid_rates saved[BRAID_MAX_GROUPS];
+    const json_t *list = json_object_get(state, "rates");
+    if (list) TRY(rates_load(list, t->groups, saved));
+    return trainer_set_rates(t, list ? saved : NULL);
+}
+
+/* What is wrong in a checkpoint is a fault of that file, whoever found it. */
+static braid_status blame_file(braid_status status, const char *path) {
+    char why[NOTE_BYTES];
+    if (status != BRAID_ERROR_DATA && status != BRAID_ERROR_MODEL) return status;
+    snprintf(why, sizeof why, "%s", fail_message());
+    return strstr(why, path) ? fail(BRAID_ERROR_MODEL, "%s", why) : fail(BRAID_ERROR_MODEL, "%.200s: %s", path, why);
 }
 
 static braid_status take_state(braid_trainer *t, const json_t *state, const char *path) {
-    const char *text;
     position at = {0};
     json_t *choices = json_object_get(state, "choices");
     TRY(check_recipe(t, state, path));
     TRY(load_position(state, &at));
-    TRY(json_get_text(state, "schedule", &text));
-    TRY(parse_schedule(t, t->options.schedule ? t->options.schedule : text));
+    TRY(take_schedule(t, state));
     if (!json_is_object(choices)) return fail(BRAID_ERROR_MODEL, "%.200s: expected the chosen kernels, got none", path);
-    TRY(checkpoint_load(t->model, path, state));
+    TRY(checkpoint_load(t->model, path, state)); /* another network is told by its tensors, before its groups */
+    TRY(take_rates(t, state));
     TRY(model_pin_choices(t->model, choices));
     const json_t *norm = json_object_get(state, "norm"); /* of the last update; nothing but the metrics needs it */
     t->norm = json_is_number(norm) ? json_number_value(norm) : NAN;
@@ -151,7 +196,7 @@ static braid_status resume(braid_trainer *t) {
                     t->options.folder, LAST);
     if (fell_back) trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = fail_message()});
     TRY(checkpoint_state(path, &state));
-    braid_status status = take_state(t, state, path);
+    braid_status status = blame_file(take_state(t, state, path), path);
     json_decref(state);
     return status;
 }

@@ -45,9 +45,31 @@ static const command commands[] = {
                "cmp a/metrics.jsonl b/metrics.jsonl && cmp a/last.safetensors b/last.safetensors",
      0, "", NULL},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet18" LITTLE "--out r --resume --seed 5", 2,
-     "", "the options that the run began with"},
+     "", "the options that the run began with, got seed 5 in place of 0"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet34" LITTLE "--out r --resume", 2, "",
+     "expected the network that the run began with|linet18|linet34"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet18" LITTLE
+               "--out r --resume --width 0.25 --batch 4",
+     2, "", "expected the network that the run began with|0.125|0.25"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet18" LITTLE "--out r --resume --batch 4", 2,
+     "", "got batch 4 in place of 8"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 1 --loss focal --class-weights", 2, "",
+     "expected cross entropy with class weights, got focal"},
+    {"$B train linet18 --data d --out r --nesterov", 2, NULL, "--nesterov: expected --optimiser sgd"},
+    {MAKE_DATA "$B train linet18 --data d --width 0.125 --batch 8 --device cpu --effort estimate --cache-dir '' "
+               "--out r --epochs 1 --rate 2e-4,depth=9e-5,shared=7e-6 --weight-decay 1e-4,shared=3e-3",
+     0, "",
+     "adamw, rate rgb=0.0002,depth=9e-05,orth=0.0002,integration=0.0002,shared=7e-06, weight decay rgb=0.0001|"
+     "wait "},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 1 --rate thermal=1", 2, "",
+     "expected a group of this network (rgb, depth, orth, integration, shared), got \"thermal\""},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 9 --patience 1 --min-delta 2", 0,
      "done: stopped early|epochs         3", NULL},
+    {MAKE_DATA "( $B train linet18" LITTLE
+               "--out r --epochs 1000 & p=$!; until test -e r/last.safetensors; do sleep 0.1; "
+               "done; kill -TERM $p; wait $p ) ; test $? = 130 && $B train linet18" LITTLE
+               "--out r --epochs 1000 --resume --steps 1",
+     0, "interrupted|state", "stopping"},
     {MAKE_DATA "( $B train linet18" LITTLE
                "--out r --epochs 1000 & p=$!; until test -e r/last.safetensors; do sleep 0.1; "
                "done; kill -INT $p; wait $p ) ; test $? = 130 && $B train linet18" LITTLE

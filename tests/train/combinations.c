@@ -1,0 +1,359 @@
+/*
+ * Options of training together: every pair of optimiser, schedule, loss and dtype, with accumulation and clipping, goes
+ * on from a checkpoint to the same bits; single groups learn at their own rates; targets of one's own; what does not go
+ * together is refused; plans are forgotten while gradients wait.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "braid.h"
+#include "core/files.h"
+#include "core/memory.h"
+#include "core/rng.h"
+#include "tests/support/folder.h"
+
+#define ROWS 6
+#define CLASSES 3
+#define SAMPLES 200
+#define BATCH 8
+
+/* Rows in batches of `batch` samples, or of 1, 2, 3, ... in validation where `growing` says so. */
+typedef struct set {
+    int64_t batch, samples, at[BRAID_PART_COUNT], growing, turn;
+    int gives_targets;
+    float rows[SAMPLES][ROWS], targets[SAMPLES][CLASSES];
+    int32_t labels[SAMPLES];
+} set;
+
+static set data;
+
+static void fill_set(void) {
+    rng numbers = {.seed = 7, .stream = 1};
+    memset(&data, 0, sizeof data);
+    data.batch = BATCH;
+    data.samples = 3 * BATCH;
+    for (int64_t n = 0; n < SAMPLES; n++) {
+        data.labels[n] = (int32_t)(n % CLASSES);
+        for (int c = 0; c < CLASSES; c++) data.targets[n][c] = c == data.labels[n];
+        for (int j = 0; j < ROWS; j++)
+            data.rows[n][j] = (float)(rng_uniform(&numbers) - 0.5) + (j % CLASSES == data.labels[n] ? 1.0F : 0.0F);
+    }
+}
+
+static braid_status start(void *user, braid_part part, int64_t epoch, int64_t first_batch) {
+    set *s = user;
+    (void)epoch;
+    s->at[part] = first_batch * s->batch;
+    s->turn = 0;
+    return BRAID_OK;
+}
+
+static braid_status next(void *user, braid_part part, braid_train_batch *batch) {
+    set *s = user;
+    int growing = s->growing && part == BRAID_PART_VALIDATE;
+    int64_t at = s->at[part], left = (growing ? SAMPLES : s->samples) - at, most = growing ? ++s->turn : s->batch;
+    if (growing && s->turn > s->growing) left = 0;
+    batch->count = left < most ? left : most;
+    if (batch->count <= 0) return BRAID_OK;
+    batch->streams[0] = s->rows[at];
+    batch->labels = s->labels + at;
+    batch->targets = s->gives_targets ? s->targets[at] : NULL;
+    s->at[part] += batch->count;
+    return BRAID_OK;
+}
+
+typedef struct rig {
+    braid_context *context;
+    braid_net *net;
+    braid_model *model;
+    braid_trainer *trainer;
+} rig;
+
+static void ok(braid_status status) {
+    if (status) fail_msg("%d: %s", (int)status, braid_message());
+}
+
+static void says(const char *words) {
+    if (!strstr(braid_message(), words)) fail_msg("expected \"%s\" in: %s", words, braid_message());
+}
+
+static braid_status run(rig *r, const braid_train_options *o, braid_dtype dtype) {
+    const braid_net_options rows = {.layers = {ROWS, 12, CLASSES}};
+    const braid_model_options wanted = {.dtype = dtype, .seed = 3};
+    *r = (rig){0};
+    ok(braid_context_create(&(braid_context_options){.device = "cpu", .cache_dir = ""}, &r->context));
+    ok(braid_net_create("mlp", &rows, &r->net));
+    ok(braid_model_create(r->context, r->net, &wanted, &r->model));
+    braid_status status = braid_trainer_create(r->model, o, &r->trainer);
+    return status ? status : braid_trainer_run(r->trainer);
+}
+
+static void end(rig *r) {
+    braid_trainer_destroy(r->trainer);
+    braid_model_destroy(r->model);
+    braid_net_destroy(r->net);
+    braid_context_destroy(r->context);
+}
+
+static braid_train_options usual(void) {
+    return (braid_train_options){.step = {.batch = BATCH,
+                                          .optimiser = BRAID_OPTIMISER_SGD,
+                                          .clip_norm = 0.5,
+                                          .choice = {.effort = BRAID_EFFORT_ESTIMATE}},
+                                 .input = BRAID_DTYPE_F32,
+                                 .epochs = 4,
+                                 .steps_per_epoch = 2,
+                                 .accumulate = 2,
+                                 .source = {start, next, &data}};
+}
+
+static void same_file(const char *a, const char *b) {
+    char *x, *y;
+    size_t p, q;
+    ok(files_read(a, 1 << 24, BRAID_ERROR_DATA, &x, &p));
+    ok(files_read(b, 1 << 24, BRAID_ERROR_DATA, &y, &q));
+    if (p != q || memcmp(x, y, p) != 0) fail_msg("%s and %s differ", a, b);
+    memory_free(x);
+    memory_free(y);
+}
+
+/* ---- Pairs -------------------------------------------------------------------------------- */
+
+static void trains(const char *folder, braid_train_options o, braid_dtype dtype, int64_t steps, int resume) {
+    rig r;
+    o.folder = folder;
+    o.steps = steps;
+    o.resume = resume;
+    ok(run(&r, &o, dtype));
+    braid_train_event place;
+    braid_trainer_place(r.trainer, &place);
+    assert_int_equal(place.step, steps);
+    assert_true(isfinite(place.norm));
+    end(&r);
+}
+
+static void goes_on(const braid_train_options *o, braid_dtype dtype, int number) {
+    char whole[32], parts[32], a[64], b[64];
+    snprintf(whole, sizeof whole, "whole%d", number);
+    snprintf(parts, sizeof parts, "parts%d", number);
+    trains(whole, *o, dtype, 5, 0);
+    trains(parts, *o, dtype, 3, 0);
+    trains(parts, *o, dtype, 5, 1);
+    const char *const files[] = {"last.safetensors", "metrics.jsonl"};
+    for (int j = 0; j < 2; j++) {
+        snprintf(a, sizeof a, "%s/%s", whole, files[j]);
+        snprintf(b, sizeof b, "%s/%s", parts, files[j]);
+        same_file(a, b);
+    }
+}
+
+/* 24 runs have every pair of the four lists. */
+static void every_pair_goes_on(void **state) {
+    static const char *const schedules[] = {"constant",
+                                            "cosine:warmup=1:each=step:eta_min=1e-5,2e-5,3e-5",
+                                            "cosine_restarts:t_0=1",
+                                            "one_cycle:pct=0.4",
+                                            "step:size=1:gamma=0.5",
+                                            "plateau:patience=0:threshold=0.5"};
+    static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_BF16, BRAID_DTYPE_F16};
+    static const double weights[CLASSES] = {0.5, 1, 2};
+    (void)state;
+    fill_set();
+    for (int optimiser = 1; optimiser < BRAID_OPTIMISER_COUNT; optimiser++) {
+        for (int rule = 0; rule < 6; rule++) {
+            braid_train_options o = usual();
+            o.step.optimiser = (braid_optimiser)optimiser;
+            o.step.loss = (braid_loss)(1 + (optimiser + rule) % 3);
+            o.schedule = schedules[rule];
+            o.decays = "0.01,shared=0";
+            if (optimiser == BRAID_OPTIMISER_SGD || optimiser == BRAID_OPTIMISER_RMSPROP) o.step.momentum = 0.9;
+            o.step.nesterov = optimiser == BRAID_OPTIMISER_SGD;
+            if (o.step.loss == BRAID_LOSS_CROSS_ENTROPY) {
+                o.step.smoothing = 0.1;
+                o.step.class_weights = 1;
+                o.class_weights = weights;
+            }
+            goes_on(&o, dtypes[(optimiser + 2 * rule) % 3], 6 * optimiser + rule);
+        }
+    }
+}
+
+static void what_does_not_go_together(void **state) {
+    rig r;
+    (void)state;
+    fill_set();
+    braid_train_options o = usual();
+    o.step.loss = BRAID_LOSS_FOCAL;
+    o.step.class_weights = 1;
+    assert_int_equal(run(&r, &o, BRAID_DTYPE_F32), BRAID_ERROR_ARGUMENT);
+    says("expected cross entropy with class weights, got focal");
+    end(&r);
+    o.step.class_weights = 0;
+    o.step.loss = BRAID_LOSS_MSE;
+    o.step.smoothing = 0.1;
+    assert_int_equal(run(&r, &o, BRAID_DTYPE_F32), BRAID_ERROR_ARGUMENT);
+    says("expected cross entropy with label smoothing, got mse");
+    end(&r);
+}
+
+/* ---- Targets ------------------------------------------------------------------------------ */
+
+/* Labels are targets of 1 and 0; both learn; a target that is no number is named. */
+static void targets(void **state) {
+    static float weights[2][ROWS * 12];
+    rig r;
+    (void)state;
+    fill_set();
+    braid_train_options o = usual();
+    o.step.loss = BRAID_LOSS_MSE;
+    o.rates = "0.1";
+    o.epochs = 40;
+    for (int given = 0; given < 2; given++) {
+        braid_train_metrics m;
+        data.gives_targets = given;
+        ok(run(&r, &o, BRAID_DTYPE_F32));
+        ok(braid_trainer_evaluate(r.trainer, &(braid_evaluate_options){.part = BRAID_PART_VALIDATE}, &m));
+        assert_true(m.loss < 0.15 && isnan(m.accuracy)); /* 2/9 for the mean of the targets */
+        ok(braid_model_read(r.model, "layers.0.fc.weight", weights[given], sizeof weights[given]));
+        end(&r);
+    }
+    assert_memory_equal(weights[0], weights[1], sizeof weights[0]);
+    data.targets[9][1] = NAN;
+    assert_int_equal(run(&r, &o, BRAID_DTYPE_F32), BRAID_ERROR_DIVERGED);
+    says("sample 1: expected finite numbers as targets");
+    end(&r);
+}
+
+/* ---- Groups ------------------------------------------------------------------------------- */
+
+typedef struct watched {
+    double rates[8];
+    int count, evaluates;
+    braid_trainer *trainer;
+} watched;
+
+/* A perceptron's parameters are all of the group shared: with a rate of 0 they do not move; others do not matter. */
+static void groups_have_rates_of_their_own(void **state) {
+    static float weights[3][ROWS * 12];
+    static const char *const rates[] = {"0.05,shared=0", "0,shared=0.05", "0.05"};
+    rig r;
+    char text[1024];
+    (void)state;
+    fill_set();
+    for (int j = 0; j < 3; j++) {
+        braid_train_options o = usual();
+        o.rates = rates[j];
+        ok(run(&r, &o, BRAID_DTYPE_F32));
+        ok(braid_trainer_describe(r.trainer, text, sizeof text));
+        if (j == 1 && !strstr(text, "rate features=0,integration=0,shared=0.05, weight decay 0, cosine:"))
+            fail_msg("%s", text);
+        if (j == 2 && !strstr(text, "sgd, rate 0.05, weight")) fail_msg("%s", text);
+        ok(braid_model_read(r.model, "layers.0.fc.weight", weights[j], sizeof weights[j]));
+        end(&r);
+    }
+    assert_memory_equal(weights[1], weights[2], sizeof weights[0]);
+    assert_memory_not_equal(weights[0], weights[1], sizeof weights[0]);
+    static const char *const wrong[][2] = {
+        {"rgb=1", "expected a group of this network (features, integration, shared)"},
+        {"fast", "expected a number of 0 or more"},
+        {"0.1,", "got \"\""},
+        {"-1", "got \"-1\""},
+        {"shared=inf", "got \"shared=inf\""}};
+    for (size_t j = 0; j < sizeof wrong / sizeof wrong[0]; j++) {
+        braid_train_options o = usual();
+        o.rates = wrong[j][0];
+        assert_int_equal(run(&r, &o, BRAID_DTYPE_F32), BRAID_ERROR_ARGUMENT);
+        says(wrong[j][1]);
+        end(&r);
+    }
+}
+
+static int watch_rates(void *user, const braid_train_event *e) {
+    watched *w = user;
+    if (e->kind == BRAID_TRAIN_EVENT_STEP && w->count < 8) w->rates[w->count++] = e->learning_rate;
+    return 0;
+}
+
+/* A checkpoint keeps the rates: a run that goes on without any has them, one with others has those. */
+static void rates_are_kept(void **state) {
+    static const double closed[] = {0.05, 0.05 * 0.1, 0.05 * 0.01};
+    rig r;
+    (void)state;
+    fill_set();
+    data.samples = BATCH;
+    for (int given = 0; given < 2; given++) {
+        watched w = {0};
+        braid_train_options o = usual();
+        o.folder = given ? "given" : "kept";
+        o.rates = "0.001,shared=0.05";
+        o.schedule = "step:size=1:gamma=0.1";
+        o.accumulate = 1;
+        o.steps_per_epoch = 1;
+        o.steps = 1;
+        o.event = watch_rates;
+        o.user = &w;
+        ok(run(&r, &o, BRAID_DTYPE_F32));
+        end(&r);
+        o.resume = 1;
+        o.rates = given ? "shared=0.2" : NULL;
+        o.schedule = NULL;
+        o.steps = 3;
+        ok(run(&r, &o, BRAID_DTYPE_F32));
+        end(&r);
+        assert_int_equal(w.count, 3);
+        for (int j = 0; j < 3; j++) assert_true(fabs(w.rates[j] - closed[j] * (given && j ? 4 : 1)) < 1e-9);
+    }
+}
+
+/* ---- Plans that are forgotten --------------------------------------------------------------- */
+
+/* Looks at many sizes of batch while the gradients of the epoch's last, single batch wait. */
+static int evaluate_in_between(void *user, const braid_train_event *e) {
+    watched *w = user;
+    braid_train_metrics m;
+    if (e->kind != BRAID_TRAIN_EVENT_STEP || e->batch != 3) return 0;
+    data.growing = 18;
+    ok(braid_trainer_evaluate(w->trainer, &(braid_evaluate_options){.part = BRAID_PART_VALIDATE}, &m));
+    data.growing = 0;
+    w->evaluates++;
+    return 0;
+}
+
+static void plans_are_forgotten_while_gradients_wait(void **state) {
+    static float weights[2][ROWS * 12];
+    const braid_net_options rows = {.layers = {ROWS, 12, CLASSES}};
+    (void)state;
+    for (int between = 0; between < 2; between++) {
+        rig r = {0};
+        watched w = {0};
+        fill_set();
+        braid_train_options o = usual();
+        o.step.batch = 20;
+        o.event = between ? evaluate_in_between : NULL;
+        o.user = &w;
+        ok(braid_context_create(&(braid_context_options){.device = "cpu", .cache_dir = ""}, &r.context));
+        ok(braid_net_create("mlp", &rows, &r.net));
+        ok(braid_model_create(r.context, r.net, &(braid_model_options){.seed = 3}, &r.model));
+        ok(braid_trainer_create(r.model, &o, &r.trainer));
+        w.trainer = r.trainer;
+        ok(braid_trainer_run(r.trainer));
+        assert_int_equal(w.evaluates, between ? 4 : 0);
+        ok(braid_model_read(r.model, "layers.0.fc.weight", weights[between], sizeof weights[0]));
+        end(&r);
+    }
+    assert_memory_equal(weights[0], weights[1], sizeof weights[0]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(every_pair_goes_on), cmocka_unit_test(what_does_not_go_together),
+        cmocka_unit_test(targets),     cmocka_unit_test(groups_have_rates_of_their_own),
+        IN_FOLDER(rates_are_kept),     cmocka_unit_test(plans_are_forgotten_while_gradients_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
