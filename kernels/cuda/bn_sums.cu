@@ -5,16 +5,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/sums.h"
 #include "kernels/cuda/tile/bn.cuh"
 #include "kernels/cuda/tile/columns.cuh"
-
-static __device__ __forceinline__ bn_gradients add(const bn_gradients &a, const bn_gradients &b) {
-    bn_gradients both;
-    both.shift = a.shift + b.shift;
-    both.scale = a.scale + b.scale;
-    return both;
-}
+#include "kernels/cuda/tile/gradients.cuh"
 
 template <template <class, int> class gradient> struct sums_of {
     template <class number, int width> struct body : gradient<number, width> {

@@ -1,7 +1,7 @@
 /*
- * The gradients of integrate are those of 1 x 1 convolutions with one dy: one for all streams, whose pixels are those of
- * the output, and one for the integrated pathway, which is read with the layer's stride. So their kernels are those of
- * conv2d.
+ * The gradients of integrate are those of 1 x 1 convolutions with one dy: one for all streams, whose pixels are those
+ * of the output, and one for the integrated pathway, which is read with the layer's stride. So their kernels are those
+ * of conv2d.
  *
  * SPDX-License-Identifier: MIT
  */

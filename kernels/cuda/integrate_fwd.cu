@@ -1,6 +1,6 @@
 /*
- * integrate forward: one matrix product whose reduction runs over the channels of all sources, the integrated pathway and
- * then the streams, so that y is written once. Rows are output pixels, columns are outputs. Sums are float.
+ * integrate forward: one matrix product whose reduction runs over the channels of all sources, the integrated pathway
+ * and then the streams, so that y is written once. Rows are output pixels, columns are outputs. Sums are float.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -38,6 +38,7 @@ void pixels_begin(struct pixel_args *args, const braid_problem *p) {
     args->planes = p->streams;
     args->train = p->phase == BRAID_PHASE_TRAIN;
     args->activation = (int32_t)p->activation;
+    args->eps = p->eps;
     for (int i = 0; i < p->streams; i++) {
         args->plane[i].pitch = p->in_pitch[i];
         args->plane[i].channels = p->in_channels[i];
@@ -111,6 +112,25 @@ braid_status pixels_launch_windows(struct pixel_args *args, const braid_problem 
 braid_status pixels_launch(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
                            const pixels_kernel *k) {
     if (!fill_map(args, p, size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
+    return run(args, args->map.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype));
+}
+
+/* 0 where the blocks are too many for one launch. */
+static int fill_rows(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
+    struct pixel_map *map = &args->map;
+    int64_t blocks[BRAID_MAX_PLANES] = {0};
+    map->batch = p->batch;
+    map->sample_pixels = size[0] * size[1];
+    for (int i = 0; i < p->streams; i++) {
+        map->lanes[i] = launch_lanes(p->in_pitch[i], BLOCK_THREADS);
+        blocks[i] = launch_tiles(p->batch * map->sample_pixels, BLOCK_THREADS / map->lanes[i]);
+    }
+    return launch_schedule(map->first_block, blocks, p->streams);
+}
+
+braid_status pixels_launch_rows(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
+                                const pixels_kernel *k) {
+    if (!fill_rows(args, p, size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
     return run(args, args->map.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype));
 }
 

@@ -71,9 +71,15 @@ struct pixel_args {
     float *loss;        /* mse and balance; dloss in their gradients */
     float *norms;       /* balance */
     double *totals;     /* [blocks]: the workspace of sums over all elements */
+    double eps;
+    const float *logits; /* fuse: [streams], or [batch][streams] where gated */
+    float *dlogits;
+    int64_t width;                    /* fuse: columns of all streams together ... */
+    int64_t column[BRAID_MAX_PLANES]; /* ... and the first of each */
+    int64_t fusion;
 };
 
-#define PIXEL_ARGS_BYTES 2048
+#define PIXEL_ARGS_BYTES 2160
 
 #ifdef __cplusplus
 static_assert(sizeof(struct pixel_args) == PIXEL_ARGS_BYTES, "kernel and launcher agree on pixel_args");

@@ -36,6 +36,10 @@ braid_status pixels_launch(struct pixel_args *args, const braid_problem *p, cons
 /* One launch that makes every mean of avgpool. */
 braid_status pixels_launch_windows(struct pixel_args *args, const braid_problem *p, device *d, const pixels_kernel *k);
 
+/* One launch in which some lanes of a block have a row, the channels of a pixel. */
+braid_status pixels_launch_rows(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
+                                const pixels_kernel *k);
+
 /* The two launches of sums over all elements of images of this size: the function of the dtype, then the one called
  * `second`; and their `create`. */
 braid_status pixels_launch_totals(struct pixel_args *args, const braid_problem *p, const int64_t size[2],

@@ -11,7 +11,8 @@ struct bn_moments {
     float count, mean, square;
 };
 
-/* Sums of g and of g * (x - center), g being the gradient of the normalised value. */
+/* Sums of g and of g * (x - center), g being the gradient of the normalised value; in layernorm the latter is times
+ * rstd, which differs from row to row. */
 struct bn_gradients {
     float shift, scale;
 };

@@ -135,6 +135,26 @@ static const char *const chosen[] = {
     "bn_act_pool_fwd:f16:n2:b3:hw13x11:c60,3:mask1:rs3x3:st2:pad1:cp64,8",
     "bn_act_pool_bwd_data:f16:n2:b2:hw13x11:c20,3:mask1:rs3x3:st2:pad1:cp24,8",
     "bn_act_pool_bwd_weight:f32:n2:b3:hw13x11:c10,3:mask1:rs3x3:st2:pad1:cp12,4",
+    "softmax_xent_fwd:f32:n1:b70:c300:smooth=0.1:cw1:cp304",
+    "softmax_xent_bwd_data:f16:n1:b0:c19",
+    "softmax_xent_bwd_data:f16:n1:b300:c19:smooth=0.1:cp24",
+    "focal_bwd_data:bf16:n1:b5:c1000",
+    "mse_fwd:f32:n1:b0:c20",
+    "mse_fwd:f16:n1:b3:c9000",
+    "balance_fwd:f16:n3:b2:hw33x31:c64,5,16",
+    "sgd:f16:n1:c10003:g3:seg40:mom=0.9:nest1",
+    "adam:bf16:n1:c10001:g2:seg700",
+    "clip_norm:f32:n1:c70001:limit=1",
+    "integrate_fwd:f16:n2:b2:hw9x8:c70,3:zi130:zo70:st2:bias1:mask1",
+    "integrate_bwd_data:f32:n2:b2:hw9x8:c70,3:zi66:zo130:st2:mask1",
+    "integrate_bwd_weight:f32:n2:b2:hw9x8:c70,3:zi0:zo66:bias1:mask1",
+    "layernorm_fwd:f16:n2:b3:hw3x5:c300,1:cp304,8",
+    "layernorm_bwd_data:f32:n2:b3:hw3x5:c300,1",
+    "layernorm_bwd_weight:f16:n2:b3:hw13x15:c64,5:cp64,8",
+    "rownorm_bwd_data:f32:n2:b9:c700,1",
+    "fuse_bwd_weight:f16:n3:b300:c70,3,1:fuse=gated",
+    "fuse_bwd_weight:f32:n2:b300:c7,3:fuse=weighted",
+    "normalize:f16:n2:b2:hw5x7:c3,1:cp8,8",
 };
 
 static int run_chosen(const kernel *k, device *d, tally *t) {
@@ -190,9 +210,34 @@ static int run_large_mean(const kernel *k, device *d, tally *t) {
     return status == BRAID_OK;
 }
 
+/* act with addresses that no vector access may use, though the pitch allows one. */
+static int run_odd_addresses(const kernel *k, device *d, tally *t) {
+    enum { COUNT = 3 * 5 * 8 };
+    float x[COUNT + 1], y[COUNT + 1];
+    braid_problem p;
+    buffers b = {0};
+    void *memory = NULL;
+    int right = 1;
+    for (int i = 0; i <= COUNT; i++) x[i] = (float)(i % 7 - 3);
+    braid_status status = braid_problem_parse("act_fwd:f32:n1:b1:hw3x5:c8:act=relu", &p);
+    if (!status) status = d->backend->alloc(d, 2 * sizeof x, &memory);
+    if (!status) status = d->backend->upload(d, memory, x, sizeof x);
+    b.plane[ACT_X][0] = (float *)memory + 1;
+    b.plane[ACT_Y][0] = (float *)memory + COUNT + 1;
+    if (!status) status = k->functions->launch(&p, d, NULL, &b);
+    if (!status) status = d->backend->download(d, y, b.plane[ACT_Y][0], COUNT * sizeof(float));
+    for (int i = 0; i < COUNT && !status; i++) right = right && y[i] == (x[i + 1] < 0 ? 0 : x[i + 1]);
+    if (memory) d->backend->free(d, memory);
+    if (!right) printf("FAILED %s at odd addresses\n", k->name);
+    t->passed += right;
+    t->failed += !right;
+    return status == BRAID_OK;
+}
+
 /* Stops at the first failure of a mutant. */
 static void run_kernel(const kernel *k, device *d, const options *o, tally *t) {
     int checked = run_chosen(k, d, t) && (k->op != BRAID_OP_BN_STATS || run_large_mean(k, d, t));
+    if (k->op == BRAID_OP_ACT && k->pass == BRAID_PASS_FWD) checked = checked && run_odd_addresses(k, d, t);
     for (long i = 0; i < o->cases && checked && !(o->caught && t->failed); i++) {
         checked = run_drawn(k, d, o->seed + (unsigned long long)i, t);
     }

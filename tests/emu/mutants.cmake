@@ -131,3 +131,19 @@ emu_mutant(integrate_fwd_missing_barrier integrate_fwd.cu integrate_fwd integrat
            "gemm_add(&sums, slice);\n            __syncthreads();" "gemm_add(&sums, slice);")
 emu_mutant(integrate_fwd_unwritten_tail integrate_fwd.cu integrate_fwd integrate_fwd__cuda_direct
            "if (output >= args.outputs) break;" "if (output + 1 >= args.outputs) break;")
+emu_mutant(layernorm_fwd_missing_barrier tile/rows.cuh rows layernorm_fwd__cuda_direct
+           "+ half];\n        __syncthreads();" "+ half];")
+emu_mutant(layernorm_bwd_data_unwritten_tail rows.cu rows layernorm_bwd_data__cuda_direct
+           "c < plane.pitch && work.live" "c < plane.channels && work.live")
+emu_mutant(layernorm_bwd_weight_wrong_row layernorm_bwd_weight.cu layernorm_bwd_weight layernorm_bwd_weight__cuda_direct
+           "this->plane.var[pixel + p * step]" "this->plane.var[pixel]")
+emu_mutant(rownorm_bwd_data_wrong_row rows.cu rows rownorm_bwd_data__cuda_direct
+           "(BLOCK_THREADS / lanes) +" "(BLOCK_THREADS / lanes + 1) +")
+emu_mutant(fuse_fwd_wrong_column fuse.cu fuse fuse_fwd__cuda_direct
+           "this->args.column[this->index] + c;\n        float" "c;\n        float")
+emu_mutant(fuse_bwd_weight_dropped_sample fuse_bwd_weight.cu fuse_bwd_weight fuse_bwd_weight__cuda_direct
+           "sum += args.totals[sample" "sum = args.totals[sample")
+emu_mutant(normalize_wrong_byte normalize.cu normalize normalize__cuda_direct
+           "pixel * this->plane.channels + c" "pixel * this->plane.pitch + c")
+emu_mutant(act_fwd_odd_addresses tile/pixels.cuh act_fwd act_fwd__cuda_direct
+           "args.map.vector[work.plane]" "args.map.vector[work.plane] || args.map.sample_pixels == 15")

@@ -1,0 +1,66 @@
+/*
+ * fuse weight gradient, in two launches: t_i = the sum of x_i * dy_i for every sample and stream, a block to a sample;
+ * and dlogits from them, by one block. The equation is in kernels/ref/fuse_bwd_weight.c.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/tile/fuse.cuh"
+#include "kernels/cuda/tile/rows.cuh"
+
+template <class number> static __device__ __forceinline__ void fuse_products(const pixel_args &args, double *shared) {
+    const int64_t sample = blockIdx.x;
+    for (int i = 0; i < args.planes; i++) {
+        const pixel_plane &plane = args.plane[i];
+        const number *x = (const number *)plane.x + sample * plane.pitch;
+        const number *dy = (const number *)plane.dy + sample * args.width + args.column[i];
+        double sum = 0;
+        for (int64_t c = threadIdx.x; c < plane.channels; c += BLOCK_THREADS)
+            sum += (double)load(x + c) * (double)load(dy + c);
+        sum = row_sum(shared, sum, BLOCK_THREADS);
+        if (threadIdx.x == 0) args.totals[sample * args.planes + i] = sum;
+    }
+}
+
+/* The logits of one softmax: from t, its products. */
+static __device__ __forceinline__ void fuse_logits(const pixel_args &args, const double *t, int64_t sample,
+                                                   double scale) {
+    double mean = 0;
+    for (int i = 0; i < args.planes; i++) mean += fuse_share(args, i, sample) * t[i];
+    for (int i = 0; i < args.planes; i++) {
+        const double value = args.planes == 1 ? 0 : scale * fuse_share(args, i, sample) * (t[i] - mean);
+        args.dlogits[sample * args.planes + i] = (float)value;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) fuse_dlogits(const __grid_constant__ pixel_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    if (args.fusion == BRAID_FUSION_GATED) {
+        for (int64_t sample = threadIdx.x; sample < args.map.batch; sample += BLOCK_THREADS)
+            fuse_logits(args, args.totals + sample * args.planes, sample, 1);
+        return;
+    }
+    double t[BRAID_MAX_PLANES];
+    for (int i = 0; i < args.planes; i++) {
+        double sum = 0;
+        for (int64_t sample = threadIdx.x; sample < args.map.batch; sample += BLOCK_THREADS)
+            sum += args.totals[sample * args.planes + i];
+        t[i] = row_sum(shared, sum, BLOCK_THREADS);
+    }
+    if (threadIdx.x == 0) fuse_logits(args, t, 0, args.planes);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) fuse_products_f32(const __grid_constant__ pixel_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    fuse_products<f32>(args, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) fuse_products_f16(const __grid_constant__ pixel_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    fuse_products<f16>(args, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    fuse_products_bf16(const __grid_constant__ pixel_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    fuse_products<bf16>(args, shared);
+}

@@ -1,0 +1,58 @@
+/*
+ * layernorm weight gradients on CUDA, three launches for all streams: the statistics of the rows, sums of parts of the
+ * pixels, and the sums of those.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/sizes.h"
+#include "kernels/cuda/pixels_launch.h"
+#include "kernels/cuda/sums.h"
+
+/* The workspace: the sums of the parts, and behind them mean and 1 / deviation of every row of every stream. */
+static braid_status lay(const braid_problem *p, size_t *sums_bytes, size_t *workspace_bytes) {
+    void *state = NULL;
+    size_t rows = (size_t)(p->batch * p->size[0] * p->size[1]), bytes = 0;
+    TRY(pixels_create_columns(p, sizeof(struct bn_gradients), &state, sums_bytes));
+    TRY(size_array(rows, 2 * (size_t)p->streams, "statistics of rows", &bytes));
+    TRY(size_array(bytes, sizeof(float), "statistics of rows", &bytes));
+    if (!size_add(*sums_bytes, bytes, workspace_bytes))
+        return fail(BRAID_ERROR_MEMORY, "layernorm: expected a workspace that fits, got %zu bytes and more",
+                    *sums_bytes);
+    return BRAID_OK;
+}
+
+static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    size_t sums_bytes = 0;
+    (void)d;
+    *state = NULL;
+    return lay(p, &sums_bytes, workspace_bytes);
+}
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    static const pixels_kernel first = {"rows", {"layernorm_rows_f32", "layernorm_rows_f16", "layernorm_rows_bf16"}};
+    static const pixels_kernel sums = {
+        "layernorm_bwd_weight", {"layernorm_bwd_weight_f32", "layernorm_bwd_weight_f16", "layernorm_bwd_weight_bf16"}};
+    struct pixel_args args;
+    size_t sums_bytes = 0, bytes = 0;
+    int64_t rows = p->batch * p->size[0] * p->size[1];
+    (void)state;
+    TRY(lay(p, &sums_bytes, &bytes));
+    float *statistics = (float *)((char *)b->workspace + sums_bytes);
+    pixels_begin(&args, p);
+    for (int i = 0; i < p->streams; i++) {
+        args.plane[i].x = b->plane[LAYERNORM_X][i];
+        args.plane[i].dy = b->plane[LAYERNORM_Y][i];
+        args.plane[i].dgamma = b->plane[LAYERNORM_GAMMA][i];
+        args.plane[i].dbeta = b->plane[LAYERNORM_BETA][i];
+        args.plane[i].mean = statistics + 2 * i * rows;
+        args.plane[i].var = statistics + (2 * i + 1) * rows;
+    }
+    TRY(pixels_launch_rows(&args, p, p->size, d, &first));
+    return pixels_launch_columns(&args, p, b->workspace, d, &sums, "layernorm_bwd_weight_parts");
+}
+
+const kernel_functions layernorm_bwd_weight__cuda_direct = {.supports = pixels_refuse_columns,
+                                                            .cost = launch_cost,
+                                                            .create = create,
+                                                            .launch = launch,
+                                                            .destroy = launch_destroy};
