@@ -6,7 +6,6 @@
  */
 #include <math.h>
 
-#include "kernels/cuda/balance.h"
 #include "kernels/cuda/tile/pixels.cuh"
 
 template <class number, int width> struct balance_bwd_data : pixel_body<number, width> {
@@ -15,9 +14,9 @@ template <class number, int width> struct balance_bwd_data : pixel_body<number, 
     __device__ __forceinline__ balance_bwd_data(const pixel_args &all, int i) : pixel_body<number, width>(all, i) {
         const double norm = (double)all.norms[i];
         double mean = 0;
-        for (int k = 0; k < all.planes; k++) mean += log((double)all.norms[k] + BALANCE_SMALL) / all.planes;
-        const double slope = 2.0 * (double)*all.loss / (all.planes - 1) / (norm + BALANCE_SMALL) / norm;
-        factor = norm == 0 ? 0 : (float)(slope * (log(norm + BALANCE_SMALL) - mean));
+        for (int k = 0; k < all.planes; k++) mean += log((double)all.norms[k] + all.eps) / all.planes;
+        const double slope = 2.0 * (double)*all.loss / (all.planes - 1) / (norm + all.eps) / norm;
+        factor = norm == 0 ? 0 : (float)(slope * (log(norm + all.eps) - mean));
     }
     __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
     __device__ __forceinline__ void make(const inputs &x, int64_t, int64_t c, int64_t at) const {

@@ -6,7 +6,6 @@
  */
 #include <math.h>
 
-#include "kernels/cuda/balance.h"
 #include "kernels/cuda/tile/pixels.cuh"
 #include "kernels/cuda/tile/rows.cuh"
 
@@ -86,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) balance_variance(con
     for (int i = 0; i < args.planes; i++) {
         const double norm = sqrt(totals_of(args, i, shared));
         if (threadIdx.x == 0) args.norms[i] = (float)norm;
-        logs[i] = log(norm + BALANCE_SMALL);
+        logs[i] = log(norm + args.eps);
         mean += (logs[i] - logs[0]) / args.planes; /* about the first, so that equal streams give exactly 0 */
     }
     for (int i = 0; i < args.planes; i++) {
