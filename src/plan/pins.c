@@ -64,8 +64,8 @@ braid_status model_pin_choices(braid_model *model, const json_t *object) {
     json_object_foreach(copy, text, value) {
         braid_problem p;
         const kernel *k = find_kernel(json_string_value(value));
-        if (k && braid_problem_parse(text, &p) == BRAID_OK && k->op == p.op && k->pass == p.pass &&
-            kernel_runs_on(k, model->context->device) && !kernel_refuses(k, &p, model->context->device))
+        if (k && braid_problem_parse(text, &p) == BRAID_OK && kernel_runs_on(k, model->context->device) &&
+            !kernel_refuses(k, &p, model->context->device))
             choices_remember(model->context, &p, k); /* for chains */
     }
     return BRAID_OK;

@@ -310,6 +310,48 @@ static void rates_are_kept(void **state) {
     }
 }
 
+/* ---- States that no run has ------------------------------------------------------------------ */
+
+/* The same checkpoint with a text of its state changed in place: tensors and their checksums stay right. */
+static void change_state(const char *from, const char *to) {
+    char *bytes, *found = NULL;
+    size_t count;
+    ok(files_read("run/last.safetensors", 1 << 24, BRAID_ERROR_DATA, &bytes, &count));
+    for (size_t at = 0; at + strlen(from) < count && !found; at++)
+        if (!memcmp(bytes + at, from, strlen(from))) found = bytes + at;
+    if (!found) fail_msg("no %s in the checkpoint", from);
+    assert_int_equal(strlen(from), strlen(to));
+    memcpy(found, to, strlen(to));
+    ok(files_write("run/last.safetensors", bytes, count));
+    memory_free(bytes);
+}
+
+static void damaged_states(void **state) {
+    static const char *const changes[][2] = {{"\\\"step\\\":", "\\\"stip\\\":"},
+                                             {"\\\"rates\\\":[[", "\\\"rates\\\":[{"},
+                                             {"\\\"schedule\\\":\\\"constant", "\\\"schedule\\\":\\\"konstant"},
+                                             {"\\\"recipe\\\"", "\\\"recepi\\\""},
+                                             {"\\\"good\\\":0", "\\\"good\\\":-"}};
+    (void)state;
+    fill_set();
+    for (size_t j = 0; j < sizeof changes / sizeof changes[0]; j++) {
+        rig r;
+        braid_train_options o = usual();
+        o.folder = "run";
+        o.schedule = "constant";
+        o.steps = 2;
+        ok(run(&r, &o, BRAID_DTYPE_F32));
+        end(&r);
+        change_state(changes[j][0], changes[j][1]);
+        o.resume = 1;
+        o.schedule = NULL;
+        if (run(&r, &o, BRAID_DTYPE_F32) != BRAID_ERROR_MODEL) fail_msg("%s: %s", changes[j][1], braid_message());
+        end(&r);
+        assert_int_equal(remove("run/last.safetensors"), 0);
+        (void)remove("run/last.previous.safetensors");
+    }
+}
+
 /* ---- Plans that are forgotten --------------------------------------------------------------- */
 
 /* Looks at many sizes of batch while the gradients of the epoch's last, single batch wait. */
@@ -351,9 +393,13 @@ static void plans_are_forgotten_while_gradients_wait(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(every_pair_goes_on), cmocka_unit_test(what_does_not_go_together),
-        cmocka_unit_test(targets),     cmocka_unit_test(groups_have_rates_of_their_own),
-        IN_FOLDER(rates_are_kept),     cmocka_unit_test(plans_are_forgotten_while_gradients_wait),
+        IN_FOLDER(every_pair_goes_on),
+        cmocka_unit_test(what_does_not_go_together),
+        cmocka_unit_test(targets),
+        cmocka_unit_test(groups_have_rates_of_their_own),
+        IN_FOLDER(rates_are_kept),
+        IN_FOLDER(damaged_states),
+        cmocka_unit_test(plans_are_forgotten_while_gradients_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
