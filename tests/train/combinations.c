@@ -310,6 +310,48 @@ static void rates_are_kept(void **state) {
     }
 }
 
+/* ---- What is no number ----------------------------------------------------------------------- */
+
+/* In the input or in the loss, in f32 and bf16: told with its step or sample, and the checkpoint stays. */
+static void no_numbers(void **state) {
+    static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_BF16};
+    static const char *const folders[] = {"f32", "bf16"}, *const files[] = {"f32/last.safetensors",
+                                                                            "bf16/last.safetensors"};
+    (void)state;
+    for (int j = 0; j < 2; j++) {
+        rig r;
+        char *before, *after;
+        size_t bytes, count;
+        fill_set();
+        braid_train_options o = usual();
+        o.folder = folders[j];
+        o.steps = 2;
+        o.save_steps = 1;
+        o.step.clip_norm = 0;
+        ok(run(&r, &o, dtypes[j]));
+        end(&r);
+        ok(files_read(files[j], 1 << 24, BRAID_ERROR_DATA, &before, &bytes));
+        o.steps = 0;
+        o.resume = 1;
+        o.save_steps = 100;
+        o.rates = "1e30";
+        assert_int_equal(run(&r, &o, dtypes[j]), BRAID_ERROR_DIVERGED);
+        says("step ");
+        says("samples ");
+        end(&r);
+        o.rates = NULL;
+        data.rows[5][0] = NAN;
+        assert_int_equal(run(&r, &o, dtypes[j]), BRAID_ERROR_DIVERGED);
+        says("sample 5: expected finite numbers in stream features");
+        end(&r);
+        ok(files_read(files[j], 1 << 24, BRAID_ERROR_DATA, &after, &count));
+        assert_int_equal(count, bytes);
+        assert_memory_equal(before, after, bytes);
+        memory_free(before);
+        memory_free(after);
+    }
+}
+
 /* ---- States that no run has ------------------------------------------------------------------ */
 
 /* The same checkpoint with a text of its state changed in place: tensors and their checksums stay right. */
@@ -393,13 +435,10 @@ static void plans_are_forgotten_while_gradients_wait(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(every_pair_goes_on),
-        cmocka_unit_test(what_does_not_go_together),
-        cmocka_unit_test(targets),
-        cmocka_unit_test(groups_have_rates_of_their_own),
-        IN_FOLDER(rates_are_kept),
-        IN_FOLDER(damaged_states),
-        cmocka_unit_test(plans_are_forgotten_while_gradients_wait),
+        IN_FOLDER(every_pair_goes_on), cmocka_unit_test(what_does_not_go_together),
+        cmocka_unit_test(targets),     cmocka_unit_test(groups_have_rates_of_their_own),
+        IN_FOLDER(rates_are_kept),     IN_FOLDER(no_numbers),
+        IN_FOLDER(damaged_states),     cmocka_unit_test(plans_are_forgotten_while_gradients_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
