@@ -146,8 +146,17 @@ static int on_event(void *user, const braid_train_event *e) {
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
+/* A run goes on with the network that it began with, and not with another that was typed. */
+static int check_kind(const training *t, const char *name) {
+    char field[128];
+    snprintf(field, sizeof field, "\"kind\":\"%s\"", name);
+    if (strstr(braid_net_describe(t->net), field)) return 0;
+    return complain(BRAID_ERROR_MODEL, "%s: expected a run of %s, got one of %s; take another folder, or that network",
+                    t->options->out, name, braid_net_describe(t->net));
+}
+
 /* The network of a run that goes on: as its checkpoint describes it. */
-static int open_saved(training *t) {
+static int open_saved(training *t, const char *name) {
     static const char *const names[] = {"last.safetensors", "last.previous.safetensors"};
     braid_status status = BRAID_ERROR_MODEL;
     for (size_t j = 0; j < sizeof names / sizeof names[0] && status; j++) {
@@ -156,7 +165,7 @@ static int open_saved(training *t) {
         if (j > 0 && access(path, F_OK) != 0) break;
         status = braid_net_from_file(path, &t->net);
     }
-    return status ? complain_braid(status) : 0;
+    return status ? complain_braid(status) : check_kind(t, name);
 }
 
 static int open_data(training *t, const network_options *network) {
@@ -212,7 +221,7 @@ static int check_saved(const training *t, const char *name) {
 static int open_net(training *t, const char *name) {
     network_options network = t->options->network;
     if (!strcmp(name, "mlp") && !network.layers && !t->options->resume) return open_mlp(t, &network);
-    int code = t->options->resume ? open_saved(t) : network_open(name, &network, &t->net);
+    int code = t->options->resume ? open_saved(t, name) : network_open(name, &network, &t->net);
     if (!code) code = open_data(t, &network);
     int counts = !strncmp(name, "linet", 5) || !strncmp(name, "mcresnet", 8);
     if (!code && counts && !t->options->resume && !network.classes && t->feeding.info->classes > 0) {

@@ -12,6 +12,7 @@
 #include "core/status.h"
 
 #define JSON_MAX_DEPTH 16
+#define JSON_MOST_COUNT (INT64_C(1) << 40) /* of what is counted on: sums and products of a few fit in 64 bits */
 
 /* Reads exactly one value. `what` names the text in messages; `code` is the status of a failure. Returns a
  * reference. */

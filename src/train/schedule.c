@@ -63,8 +63,8 @@ braid_status schedule_state_load(const json_t *saved, schedule_state *state) {
         {"seen", &read.seen}, {"bad", &read.bad}, {"cooldown", &read.cooldown}, {"reductions", &read.reductions}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         TRY(json_get_integer(saved, counts[i].name, counts[i].value));
-        if (*counts[i].value < 0)
-            return fail(BRAID_ERROR_DATA, "schedule state: expected \"%s\" of at least 0, got %lld", counts[i].name,
+        if (*counts[i].value < 0 || *counts[i].value > JSON_MOST_COUNT)
+            return fail(BRAID_ERROR_DATA, "schedule state: expected \"%s\" from 0 to 2^40, got %lld", counts[i].name,
                         (long long)*counts[i].value);
     }
     TRY(json_get_number(saved, "best", &read.best));

@@ -59,8 +59,8 @@ braid_status stopping_load(const json_t *saved, stopping_state *state) {
     TRY(json_get_integer(saved, "best_epoch", &read.best_epoch));
     TRY(json_get_integer(saved, "bad_epochs", &read.bad));
     if (read.seen) TRY(json_get_number(saved, "best_metric", &read.best));
-    if (read.bad < 0)
-        return fail(BRAID_ERROR_DATA, "early stopping: expected \"bad_epochs\" of at least 0, got %lld",
+    if (read.bad < 0 || read.bad > JSON_MOST_COUNT)
+        return fail(BRAID_ERROR_DATA, "early stopping: expected \"bad_epochs\" from 0 to 2^40, got %lld",
                     (long long)read.bad);
     *state = read;
     return BRAID_OK;

@@ -4,35 +4,18 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "core/memory.h"
+#include "tests/support/fuzz_file.h"
 #include "tests/support/mutate.h"
 #include "train/history.h"
 
-static char path[64];
-
-static void remove_file(void) { unlink(path); }
-
-static void write_file(const uint8_t *data, size_t bytes) {
-    if (!*path) {
-        snprintf(path, sizeof path, "%s/braid_fuzz_%ld.jsonl", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
-                 (long)getpid());
-        atexit(remove_file);
-    }
-    FILE *file = fopen(path, "w");
-    MUTATE_MUST(file && fwrite(data, 1, bytes, file) == bytes && fclose(file) == 0);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
+    const char *path = fuzz_file_path(".jsonl");
     history h;
     char *text;
     size_t kept, again;
     json_t *columns;
-    write_file(data, bytes);
+    fuzz_file_write(path, data, bytes);
     MUTATE_MUST(history_open(&h, path, (history_place){2, 25}) == BRAID_OK);
     kept = h.file.bytes;
     history_close(&h);

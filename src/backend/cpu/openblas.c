@@ -7,10 +7,12 @@
  */
 #include <limits.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 
 #include "backend/cpu/cpu.h"
 #include "backend/library.h"
@@ -25,7 +27,9 @@
 #endif
 
 enum { CBLAS_ROW_MAJOR = 101, CBLAS_NO_TRANS = 111, CBLAS_TRANS = 112 };
-enum { OPENBLAS_OPENMP = 2 }; /* of openblas_get_parallel */
+#define BUFFER_BYTES ((rlim_t)129 << 20) /* of each thread, at most */
+#define OTHER_BUFFERS 4                  /* as many bytes for itself and for all that we need */
+enum { OPENBLAS_OPENMP = 2 };            /* of openblas_get_parallel */
 
 static struct {
     void (*sgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a,
@@ -92,7 +96,18 @@ static void describe_core(void) {
         snprintf(library.version, sizeof library.version, "unknown");
 }
 
+/* Is there room for the buffers that it takes when it is loaded? Without, version 0.3.21 tries for ever. */
+static bool has_room(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
+    return limit.rlim_cur / BUFFER_BYTES > (rlim_t)threads_available() + OTHER_BUFFERS;
+}
+
 static void open_library(void) {
+    if (!has_room()) {
+        library.reason = "too little address space for the buffers of OpenBLAS: raise ulimit -v";
+        return;
+    }
     if (strcmp(threads_runtime(), "libgomp") != 0) {
         library.reason = "braid runs on libomp and OpenBLAS on libgomp, which must not share a process: build with gcc";
         return;
