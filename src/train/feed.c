@@ -100,7 +100,7 @@ static braid_status view_images(const feed *f, int i, image_view *v) {
 }
 
 static braid_status make_op(feed *f) {
-    image_view first;
+    image_view first = {0};
     TRY(view_images(f, 0, &first));
     const int64_t *from = f->options->data_size[0] ? f->options->data_size : first.size;
     int changes = f->options->augment && f->phase == BRAID_PHASE_TRAIN;
@@ -116,7 +116,7 @@ static braid_status make_op(feed *f) {
         p.out_size[1] = first.size[1];
     }
     for (int i = 0; i < p.streams; i++) {
-        image_view v;
+        image_view v = {0};
         TRY(view_images(f, i, &v));
         p.in_channels[i] = v.channels;
         p.in_pitch[i] = v.pitch;

@@ -369,9 +369,9 @@ static void change_state(const char *from, const char *to) {
 }
 
 static void damaged_states(void **state) {
-    static const char *const changes[][2] = {{"\\\"step\\\":", "\\\"stip\\\":"},
+    static const char *const changes[][2] = {{"\\\"step\\\":", "\\\"shep\\\":"},
                                              {"\\\"rates\\\":[[", "\\\"rates\\\":[{"},
-                                             {"\\\"schedule\\\":\\\"constant", "\\\"schedule\\\":\\\"konstant"},
+                                             {"\\\"schedule\\\":\\\"constant", "\\\"schedule\\\":\\\"Constant"},
                                              {"\\\"recipe\\\"", "\\\"recepi\\\""},
                                              {"\\\"good\\\":0", "\\\"good\\\":-"}};
     (void)state;
