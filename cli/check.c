@@ -17,7 +17,7 @@ typedef struct check_options {
 
 #define OFFSET(member) offsetof(check_options, member)
 static const option check_option_list[] = {
-    {"count", 0, OPTION_WHOLE, "N", "problems of each op and pass (default: 50; 1 for a typed problem)", OFFSET(count)},
+    {"count", 0, OPTION_COUNT, "N", "problems of each op and pass (default: 50; 1 for a typed problem)", OFFSET(count)},
     {"seed", 0, OPTION_SEED, "S", "where the random problems and values start (default: 1)", OFFSET(seed)},
     {0}};
 

@@ -20,9 +20,12 @@
 typedef enum option_kind {
     OPTION_FLAG,   /* int: 1 when given */
     OPTION_TEXT,   /* const char * */
-    OPTION_WHOLE,  /* int, 0 or more */
+    OPTION_WHOLE,  /* int, 0 or more: where 0 has a meaning of its own */
+    OPTION_COUNT,  /* int, 1 or more; what is not given stays as it was */
     OPTION_SEED,   /* uint64_t */
-    OPTION_REAL,   /* double, above 0 */
+    OPTION_REAL,   /* double, above 0: seconds, factors */
+    OPTION_SHARE,  /* double, 0 to 1 */
+    OPTION_AMOUNT, /* double, 0 or more */
     OPTION_CHOICE, /* int: which of the words in `value`, "table|csv|json|md", counted from 0 */
 } option_kind;
 

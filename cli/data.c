@@ -23,11 +23,11 @@ static const option data_option_list[] = {
     {"out", 0, OPTION_TEXT, "DIR", "make: the folder to write, empty or not there yet", OWN(out)},
     {"size", 0, OPTION_TEXT, "HxW|S", "make: sunrgbd images (default 48x64), mimii seconds of a sound (default 4)",
      OWN(size)},
-    {"count", 0, OPTION_WHOLE, "N",
+    {"count", 0, OPTION_COUNT, "N",
      "make: training samples (1500, 2000, or 60 sounds); a fifth as many in each other split", OWN(count)},
     {"seed", 0, OPTION_SEED, "S", "make: where the random numbers start (default 1)", OWN(seed)},
-    {"readers", 0, OPTION_WHOLE, "N", "bench: threads that read, from 1 to N (default 2)", OWN(readers)},
-    {"batch", 0, OPTION_WHOLE, "B", "bench: samples at a time (default 16)", OWN(batch)},
+    {"readers", 0, OPTION_COUNT, "N", "bench: threads that read, from 1 to N (default 2)", OWN(readers)},
+    {"batch", 0, OPTION_COUNT, "B", "bench: samples at a time (default 16)", OWN(batch)},
     {"seconds", 0, OPTION_REAL, "S", "bench: at least so long for each row (default 2)", OWN(seconds)},
     {0}};
 
@@ -185,9 +185,6 @@ static braid_status measure(const braid_data *data, const data_options *options,
 static int bench(const data_options *options, const char *folder) {
     braid_data *data = NULL;
     braid_table *table = NULL;
-    if (options->readers < 1 || options->batch < 1)
-        return complain(BRAID_ERROR_ARGUMENT, "bench: expected --readers and --batch of 1 or more, got %d and %d",
-                        options->readers, options->batch);
     braid_status status = braid_data_open(folder, NULL, &data);
     if (!status)
         status = braid_table_create(bench_columns, (int)(sizeof bench_columns / sizeof bench_columns[0]), &table);

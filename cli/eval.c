@@ -27,7 +27,7 @@ static const option eval_option_list[] = {
      OWN(what)},
     {"last", 0, OPTION_FLAG, NULL, "of a run: its last checkpoint, not its best", OWN(last)},
     {"net", 0, OPTION_TEXT, "NET", "the network, where the model file does not describe it", OWN(net)},
-    {"readers", 0, OPTION_WHOLE, "N", "threads that read data (default: 1)", OWN(readers)},
+    {"readers", 0, OPTION_COUNT, "N", "threads that read data (default: 1)", OWN(readers)},
     {0}};
 
 #define DEFAULT_BATCH 32
@@ -219,7 +219,6 @@ static int run(const verb *self, int argc, char **argv) {
     if (code) return code;
     if (options.common.help) return help_print(self);
     if (!options.data) return complain(BRAID_ERROR_ARGUMENT, "expected --data DIR, got none");
-    if (options.network.batch < 1) return complain(BRAID_ERROR_ARGUMENT, "--batch: expected 1 or more, got 0");
     if (!options.net)
         code = network_refuse_description(&options.network,
                                           "expected with --net, or not at all: the model file describes its network");

@@ -15,7 +15,7 @@
 
 static const option context_options[] = {
     {"device", 0, OPTION_TEXT, "auto|cpu|cuda:0", "where to run (default: $BRAID_DEVICE, else auto)", COMMON(device)},
-    {"threads", 0, OPTION_WHOLE, "N", "threads of the CPU (default: $OMP_NUM_THREADS, else all cores)",
+    {"threads", 0, OPTION_COUNT, "N", "threads of the CPU (default: $OMP_NUM_THREADS, else all cores)",
      COMMON(threads)},
     {"repro", 0, OPTION_CHOICE, "run|threads", "same bits from run to run (default), or at any number of threads",
      COMMON(repro)},
@@ -28,14 +28,14 @@ static const option context_options[] = {
 _Static_assert(sizeof(common_options) % _Alignof(network_options) == 0,
                "network_options lies right behind common_options");
 static const option network_options_list[] = {
-    {"batch", 0, OPTION_WHOLE, "B", "samples at a time", NETWORK(batch)},
+    {"batch", 0, OPTION_COUNT, "B", "samples at a time", NETWORK(batch)},
     {"size", 0, OPTION_TEXT, "HxW", "height and width of the images", NETWORK(size)},
     {"dtype", 0, OPTION_CHOICE, "f32|bf16|f16|f64", "number format of compute (default: f32)", NETWORK(dtype)},
-    {"streams", 0, OPTION_WHOLE, "N", "input streams of a linet (default: 3)", NETWORK(streams)},
+    {"streams", 0, OPTION_COUNT, "N", "input streams of a linet (default: 3)", NETWORK(streams)},
     {"channels", 0, OPTION_TEXT, "C,C,...", "channels of every input stream (default: 3,1,1,...)", NETWORK(channels)},
-    {"classes", 0, OPTION_WHOLE, "K", "classes (default: 15; lenet86: 10)", NETWORK(classes)},
+    {"classes", 0, OPTION_COUNT, "K", "classes (default: 15; lenet86: 10)", NETWORK(classes)},
     {"width", 0, OPTION_REAL, "F", "factor on all channels of a linet or mcresnet (default: 1)", NETWORK(width)},
-    {"dropout", 0, OPTION_REAL, "P", "rate of dropout before the classifier", NETWORK(dropout)},
+    {"dropout", 0, OPTION_SHARE, "P", "rate of dropout before the classifier", NETWORK(dropout)},
     {"zero-init", 0, OPTION_FLAG, NULL, "every residual block begins as its shortcut", NETWORK(zero_init)},
     {"dilate", 0, OPTION_TEXT, "A,B,C", "1 where dilation replaces the stride of layer2, 3, 4 (default: 0,0,0)",
      NETWORK(dilate)},
@@ -96,11 +96,12 @@ static int bad_value(const option *o, const char *expected, const char *text) {
 }
 
 static int parse_whole(const option *o, const char *text, int *out) {
+    int least = o->kind == OPTION_COUNT;
     char *end;
     errno = 0;
     long value = strtol(text, &end, 10);
-    if (end == text || *end || errno || value < 0 || value > 1000000)
-        return bad_value(o, "a whole number from 0 to 1000000", text);
+    if (end == text || *end || errno || value < least || value > 1000000)
+        return bad_value(o, least ? "a whole number from 1 to 1000000" : "a whole number from 0 to 1000000", text);
     *out = (int)value;
     return 0;
 }
@@ -114,11 +115,25 @@ static int parse_seed(const option *o, const char *text, uint64_t *out) {
     return 0;
 }
 
+/* What a number of a kind may be. */
+typedef struct real_range {
+    double most;
+    int from_zero; /* 0 itself may be meant */
+    const char *expected;
+} real_range;
+
+static real_range range_of(option_kind kind) {
+    if (kind == OPTION_SHARE) return (real_range){1, 1, "a number from 0 to 1"};
+    if (kind == OPTION_AMOUNT) return (real_range){1e30, 1, "a number from 0 to 1e30"};
+    return (real_range){86400, 0, "a number above 0, up to 86400"};
+}
+
 static int parse_real(const option *o, const char *text, double *out) {
+    real_range range = range_of(o->kind);
     char *end;
     double value = strtod(text, &end);
-    if (end == text || *end || !isfinite(value) || value <= 0 || value > 86400)
-        return bad_value(o, "a number above 0, up to 86400", text);
+    if (end == text || *end || !isfinite(value) || value < 0 || (value <= 0 && !range.from_zero) || value > range.most)
+        return bad_value(o, range.expected, text);
     *out = value;
     return 0;
 }
@@ -145,9 +160,12 @@ static int set_value(const option *o, const char *text, void *values) {
     switch (o->kind) {
         case OPTION_FLAG: *(int *)variable = 1; return 0;
         case OPTION_TEXT: *(const char **)variable = text; return 0;
-        case OPTION_WHOLE: return parse_whole(o, text, variable);
+        case OPTION_WHOLE:
+        case OPTION_COUNT: return parse_whole(o, text, variable);
         case OPTION_SEED: return parse_seed(o, text, variable);
-        case OPTION_REAL: return parse_real(o, text, variable);
+        case OPTION_REAL:
+        case OPTION_SHARE:
+        case OPTION_AMOUNT: return parse_real(o, text, variable);
         case OPTION_CHOICE: return parse_choice(o, text, variable);
     }
     return 0;

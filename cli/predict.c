@@ -11,7 +11,7 @@
 
 #define OFFSET(member) offsetof(predict_options, member)
 static const option predict_option_list[] = {
-    {"top", 0, OPTION_WHOLE, "K", "the K most likely classes of each sample (default: 3)", OFFSET(top)},
+    {"top", 0, OPTION_COUNT, "K", "the K most likely classes of each sample (default: 3)", OFFSET(top)},
     {"resize", 0, OPTION_FLAG, NULL, "images of any size, resized to that of training", OFFSET(resize)},
     {"data", 0, OPTION_TEXT, "DIR", "the samples of a data set, in place of files", OFFSET(data)},
     {"split", 0, OPTION_CHOICE, "usual|val|test|train", "which of them (default: val; of sounds test)", OFFSET(split)},
@@ -22,7 +22,7 @@ static const option predict_option_list[] = {
     {"out", 0, OPTION_TEXT, "FILE", "safetensors to write: logits [B,K] and classes [B]", OFFSET(out)},
     {"last", 0, OPTION_FLAG, NULL, "of a run: its last checkpoint, not its best", OFFSET(last)},
     {"net", 0, OPTION_TEXT, "NET", "the network, where the model file does not describe it", OFFSET(net)},
-    {"readers", 0, OPTION_WHOLE, "N", "threads that read files (default: 1)", OFFSET(readers)},
+    {"readers", 0, OPTION_COUNT, "N", "threads that read files (default: 1)", OFFSET(readers)},
     {0}};
 
 #define DEFAULT_TOP 3

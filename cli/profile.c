@@ -17,7 +17,7 @@ typedef struct profile_options {
 #define OFFSET(member) offsetof(profile_options, member)
 static const option profile_option_list[] = {
     {"phase", 0, OPTION_CHOICE, "train|eval", "a training step with AdamW (default), or a forward pass", OFFSET(phase)},
-    {"rounds", 0, OPTION_WHOLE, "N", "how often every step is timed (default: 5)", OFFSET(rounds)},
+    {"rounds", 0, OPTION_COUNT, "N", "how often every step is timed (default: 5)", OFFSET(rounds)},
     {"effort", 0, OPTION_CHOICE, "measure|estimate|exhaustive", "how kernels are chosen (default: measure)",
      OFFSET(effort)},
     {"seconds", 0, OPTION_REAL, "S", "time budget of all races (default: 20)", OFFSET(seconds)},

@@ -27,34 +27,35 @@ static const option train_option_list[] = {
     {"data", 0, OPTION_TEXT, "DIR", "the data set (docs/data.md)", OWN(data)},
     {"out", 0, OPTION_TEXT, "RUN", "folder for checkpoints and metrics", OWN(out)},
     {"resume", 0, OPTION_FLAG, NULL, "go on from RUN/last.safetensors", OWN(resume)},
-    {"epochs", 0, OPTION_WHOLE, "N", "passes over the training samples (default: 10)", OWN(epochs)},
-    {"steps", 0, OPTION_WHOLE, "N", "end after N updates", OWN(steps)},
+    {"epochs", 0, OPTION_COUNT, "N", "passes over the training samples (default: 10)", OWN(epochs)},
+    {"steps", 0, OPTION_COUNT, "N", "end after N updates", OWN(steps)},
     {"optimiser", 0, OPTION_CHOICE, "adamw|adam|sgd|rmsprop", "how parameters change (default: adamw)", OWN(optimiser)},
     {"rate", 0, OPTION_TEXT, "R[,GROUP=R...]", "learning rate of all, and of single groups (default: 0.001; sgd: 0.01)",
      OWN(rate)},
     {"weight-decay", 0, OPTION_TEXT, "R[,GROUP=R...]", "weight decay, likewise (default: 0)", OWN(decay)},
-    {"momentum", 0, OPTION_REAL, "R", "of sgd (default: 0.9) and rmsprop", OWN(momentum)},
+    {"momentum", 0, OPTION_SHARE, "R", "of sgd (default: 0.9; 0: none) and rmsprop (0)", OWN(momentum)},
     {"nesterov", 0, OPTION_FLAG, NULL, "sgd looks ahead", OWN(nesterov)},
     {"schedule", 0, OPTION_TEXT, "RULE",
      "of the learning rate, such as cosine:warmup=2 (default: cosine; constant with --steps alone)", OWN(schedule)},
     {"loss", 0, OPTION_CHOICE, "usual|cross_entropy|focal|mse", "default: what the network is for", OWN(loss)},
-    {"smoothing", 0, OPTION_REAL, "P", "label smoothing", OWN(smoothing)},
-    {"clip", 0, OPTION_REAL, "F", "largest norm of all gradients together", OWN(clip)},
-    {"accumulate", 0, OPTION_WHOLE, "N", "batches for one update (default: 1)", OWN(accumulate)},
-    {"modality-dropout", 0, OPTION_REAL, "P", "share of samples that lose a stream in training", OWN(modality)},
+    {"smoothing", 0, OPTION_SHARE, "P", "label smoothing", OWN(smoothing)},
+    {"clip", 0, OPTION_AMOUNT, "F", "largest norm of all gradients together (default: 0, no limit)", OWN(clip)},
+    {"accumulate", 0, OPTION_COUNT, "N", "batches for one update (default: 1)", OWN(accumulate)},
+    {"modality-dropout", 0, OPTION_SHARE, "P", "share of samples that lose a stream in training", OWN(modality)},
     {"modality-start", 0, OPTION_WHOLE, "N", "first epoch of its ramp (default: 0)", OWN(modality_start)},
     {"modality-ramp", 0, OPTION_WHOLE, "N", "epochs of its ramp (default: 0)", OWN(modality_ramp)},
     {"modality-down", 0, OPTION_FLAG, NULL, "the ramp goes from 1 down to the share", OWN(modality_down)},
     {"augment", 0, OPTION_FLAG, NULL, "random changes of training images", OWN(augment)},
     {"stratified", 0, OPTION_FLAG, NULL, "draw every class equally often", OWN(stratified)},
     {"class-weights", 0, OPTION_FLAG, NULL, "rare classes count more in the loss", OWN(class_weights)},
-    {"patience", 0, OPTION_WHOLE, "N", "end after N epochs without a better metric (default: never)", OWN(patience)},
-    {"min-delta", 0, OPTION_REAL, "R", "what counts as better", OWN(min_delta)},
+    {"patience", 0, OPTION_WHOLE, "N", "end after N epochs without a better metric (default: 0, never)", OWN(patience)},
+    {"min-delta", 0, OPTION_AMOUNT, "R", "what counts as better", OWN(min_delta)},
     {"monitor", 0, OPTION_TEXT, "val_accuracy|val_loss", "the metric that tells the best epoch", OWN(monitor)},
     {"stream-epochs", 0, OPTION_WHOLE, "N",
-     "every N epochs and at the last, validate without each stream, too (default: never)", OWN(stream_epochs)},
-    {"save-steps", 0, OPTION_WHOLE, "N", "save also after every N updates", OWN(save_steps)},
-    {"readers", 0, OPTION_WHOLE, "N", "threads that read data (default: 1)", OWN(readers)},
+     "every N epochs and at the last, validate without each stream, too (default: 0, never)", OWN(stream_epochs)},
+    {"save-steps", 0, OPTION_WHOLE, "N", "save also after every N updates (default: 0, behind epochs alone)",
+     OWN(save_steps)},
+    {"readers", 0, OPTION_COUNT, "N", "threads that read data (default: 1)", OWN(readers)},
     {"effort", 0, OPTION_CHOICE, "measure|estimate|exhaustive", "how kernels are chosen (default: measure)",
      OWN(effort)},
     {"tune", 0, OPTION_REAL, "S", "seconds for races of kernels at the start (default: 5)", OWN(tune)},
@@ -64,6 +65,7 @@ static const option train_option_list[] = {
 #define DEFAULT_EPOCHS 10
 #define MLP_WIDTH 256 /* of the one hidden layer of an mlp without --layers */
 #define DEFAULT_MOMENTUM 0.9
+#define NOT_GIVEN (-1) /* of a number that may be 0 */
 #define PATH_BYTES 4096
 
 typedef struct training {
@@ -198,19 +200,14 @@ static int open_mlp(training *t, network_options *network) {
 static int check_saved(const training *t, const char *name) {
     network_options network = t->options->network;
     braid_net *wanted = NULL;
-    const char *saved = braid_net_describe(t->net), *now = name;
-    char kind[80];
-    int code = 0, counts = !strncmp(name, "linet", 5) || !strncmp(name, "mcresnet", 8);
-    snprintf(kind, sizeof kind, "\"kind\":\"%.40s\"", name);
-    int same = strstr(saved, kind) != NULL;
-    if (same && network_is_described(&network)) {
-        if (counts && !network.classes) network.classes = t->feeding.info->classes;
-        code = network_open(name, &network, &wanted);
-        if (code) return code;
-        now = braid_net_describe(wanted);
-        same = !strcmp(saved, now);
-    }
-    if (!same)
+    const char *saved = braid_net_describe(t->net);
+    int counts = !strncmp(name, "linet", 5) || !strncmp(name, "mcresnet", 8);
+    if (!network_is_described(&network)) return 0;
+    if (counts && !network.classes) network.classes = t->feeding.info->classes;
+    int code = network_open(name, &network, &wanted);
+    if (code) return code;
+    const char *now = braid_net_describe(wanted);
+    if (strcmp(saved, now) != 0)
         code = complain(BRAID_ERROR_ARGUMENT, "%s: expected the network that the run began with, %s, got %s",
                         t->options->out, saved, now);
     braid_net_destroy(wanted);
@@ -243,16 +240,14 @@ static const braid_optimiser optimisers[] = {BRAID_OPTIMISER_ADAMW, BRAID_OPTIMI
 static void describe(training *t, braid_train_options *o) {
     static const braid_loss losses[] = {BRAID_LOSS_NONE, BRAID_LOSS_CROSS_ENTROPY, BRAID_LOSS_FOCAL, BRAID_LOSS_MSE};
     const train_options *from = t->options;
-    int has_momentum = optimisers[from->optimiser] == BRAID_OPTIMISER_SGD;
+    double usual_momentum = optimisers[from->optimiser] == BRAID_OPTIMISER_SGD ? DEFAULT_MOMENTUM : 0;
     *o = (braid_train_options){
         .step = {.batch = from->network.batch,
                  .loss = losses[from->loss],
                  .smoothing = from->smoothing,
                  .class_weights = from->class_weights,
                  .optimiser = optimisers[from->optimiser],
-                 .momentum = from->momentum > 0 ? from->momentum
-                             : has_momentum     ? DEFAULT_MOMENTUM
-                                                : 0,
+                 .momentum = from->momentum < 0 ? usual_momentum : from->momentum,
                  .nesterov = from->nesterov,
                  .clip_norm = from->clip,
                  .choice = {.effort = (braid_effort)from->effort, .seconds = from->tune}},
@@ -375,13 +370,13 @@ static int train(training *t, const char *name) {
 static const char *unused_option(const train_options *o) {
     int is_sgd = optimisers[o->optimiser] == BRAID_OPTIMISER_SGD;
     if (o->nesterov && !is_sgd) return "--nesterov: expected --optimiser sgd, got another";
-    if (o->momentum > 0 && !is_sgd && optimisers[o->optimiser] != BRAID_OPTIMISER_RMSPROP)
+    if (o->momentum >= 0 && !is_sgd && optimisers[o->optimiser] != BRAID_OPTIMISER_RMSPROP)
         return "--momentum: expected --optimiser sgd or rmsprop, got another";
     return NULL;
 }
 
 static int run(const verb *self, int argc, char **argv) {
-    train_options options = {.network = {.batch = DEFAULT_BATCH}};
+    train_options options = {.network = {.batch = DEFAULT_BATCH}, .momentum = NOT_GIVEN};
     arguments words;
     training t = {.options = &options};
     int code = options_parse(self, argc, argv, &options, &words);
@@ -392,7 +387,6 @@ static int run(const verb *self, int argc, char **argv) {
                         options.data ? "--out" : "--data");
     const char *unused = unused_option(&options);
     if (unused) return complain(BRAID_ERROR_ARGUMENT, "%s", unused);
-    if (options.network.batch < 1) return complain(BRAID_ERROR_ARGUMENT, "--batch: expected 1 or more, got 0");
     interrupt_begin();
     code = train(&t, words.word[0]);
     braid_trainer_destroy(t.trainer);

@@ -197,7 +197,17 @@ static const command commands[] = {
      "readers,samples_per_s,images_per_s,mb_per_s,ms_per_sample,cpu_ms_per_sample,samples|1,|2,", NULL},
     {"$B data make fmnist86 --out x --count 20 -q && $B data bench x --readers 1 --seconds 0.01", 0, "samples/s", NULL},
     {"$B data bench nosuch", 3, NULL, "nosuch"},
-    {"$B data bench x --readers 0", 2, NULL, "expected --readers and --batch of 1 or more, got 0"},
+    {"$B data bench x --readers 0", 2, NULL, "--readers: expected a whole number from 1 to 1000000, got \"0\""},
+    {"$B data bench x --batch 0", 2, NULL, "--batch: expected a whole number from 1 to 1000000, got \"0\""},
+    {"$B data make sunrgbd --out zero --count 0 || ! test -e zero", 0, NULL, "--count: expected a whole number from 1"},
+    {"$B predict m.safetensors x --batch 0", 2, NULL, "--batch: expected a whole number from 1"},
+    {"$B predict m.safetensors x --top 0", 2, NULL, "--top: expected a whole number from 1"},
+    {"$B eval r --data x --readers 0", 2, NULL, "--readers: expected a whole number from 1"},
+    {"$B explain linet18 --streams 0", 2, NULL, "--streams: expected a whole number from 1"},
+    {"$B explain linet18 --classes 0", 2, NULL, "--classes: expected a whole number from 1"},
+    {"$B profile linet18 --rounds 0", 2, NULL, "--rounds: expected a whole number from 1"},
+    {"$B check linear_fwd --count 0", 2, NULL, "--count: expected a whole number from 1"},
+    {"$B bench " SMALL " --threads 0", 2, NULL, "--threads: expected a whole number from 1"},
     {"$B data make fmnist86 --out x --count 10 -q && $B data check x -q", 0, "fmnist86|files     4|t_shirt", NULL},
     {"$B data make mimii --out x --count 4 --size 1 -q && $B data check x -q", 0, "mimii|abnormal", NULL},
     /* data sets: every bad file is listed, whichever it is */
@@ -249,7 +259,7 @@ static const command commands[] = {
     {"(trap '' PIPE; $B help; echo code $? >&2) | true", 0, NULL, "code 0"},
     /* Ctrl-C keeps what was measured */
     {"$B bench smoke smoke smoke -o csv --device cpu --seconds 1 & sleep 2; kill -INT $!; wait $!", 130,
-     KEYS "\n\"conv2d_fwd:", "stopping after the current problem"},
+     KEYS "\n\"conv2d_fwd:", "stopping after the current step"},
     {"$B check --count 100000 --device cpu -q & sleep 1; kill -INT $!; wait $!", 130, " passed, 0 failed, ",
      "stopping"},
     /* the terminal */

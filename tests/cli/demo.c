@@ -19,7 +19,7 @@ static const command commands[] = {
      "Try next|seconds; remove braid-demo-2|mine\n|rooms/test/rgb/00011.png|!braid-demo-3|!--cache-dir",
      ""},
     {"$B demo --out /proc/nowhere -q", 7, "", "/proc/nowhere: cannot make the folder"},
-    {"$B demo --epochs 1", 2, NULL, "--epochs of 2 or more, got 1500 and 1"},
+    {"$B demo --epochs 1", 2, NULL, "--epochs: expected 2 or more, got 1"},
     {"$B demo --out d --device toaster -q", 2, "", "toaster"},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])

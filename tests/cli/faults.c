@@ -96,7 +96,7 @@ static const command commands[] = {
     {TRAIN "--out r --batch 999999999999", 2, NULL, "--batch: expected a whole number"},
     /* 23: nothing to do */
     {"$B explain linear_fwd:b0:c3:k4 --effort estimate" QUICK, 0, "linear_fwd", NULL},
-    {TRAIN "--out r --batch 0", 2, NULL, "--batch: expected 1 or more, got 0"},
+    {TRAIN "--out r --batch 0", 2, NULL, "--batch: expected a whole number from 1 to 1000000, got \"0\""},
     {ROOMS ": > d/train/labels.txt; rm d/train/*/*.png; $B train linet18 --data d --out r" QUICK, 3, NULL,
      "d/train/labels.txt: expected labels, got none"},
     /* 24: sizes that are not round, groups that do not divide */

@@ -46,8 +46,8 @@ static const command commands[] = {
      0, "", NULL},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet18" LITTLE "--out r --resume --seed 5", 2,
      "", "the options that the run began with, got seed 5 in place of 0"},
-    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet34" LITTLE "--out r --resume", 2, "",
-     "expected the network that the run began with|linet18|linet34"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet34" LITTLE "--out r --resume", 4, "",
+     "expected a run of linet34, got one of|linet18"},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet18" LITTLE
                "--out r --resume --width 0.25 --batch 4",
      2, "", "expected the network that the run began with|0.125|0.25"},
@@ -55,6 +55,25 @@ static const command commands[] = {
      "", "got batch 4 in place of 8"},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 1 --loss focal --class-weights", 2, "",
      "expected cross entropy with class weights, got focal"},
+    /* numbers of training have ranges of their own, 0 among them where it has a meaning */
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 1 --optimiser sgd --momentum 0 --smoothing 0 --dropout 0 "
+               "--modality-dropout 0 --min-delta 0 --clip 100000 --patience 0 --stream-epochs 0 --save-steps 0",
+     0, "done", NULL},
+    {"$B train linet18 --data d --out r --smoothing 1.5", 2, NULL, "--smoothing: expected a number from 0 to 1, got"},
+    {"$B train linet18 --data d --out r --clip -1", 2, NULL, "--clip: expected a number from 0 to 1e30, got \"-1\""},
+    {"$B train linet18 --data d --out r --tune 0", 2, NULL, "--tune: expected a number above 0, up to 86400, got"},
+    {"$B train linet18 --data d --out r --momentum 0", 2, NULL, "--momentum: expected --optimiser sgd or rmsprop"},
+    /* no momentum is no momentum: the first update is the same, the next are not; not given is 0.9 */
+    {MAKE_DATA "for m in 'none --momentum 0' 'much --momentum 0.9' usual; do "
+               "$B train linet18" LITTLE "--optimiser sgd --epochs 1 --out $m || exit 99; done; "
+               "cmp much/metrics.jsonl usual/metrics.jsonl && ! cmp -s none/metrics.jsonl usual/metrics.jsonl",
+     0, "", NULL},
+    /* none of something that there must be is refused, and not taken for the default */
+    {"$B train linet18 --data d --out r --epochs 0", 2, NULL, "--epochs: expected a whole number from 1 to 1000000"},
+    {"$B train linet18 --data d --out r --steps 0", 2, NULL, "--steps: expected a whole number from 1"},
+    {"$B train linet18 --data d --out r --accumulate 0", 2, NULL, "--accumulate: expected a whole number from 1"},
+    {"$B train linet18 --data d --out r --readers 0", 2, NULL, "--readers: expected a whole number from 1"},
+    {"$B train linet18 --data d --out r --streams 0", 2, NULL, "--streams: expected a whole number from 1"},
     {"$B train linet18 --data d --out r --nesterov", 2, NULL, "--nesterov: expected --optimiser sgd"},
     {MAKE_DATA "$B train linet18 --data d --width 0.125 --batch 8 --device cpu --effort estimate --cache-dir '' "
                "--out r --epochs 1 --rate 2e-4,depth=9e-5,shared=7e-6 --weight-decay 1e-4,shared=3e-3",
