@@ -64,6 +64,8 @@ int feeding_open(feeding *f, const feeding_options *options) {
         if (status) return complain_lab(status);
         f->batches[part] = braid_loader_batches(f->loaders[part]);
     }
+    int64_t rest = f->batches[BRAID_PART_TRAIN] > 1 ? f->info->samples[BRAID_SPLIT_TRAIN] % options->batch : 0;
+    if (rest == 1) f->batches[BRAID_PART_TRAIN]--; /* the trainer leaves that one out */
     return 0;
 }
 

@@ -13,9 +13,9 @@ typedef struct feeding {
     braid_data *data;
     const braid_data_info *info;
     braid_loader *loaders[BRAID_PART_COUNT];
-    int64_t batches[BRAID_PART_COUNT];
-    braid_split validate; /* the split that stands for BRAID_PART_VALIDATE */
-    int failed;           /* a call of the lab failed: its message is braid_lab_message() */
+    int64_t batches[BRAID_PART_COUNT]; /* that are learned from, or looked at */
+    braid_split validate;              /* the split that stands for BRAID_PART_VALIDATE */
+    int failed;                        /* a call of the lab failed: its message is braid_lab_message() */
 } feeding;
 
 typedef struct feeding_options {

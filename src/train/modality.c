@@ -11,6 +11,7 @@
 #include "core/rng.h"
 
 #define WORDS_PER_SAMPLE 4
+#define LEAST_ACTIVE 2      /* samples of a stream: the statistics of a channel need two values */
 #define PURPOSE 0x6d6f6461u /* keeps these numbers apart from all others that are drawn with the run's seed */
 
 static const char *const ramp_names[] = {[MODALITY_RAMP_UP] = "ramp_up", [MODALITY_RAMP_DOWN] = "ramp_down"};
@@ -53,6 +54,19 @@ static rng numbers_of(const modality_batch *b) {
     return (rng){.seed = mixed[0] | (uint64_t)mixed[1] << 32, .stream = (uint64_t)b->step};
 }
 
+/* Un-blanks the first samples that a stream lost, until enough are left for statistics. Returns how many. */
+static int64_t give_back(int64_t batch, uint32_t *mask, int64_t *blanked) {
+    int64_t given = 0;
+    for (int64_t sample = 0; batch - *blanked < LEAST_ACTIVE && sample < batch; sample++) {
+        uint32_t bit = UINT32_C(1) << (sample % 32);
+        if (!(mask[sample / 32] & bit)) continue;
+        mask[sample / 32] &= ~bit;
+        --*blanked;
+        given++;
+    }
+    return given;
+}
+
 int64_t modality_draw(const modality_batch *b, double share, uint32_t *const *masks, int64_t *blanked) {
     rng numbers = numbers_of(b);
     int64_t total = 0;
@@ -68,5 +82,7 @@ int64_t modality_draw(const modality_batch *b, double share, uint32_t *const *ma
         blanked[stream]++;
         total++;
     }
+    for (int i = 0; i < b->streams && b->batch >= LEAST_ACTIVE; i++)
+        total -= give_back(b->batch, masks[i], &blanked[i]);
     return total;
 }

@@ -46,7 +46,8 @@ typedef struct modality_batch {
 /*
  * Draws one mask for each stream, (batch + 31) / 32 words as braid_op_run wants them: bit b%32 of word b/32 is 1
  * where sample b of the stream is blanked; bits behind the batch are 0. A sample loses at most one stream, each with
- * the same chance.
+ * the same chance. In a batch of two or more every stream keeps two samples at least: it gets the first ones that it
+ * lost back. So small batches may differ from the parts of a larger one.
  * blanked[i] is how many samples stream i lost. Returns how many lost one; at 0 no mask is needed.
  */
 int64_t modality_draw(const modality_batch *b, double share, uint32_t *const *masks, int64_t *blanked);

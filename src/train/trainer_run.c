@@ -51,6 +51,11 @@ static void tell_step(braid_trainer *t) {
     trainer_tell(t, &event);
 }
 
+/* One sample alone has no statistics where maps are 1x1: as the rest of an epoch of larger batches it is left out. */
+static bool is_left_out(const braid_trainer *t, const braid_train_batch *batch) {
+    return batch->count == 1 && t->at.batch > 0 && t->options.step.batch > 1;
+}
+
 /* Learns from the rest of an epoch; *whole: it came to its end. Leaves between two updates alone. */
 static braid_status learn_all(braid_trainer *t, bool *whole) {
     const braid_train_source *source = &t->options.source;
@@ -62,6 +67,10 @@ static braid_status learn_all(braid_trainer *t, bool *whole) {
         TRY(source->next(source->user, BRAID_PART_TRAIN, &batch));
         if (batch.count == 0) break;
         if (steps_are_done(t)) return BRAID_OK;
+        if (is_left_out(t, &batch)) {
+            t->at.batch++;
+            continue;
+        }
         TRY(trainer_learn(t, &batch));
         tell_step(t);
         int64_t every = t->options.save_steps;

@@ -82,6 +82,9 @@ static const command commands[] = {
      "wait "},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 1 --rate thermal=1", 2, "",
      "expected a group of this network (rgb, depth, orth, integration, shared), got \"thermal\""},
+    /* 40 samples make three batches of 13, and one that is left over */
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 2 --batch 13 --modality-dropout 0.9", 0, "steps          6",
+     NULL},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 9 --patience 1 --min-delta 2", 0,
      "done: stopped early|epochs         3", NULL},
     {MAKE_DATA "( $B train linet18" LITTLE

@@ -111,6 +111,41 @@ static void all_and_none(void **unused) {
     assert_int_equal(modality_draw(&empty, 1, masks, blanked), 0);
 }
 
+/* In a batch of two or more every stream keeps two: the first ones that it lost are given back, and no others. */
+static void two_samples_stay(void **unused) {
+    (void)unused;
+    int64_t given = 0;
+    for (int64_t step = 0; step < 400; step++) {
+        for (int64_t batch = 1; batch <= 40; batch += batch < 6 ? 1 : 34) {
+            int64_t blanked[2], plain = 0;
+            const modality_batch b = {.seed = 4, .step = step, .batch = batch, .streams = 2};
+            int drawn[40];
+            for (int64_t sample = 0; sample < batch; sample++) { /* one at a time nothing is given back */
+                const modality_batch one = {.seed = 4, .step = step, .first = sample, .batch = 1, .streams = 2};
+                modality_draw(&one, 0.9, masks, blanked);
+                drawn[sample] = lost(2, 0);
+                plain += drawn[sample] >= 0;
+            }
+            int64_t total = modality_draw(&b, 0.9, masks, blanked), active[2] = {0};
+            given += plain - total;
+            assert_int_equal(total, blanked[0] + blanked[1]);
+            for (int64_t sample = 0; sample < batch; sample++) {
+                int now = lost(2, sample);
+                for (int i = 0; i < 2; i++) active[i] += now != i;
+                if (now == drawn[sample]) continue;
+                assert_int_equal(now, -1);
+                assert_true(active[drawn[sample]] <= 2);
+            }
+            for (int i = 0; i < 2; i++) {
+                assert_int_equal(active[i], batch - blanked[i]);
+                assert_true(batch < 2 || active[i] >= 2);
+            }
+            if (batch == 1) assert_int_equal(total, plain);
+        }
+    }
+    assert_true(given > 100);
+}
+
 /* A batch in parts (accumulation, several processes) draws what the whole draws. */
 static void parts_make_the_whole(void **unused) {
     (void)unused;
@@ -175,6 +210,7 @@ int main(void) {
         cmocka_unit_test(at_most_one_stream),
         cmocka_unit_test(shares),
         cmocka_unit_test(all_and_none),
+        cmocka_unit_test(two_samples_stay),
         cmocka_unit_test(parts_make_the_whole),
         cmocka_unit_test(seeds_and_steps_differ),
         cmocka_unit_test(known_masks),
