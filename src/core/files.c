@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,7 +32,8 @@ static int system_open(const char *path, int flags, unsigned mode) { return open
 
 static int system_mkdir(const char *path, unsigned mode) { return mkdir(path, (mode_t)mode); }
 
-static const files_table system_table = {system_open, pread, pwrite, fsync, close, rename, unlink, system_mkdir, link};
+static const files_table system_table = {system_open, pread,  pwrite,       fsync, close,
+                                         rename,      unlink, system_mkdir, link,  flock};
 static const files_table *table = &system_table;
 
 void files_set_table(const files_table *replacement) { table = replacement ? replacement : &system_table; }
@@ -449,6 +451,34 @@ static braid_status make_and_check(const char *path, unsigned mode, bool is_priv
 braid_status files_make_private_folder(const char *path) { return make_and_check(path, PRIVATE_FOLDER_MODE, true); }
 
 braid_status files_make_folder(const char *path) { return make_and_check(path, FOLDER_MODE, false); }
+
+/* 0, or why not. */
+static int take_lock(int fd) {
+    for (int tries = 0; tries < MAX_INTERRUPTS; tries++) {
+        if (table->flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
+        if (errno != EINTR) return errno;
+    }
+    return EINTR;
+}
+
+braid_status files_lock_folder(files_lock *lock, const char *path) {
+    *lock = (files_lock){0};
+    int fd = open_file(path, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0) return fail_file(BRAID_ERROR_DISK, path, "open the folder", errno);
+    int error = take_lock(fd);
+    if (error == 0) {
+        *lock = (files_lock){.held = true, .fd = fd};
+        return BRAID_OK;
+    }
+    table->close(fd);
+    if (error != EWOULDBLOCK) return BRAID_OK;
+    return fail(BRAID_ERROR_ARGUMENT, "%.200s: expected a folder that nobody works in, got one that is in use", path);
+}
+
+void files_unlock(files_lock *lock) {
+    if (lock->held) table->close(lock->fd);
+    *lock = (files_lock){0};
+}
 
 braid_status files_join(const char *folder, const char *name, char **path) {
     size_t room;

@@ -23,6 +23,7 @@ typedef struct files_table {
     int (*unlink)(const char *path);
     int (*mkdir)(const char *path, unsigned mode);
     int (*link)(const char *from, const char *to);
+    int (*flock)(int fd, int operation);
 } files_table;
 
 /* The table of the whole process; NULL restores the system's. For tests. */
@@ -99,6 +100,18 @@ braid_status files_write(const char *path, const void *data, size_t bytes);
 
 /* Makes a folder and its parents if missing, as far as the umask allows. */
 braid_status files_make_folder(const char *path);
+
+/* A folder that one owner at a time works in. The lock is that of flock on the folder itself: it leaves no file, and
+ * goes with the process, however that ends. */
+typedef struct files_lock {
+    bool held;
+    int fd;
+} files_lock;
+
+/* Locks a folder at once or, where another process or another lock of this one has it, fails with
+ * BRAID_ERROR_ARGUMENT. Where the file system has no locks, nothing is locked, and that is no failure. */
+braid_status files_lock_folder(files_lock *lock, const char *path);
+void files_unlock(files_lock *lock); /* one that is zeroed, or unlocked, is fine */
 
 /* Makes a private folder (0700) and its parents if missing. Refuses one that others may write to, or not ours. */
 braid_status files_make_private_folder(const char *path);

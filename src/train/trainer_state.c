@@ -217,11 +217,23 @@ static braid_status begin(braid_trainer *t) {
                 : BRAID_OK;
 }
 
+/* Two runs in one folder would tear each other's files. */
+static braid_status lock_folder(braid_trainer *t) {
+    braid_status status = files_lock_folder(&t->lock, t->options.folder);
+    return status == BRAID_ERROR_ARGUMENT
+               ? fail(status,
+                      "%.200s: expected a folder that no run is at work in, got one whose run has not ended; "
+                      "wait for it, stop it, or take another folder",
+                      t->options.folder)
+               : status;
+}
+
 braid_status trainer_open(braid_trainer *t) {
     const char *folder = t->options.folder;
     char *path = NULL;
     if (folder) {
         TRY(files_make_folder(folder));
+        TRY(lock_folder(t));
         TRY(generations_open(&t->last, folder, LAST, checkpoint_check, NULL));
         TRY(generations_open(&t->best_files, folder, BEST, checkpoint_check, NULL));
     }
@@ -240,6 +252,7 @@ void trainer_close(braid_trainer *t) {
     generations_close(&t->best_files);
     history_close(&t->history);
     events_close(&t->events);
+    files_unlock(&t->lock);
 }
 
 /* ---- Saving ------------------------------------------------------------------------------- */

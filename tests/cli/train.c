@@ -92,6 +92,13 @@ static const command commands[] = {
                "done; kill -TERM $p; wait $p ) ; test $? = 130 && $B train linet18" LITTLE
                "--out r --epochs 1000 --resume --steps 1",
      0, "interrupted|state", "stopping"},
+    /* one run at a time in a folder; one that was killed holds it no longer */
+    {MAKE_DATA "$B train linet18" LITTLE
+               "--out r --epochs 1000 & p=$!; until test -e r/last.safetensors; do sleep 0.1; "
+               "done; $B train linet18" LITTLE "--out r; a=$?; $B train linet18" LITTLE
+               "--out r --epochs 1000 --resume; b=$?; kill -9 $p; wait $p; $B train linet18" LITTLE
+               "--out r --epochs 1000 --resume --steps 1; echo codes $a $b $?",
+     0, "codes 2 2 0", "r: expected a folder that no run is at work in, got one whose run has not ended"},
     {MAKE_DATA "( $B train linet18" LITTLE
                "--out r --epochs 1000 & p=$!; until test -e r/last.safetensors; do sleep 0.1; "
                "done; kill -INT $p; wait $p ) ; test $? = 130 && $B train linet18" LITTLE

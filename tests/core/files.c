@@ -282,6 +282,31 @@ static void expect_cache(const char *chosen, const char *cache, const char *home
     memory_free(path);
 }
 
+/* One lock at a time, within a process too; where the file system has none, everybody may work. */
+static void locks(void **state) {
+    files_lock first, second;
+    (void)state;
+    assert_int_equal(files_make_folder("f"), BRAID_OK);
+    assert_int_equal(files_lock_folder(&first, "f"), BRAID_OK);
+    assert_true(first.held);
+    assert_int_equal(files_lock_folder(&second, "f"), BRAID_ERROR_ARGUMENT);
+    assert_non_null(strstr(braid_message(), "f: expected a folder that nobody works in"));
+    files_unlock(&second);
+    files_unlock(&first);
+    files_unlock(&first);
+    assert_int_equal(files_lock_folder(&first, "nosuch"), BRAID_ERROR_DISK);
+    fail_files_install();
+    fail_files_arm(FAIL_FLOCK, 1, FAIL_ONCE, EINTR);
+    assert_int_equal(files_lock_folder(&first, "f"), BRAID_OK);
+    assert_true(first.held);
+    fail_files_arm(FAIL_FLOCK, 1, FAIL_PERSISTENT, ENOLCK);
+    assert_int_equal(files_lock_folder(&second, "f"), BRAID_OK);
+    assert_false(second.held);
+    fail_files_remove();
+    files_unlock(&first);
+    files_unlock(&second);
+}
+
 static void paths(void **state) {
     char *path;
     (void)state;
@@ -311,6 +336,7 @@ int main(void) {
         IN_FOLDER(private_folder),
         IN_FOLDER(foreign_folder),
         IN_FOLDER(private_folder_under_faults),
+        IN_FOLDER(locks),
         cmocka_unit_test(paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

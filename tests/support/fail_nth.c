@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -133,9 +134,11 @@ static int faulty_mkdir(const char *path, unsigned mode) {
 
 static int faulty_link(const char *from, const char *to) { return file_call_fails(FAIL_LINK) ? -1 : link(from, to); }
 
+static int faulty_flock(int fd, int operation) { return file_call_fails(FAIL_FLOCK) ? -1 : flock(fd, operation); }
+
 void fail_files_install(void) {
     static const files_table faulty = {faulty_open,   faulty_pread,  faulty_pwrite, faulty_fsync, faulty_close,
-                                       faulty_rename, faulty_unlink, faulty_mkdir,  faulty_link};
+                                       faulty_rename, faulty_unlink, faulty_mkdir,  faulty_link,  faulty_flock};
     fail_files_arm(0, 0, FAIL_ONCE, EIO);
     files_set_table(&faulty);
 }

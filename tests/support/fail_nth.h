@@ -58,7 +58,8 @@ int64_t fail_alloc_calls(void);
 #define FAIL_UNLINK 0x40u
 #define FAIL_MKDIR 0x80u
 #define FAIL_LINK 0x100u
-#define FAIL_ANY_FILE_CALL 0x1ffu
+#define FAIL_FLOCK 0x200u
+#define FAIL_ANY_FILE_CALL 0x3ffu
 
 /* In place of an errno: pwrite and pread move half of what was asked (at least a byte), and only they count. */
 #define FAIL_SHORT (-1)

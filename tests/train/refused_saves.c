@@ -277,6 +277,31 @@ static void the_metrics_are_whole_afterwards(void **state) {
     memory_free(text);
 }
 
+/* ---- Two at once ------------------------------------------------------------------------------- */
+
+/* A folder is for one trainer at a time, until that is destroyed; without locks a run goes on all the same. */
+static void one_trainer_in_a_folder(void **state) {
+    small_run first, second;
+    (void)state;
+    make_checkpoint();
+    braid_train_options o = options_until(2 * BEFORE, 1);
+    ok(small_run_open(&first, &o));
+    for (o.resume = 0; o.resume < 2; o.resume++) {
+        assert_int_equal(small_run_open(&second, &o), BRAID_ERROR_ARGUMENT);
+        assert_non_null(strstr(braid_message(), "run: expected a folder that no run is at work in"));
+        small_run_close(&second);
+    }
+    ok(braid_trainer_run(first.trainer));
+    small_run_close(&first);
+    assert_int_equal(start_again(), 2 * BEFORE);
+    fail_files_install();
+    fail_files_arm(FAIL_FLOCK, 1, FAIL_PERSISTENT, ENOLCK);
+    assert_int_equal(start_again(), 2 * BEFORE);
+    assert_true(fail_files_disarm() > 0);
+    fail_files_remove();
+    assert_int_equal(memory_live(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(every_call_fails),
@@ -284,6 +309,7 @@ int main(void) {
         IN_FOLDER(every_allocation_fails),
         IN_FOLDER(a_full_disk_does_not_end_a_run),
         IN_FOLDER(the_metrics_are_whole_afterwards),
+        IN_FOLDER(one_trainer_in_a_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
