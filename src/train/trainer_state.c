@@ -77,12 +77,13 @@ static braid_status make_state(const braid_trainer *t, json_t **state) {
         return status;
     }
     json_t *norm = isfinite(t->norm) ? json_real(t->norm) : json_null();
-    *state = json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "recipe", recipe,
-                       "schedule", schedule_text, "epoch", (json_int_t)at->epoch, "batch", (json_int_t)at->batch,
-                       "step", (json_int_t)at->step, "train", save_tally(&at->train), "scaler",
-                       save_scaler(&at->scaler), "schedule_state", schedule_state_save(&at->schedule), "stopping",
-                       stopping_save(&t->stopping, &at->stopping), "best", stopping_save(&t->best, &at->best),
-                       "choices", choices, "norm", norm, "rates", rates_save(t->rates, t->groups));
+    *state =
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "recipe", recipe,
+                  "schedule", schedule_text, "epochs", (json_int_t)t->options.epochs, "epoch", (json_int_t)at->epoch,
+                  "batch", (json_int_t)at->batch, "step", (json_int_t)at->step, "train", save_tally(&at->train),
+                  "scaler", save_scaler(&at->scaler), "schedule_state", schedule_state_save(&at->schedule), "stopping",
+                  stopping_save(&t->stopping, &at->stopping), "best", stopping_save(&t->best, &at->best), "choices",
+                  choices, "norm", norm, "rates", rates_save(t->rates, t->groups));
     memory_free(schedule_text);
     return *state ? BRAID_OK : no_memory();
 }
@@ -170,6 +171,16 @@ static braid_status blame_file(braid_status status, const char *path) {
     return strstr(why, path) ? fail(BRAID_ERROR_MODEL, "%s", why) : fail(BRAID_ERROR_MODEL, "%.200s: %s", path, why);
 }
 
+/* A run that stopped early goes on with more patience or none, and with more epochs than it had: then it may be
+ * impatient again from the start. */
+static void reopen(const braid_trainer *t, const json_t *state, stopping_state *stopping) {
+    const json_t *epochs = json_object_get(state, "epochs");
+    if (!stopping->stopped) return;
+    bool longer = json_is_integer(epochs) && t->options.epochs > json_integer_value(epochs);
+    if (longer) stopping->bad = 0;
+    stopping->stopped = t->options.patience > 0 && stopping->bad > t->options.patience;
+}
+
 static braid_status take_state(braid_trainer *t, const json_t *state, const char *path) {
     position at = {0};
     json_t *choices = json_object_get(state, "choices");
@@ -183,6 +194,7 @@ static braid_status take_state(braid_trainer *t, const json_t *state, const char
     const json_t *norm = json_object_get(state, "norm"); /* of the last update; nothing but the metrics needs it */
     t->norm = json_is_number(norm) ? json_number_value(norm) : NAN;
     t->at = at;
+    reopen(t, state, &t->at.stopping);
     return BRAID_OK;
 }
 
