@@ -136,7 +136,8 @@ int network_is_described(const network_options *options);
 int network_open(const char *name, const network_options *options, braid_net **net);
 
 /* The model file that a word means: itself, or of the folder of a run its best checkpoint (its last, where that is
- * asked for or there is no other). */
+ * asked for or there is no other). Of a damaged checkpoint beside a whole older generation it is that one, after a
+ * message. */
 void network_find_file(const char *word, int last, char *path, size_t size);
 
 /* The dtype, batch and image size that were given; zeros where they were not. Returns 0, or an exit code. */

@@ -60,6 +60,7 @@ static int open_data(evaluation *v) {
     char streams[512];
     feeding_options o = {.folder = v->options->data,
                          .streams = streams,
+                         .card = braid_model_text(v->model, BRAID_DATA_KEY),
                          .batch = v->options->network.batch,
                          .validate = splits[v->options->split],
                          .readers = v->options->readers};
@@ -83,14 +84,16 @@ static int open_all(evaluation *v) {
     else
         status = braid_net_from_file(v->path, &v->net);
     if (status) return complain_braid(status);
-    if (!code) code = open_data(v);
     if (!code) code = context_open(&v->options->common, &v->context);
     if (code) return code;
     const braid_model_options wanted = {.dtype = network_dtype(&v->options->network)};
-    feeding_describe(&v->feeding, &o);
     status = braid_model_create(v->context, v->net, &wanted, &v->model);
     if (!status) status = braid_model_load(v->model, v->path);
-    if (!status) status = braid_trainer_create(v->model, &o, &v->trainer);
+    if (status) return complain_braid(status);
+    code = open_data(v);
+    if (code) return code;
+    feeding_describe(&v->feeding, &o);
+    status = braid_trainer_create(v->model, &o, &v->trainer);
     return status ? complain_braid(status) : 0;
 }
 

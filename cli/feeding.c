@@ -44,7 +44,8 @@ static braid_split usual_split(const braid_data_info *info) {
 
 int feeding_open(feeding *f, const feeding_options *options) {
     const braid_data_options wanted = {.streams = options->streams && options->streams[0] ? options->streams : NULL,
-                                       .size = {options->size[0], options->size[1]}};
+                                       .size = {options->size[0], options->size[1]},
+                                       .card = options->card};
     *f = (feeding){0};
     f->data = options->data;
     braid_status status = f->data ? BRAID_OK : braid_data_open(options->folder, &wanted, &f->data);

@@ -100,12 +100,27 @@ int network_open(const char *name, const network_options *options, braid_net **n
     return status ? complain_braid(status) : 0;
 }
 
+/* The checkpoint of a run, or its older generation where that alone is whole. 0: there is neither. */
+static int find_generation(const char *run, const char *stem, char *path, size_t size) {
+    struct stat about;
+    char previous[4096], why[1024];
+    snprintf(path, size, "%s/%s.safetensors", run, stem);
+    snprintf(previous, sizeof previous, "%s/%s.previous.safetensors", run, stem);
+    int there = stat(path, &about) == 0;
+    if (stat(previous, &about) != 0 || !braid_file_describe(path, NULL, NULL, NULL, NULL)) return there;
+    snprintf(why, sizeof why, "%s", braid_message());
+    if (braid_file_describe(previous, NULL, NULL, NULL, NULL)) return there; /* whoever loads it says what it has */
+    complain(0, "%s; went back to %s", why, previous);
+    snprintf(path, size, "%s", previous);
+    return 1;
+}
+
 void network_find_file(const char *word, int last, char *path, size_t size) {
     struct stat about;
-    snprintf(path, size, "%s", word);
-    if (stat(word, &about) != 0 || !S_ISDIR(about.st_mode)) return;
-    snprintf(path, size, "%s/best.safetensors", word);
-    if (last || stat(path, &about) != 0) snprintf(path, size, "%s/last.safetensors", word);
+    if (stat(word, &about) != 0 || !S_ISDIR(about.st_mode))
+        snprintf(path, size, "%s", word);
+    else if (last || !find_generation(word, "best", path, size))
+        find_generation(word, "last", path, size);
 }
 
 braid_dtype network_dtype(const network_options *options) {

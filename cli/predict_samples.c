@@ -187,6 +187,7 @@ static int open_files(answers *a, const char *const *words, int count, feeding_o
 static int open_set(const answers *a, feeding_options *o) {
     static const braid_split splits[] = {BRAID_SPLIT_COUNT, BRAID_SPLIT_VAL, BRAID_SPLIT_TEST, BRAID_SPLIT_TRAIN};
     o->folder = a->p->options->data;
+    o->card = braid_model_text(a->p->model, BRAID_DATA_KEY);
     o->validate = splits[a->p->options->split];
     return network_size(&a->p->options->network, o->size);
 }

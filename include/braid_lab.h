@@ -93,7 +93,7 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_table_print(const braid_table *tab
 /* ---- Reports ------------------------------------------------------------------------------ */
 
 /* Named values and tables in order. As json it is one object; table and markdown print each part under
- * its title; csv has the first table alone. */
+ * its title; csv has the first table alone, or the titled values as one row where there is no table. */
 typedef struct braid_report braid_report;
 
 BRAID_API BRAID_MUST_CHECK braid_status braid_report_create(braid_report **report);
@@ -256,6 +256,7 @@ BRAID_API const char *braid_split_name(braid_split split);
 typedef struct braid_data_options {
     const char *streams; /* "rgb,depth": these, in this order; NULL: all that are there */
     int64_t size[2];     /* resize images to this height and width; 0: all have one size, and another is an error */
+    const char *card; /* of training: its mean and deviation, and its size where none is given; NULL: the set's own */
 } braid_data_options;
 
 /* An opened set. Several loaders, in several threads, may read it at once. */

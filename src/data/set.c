@@ -162,14 +162,60 @@ static braid_status find_kind(braid_data *d) {
                 d->folder);
 }
 
+static braid_status find_kind_of_card(braid_data *d, const json_t *card) {
+    const char *name;
+    TRY(json_get_text(card, "kind", &name));
+    for (int k = 0; k < BRAID_DATA_KIND_COUNT && !d->kind; k++)
+        if (!strcmp(name, kinds[k]->name)) {
+            d->kind = kinds[k];
+            d->info.kind = (braid_data_kind)k;
+        }
+    d->info.dtype = d->kind == &data_mimii ? BRAID_DTYPE_F32 : BRAID_DTYPE_U8;
+    return d->kind ? BRAID_OK : fail(BRAID_ERROR_DATA, "card of the data: expected a kind of set, got \"%.40s\"", name);
+}
+
 static void show_names(braid_data *d) {
     for (int i = 0; i < d->info.streams; i++) d->info.stream_names[i] = d->stream_names[i];
     d->info.class_names = (const char *const *)d->class_names;
 }
 
+/* Streams are told by their names: the set may have them in another order, or more of them. */
+static void take_statistics(braid_data *d, const braid_data *from) {
+    for (int i = 0; i < d->info.streams; i++)
+        for (int j = 0; j < from->info.streams; j++) {
+            if (strcmp(d->stream_names[i], from->stream_names[j])) continue;
+            memcpy(d->info.mean[i], from->info.mean[j], sizeof d->info.mean[i]);
+            memcpy(d->info.std[i], from->info.std[j], sizeof d->info.std[i]);
+            d->info.has_statistics = 1;
+        }
+}
+
+/* The size of a card and its statistics hold for images of its own kind; it says nothing of another kind. */
+static braid_status scan_like(braid_data *d, const braid_data *like, const braid_data_options *options,
+                              problems *found) {
+    braid_data_options wanted = *options;
+    int same = d->kind == like->kind && like->info.dtype == BRAID_DTYPE_U8;
+    if (same && !wanted.size[0] && !wanted.size[1]) memcpy(wanted.size, like->info.size, sizeof wanted.size);
+    TRY(d->kind->scan(d, &wanted, found));
+    if (same) take_statistics(d, like);
+    return BRAID_OK;
+}
+
+static braid_status scan_by_card(braid_data *d, const braid_data_options *options, problems *found) {
+    braid_data like = {0};
+    json_t *card;
+    TRY(json_read(options->card, strlen(options->card), "the card of the data", BRAID_ERROR_DATA, &card));
+    braid_status status = find_kind_of_card(&like, card);
+    if (!status) status = card_read(&like, card);
+    if (!status) status = scan_like(d, &like, options, found);
+    class_names_free(like.class_names, like.info.classes);
+    json_decref(card);
+    return status;
+}
+
 static braid_status scan(braid_data *d, const braid_data_options *options, problems *found) {
     TRY(find_kind(d));
-    TRY(d->kind->scan(d, options, found));
+    TRY(options->card ? scan_by_card(d, options, found) : d->kind->scan(d, options, found));
     show_names(d);
     return BRAID_OK;
 }
@@ -218,18 +264,6 @@ braid_status data_unlabelled(braid_data *d, int64_t samples) {
     d->info.samples[BRAID_SPLIT_TEST] = samples;
     d->info.files[BRAID_SPLIT_TEST] = d->files.count;
     return BRAID_OK;
-}
-
-static braid_status find_kind_of_card(braid_data *d, const json_t *card) {
-    const char *name;
-    TRY(json_get_text(card, "kind", &name));
-    for (int k = 0; k < BRAID_DATA_KIND_COUNT && !d->kind; k++)
-        if (!strcmp(name, kinds[k]->name)) {
-            d->kind = kinds[k];
-            d->info.kind = (braid_data_kind)k;
-        }
-    d->info.dtype = d->kind == &data_mimii ? BRAID_DTYPE_F32 : BRAID_DTYPE_U8;
-    return d->kind ? BRAID_OK : fail(BRAID_ERROR_DATA, "card of the data: expected a kind of set, got \"%.40s\"", name);
 }
 
 static braid_status fill_from_files(braid_data *d, const json_t *card, const braid_data_files *files) {

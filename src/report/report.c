@@ -106,10 +106,44 @@ static braid_status print_json(const braid_report *report, FILE *out) {
     return status;
 }
 
-static braid_status print_first_table(const braid_report *report, const braid_print_options *options, FILE *out) {
+/* Values that people see, too: a text or a number. */
+static int is_shown(const part *p) { return p->value && p->title; }
+
+static braid_status fill_row(const braid_report *report, braid_table *row) {
+    for (int i = 0; i < report->count; i++) {
+        const part *p = &report->parts[i];
+        if (!is_shown(p)) continue;
+        LAB_TRY(json_is_number(p->value) ? braid_table_add_number(row, json_number_value(p->value))
+                                         : braid_table_add_text(row, json_string_value(p->value)));
+    }
+    return BRAID_OK;
+}
+
+/* All values as one row. */
+static braid_status print_row(const braid_report *report, const braid_print_options *options, FILE *out) {
+    braid_column *columns = NULL;
+    braid_table *row = NULL;
+    int count = 0;
+    if (report->count == 0) return BRAID_OK;
+    LAB_TRY(lab_resize((void **)&columns, (size_t)report->count, sizeof *columns));
+    for (int i = 0; i < report->count; i++) {
+        const part *p = &report->parts[i];
+        if (!is_shown(p)) continue;
+        columns[count++] = (braid_column){
+            .key = p->key, .title = p->title, .cell = json_is_number(p->value) ? BRAID_CELL_NUMBER : BRAID_CELL_TEXT};
+    }
+    braid_status status = count ? braid_table_create(columns, count, &row) : BRAID_OK;
+    if (!status && row) status = fill_row(report, row);
+    if (!status && row) status = table_print(row, options, out);
+    braid_table_destroy(row);
+    free(columns);
+    return status;
+}
+
+static braid_status print_csv(const braid_report *report, const braid_print_options *options, FILE *out) {
     for (int i = 0; i < report->count; i++)
         if (report->parts[i].table) return table_print(report->parts[i].table, options, out);
-    return BRAID_OK;
+    return print_row(report, options, out);
 }
 
 /* The titles of a run of values are padded to one width. */
@@ -161,7 +195,7 @@ static braid_status print_report(const braid_report *report, const braid_print_o
     whole.first_row = 0;
     whole.no_heading = 0;
     if (whole.format == BRAID_FORMAT_JSON) return print_json(report, out);
-    if (whole.format == BRAID_FORMAT_CSV) return print_first_table(report, &whole, out);
+    if (whole.format == BRAID_FORMAT_CSV) return print_csv(report, &whole, out);
     return print_page(report, &whole, out);
 }
 

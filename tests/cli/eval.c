@@ -266,6 +266,25 @@ static const command commands[] = {
     {EVAL "../l --data ../f", 0, "split              test|!only", NULL},
     {EVAL "../l --data ../f --split val", 3, NULL, "expected samples in the split val, got none"},
     {EVAL "../r --data ../d --split nosuch", 2, NULL, "usual"},
+    /* the size and the statistics of training, which the set need not have; --size is another size */
+    {"$B train linet18 --data ../d --out z --size 48x40 --width 0.125 --epochs 1 -o json" LITTLE "> t && " EVAL
+     "z --data ../d --batch 8 --what streams -o csv > a && " EVAL
+     "z --data ../d --batch 8 --what streams -o csv --size 48x40 | cmp - a && cp -r ../d x && "
+     "sed -i 's/0[.][0-9]*/0.3/g' x/norm_stats.json && ! cmp -s x/norm_stats.json ../d/norm_stats.json && " EVAL
+     "z --data x --batch 8 --what streams -o csv | cmp - a && " EVAL
+     "z --data ../d --batch 8 --what streams -o csv --size 32x32 > b && ! cmp -s a b && "
+     "grep -o '\"best_loss\": [^,]*' t | cut -d' ' -f2 > l && cut -d, -f4 a | sed -n 2p | cmp - l && echo same",
+     0, "same", NULL},
+    /* a damaged checkpoint beside a whole older generation */
+    {"cp -r ../r x && cp x/last.safetensors x/best.previous.safetensors && truncate -s -1 x/best.safetensors && " EVAL
+     "x --data ../d -o json --what classes",
+     0, "x/best.previous.safetensors", "x/best.safetensors: |went back to x/best.previous.safetensors"},
+    {"cp -r ../r x && rm x/best.safetensors && cp x/last.safetensors x/best.previous.safetensors && " EVAL
+     "x --data ../d -o json --what classes",
+     0, "x/best.previous.safetensors", "went back to x/best.previous.safetensors"},
+    {"cp -r ../r x && truncate -s -1 x/best.safetensors && cp x/best.safetensors x/best.previous.safetensors && " EVAL
+     "x --data ../d",
+     4, NULL, "x/best.safetensors: |!went back"},
     {"$B train ssae --data ../m --out s --epochs 1 --stream-epochs 1" LITTLE, 0, "done",
      NULL}, /* one stream: no more */
     {"script -qec \"stty cols 70; " EVAL "../r --data ../d --what confusion\" /dev/null", 0,

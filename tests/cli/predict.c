@@ -42,8 +42,15 @@ static const command commands[] = {
                                                                   "cut -d, -f1-5 b | cmp - a && wc -l < a",
      0, "25\n", NULL},
     {PREDICT("small") "rgb=$M/d/test/rgb depth=$M/d/test/depth -o csv > a && " PREDICT(
-         "small") "--data $M/d --size 24x28 --split test -o csv > b && cut -d, -f1-5 b | cmp - a",
+         "small") "--data $M/d --split test -o csv > b && cut -d, -f1-5 b | cmp - a",
      0, NULL, NULL},
+    {"cp -r $M/d x && sed -i 's/0[.][0-9]*/0.3/g' x/norm_stats.json && " PREDICT(
+         "rooms") "x/test -o csv > a && " PREDICT("rooms") "--data x --split test -o csv > b && cut -d, -f1-5 b | cmp "
+                                                           "- a",
+     0, NULL, NULL},
+    {"cp -r $M/rooms x && cp x/last.safetensors x/best.previous.safetensors && truncate -s -1 x/best.safetensors && "
+     "$B predict x" QUICK ROOM(3),
+     0, "00003.png", "went back to x/best.previous.safetensors"},
     {PREDICT("fashion") "$M/f/t10k-86-images-idx3-ubyte -o csv > a && " PREDICT(
          "fashion") "--data $M/f --split test -o csv > b && cut -d, -f1-5 b | cmp - a",
      0, NULL, NULL},

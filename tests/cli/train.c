@@ -44,6 +44,8 @@ static const command commands[] = {
                "--out b --steps 10 --dtype bf16 --resume && "
                "cmp a/metrics.jsonl b/metrics.jsonl && cmp a/last.safetensors b/last.safetensors",
      0, "", NULL},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 1 -o csv", 0,
+     "state,epochs,steps,best_accuracy,best_loss,run\ndone,1,|,r\n", NULL},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet18" LITTLE "--out r --resume --seed 5", 2,
      "", "the options that the run began with, got seed 5 in place of 0"},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet34" LITTLE "--out r --resume", 4, "",

@@ -159,6 +159,36 @@ static void refusals(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+#define DEPTH "{\"name\":\"depth\",\"channels\":1,\"bits\":16,\"mean\":[0.25],\"std\":[0.125]}"
+
+/* A folder read as a card says: its size unless another is asked for, and the statistics of its streams by name. */
+static void folders_by_a_card(void **state) {
+    static const int64_t sizes[2][2] = {{9, 11}, {12, 14}};
+    braid_data *data, *own = make(BRAID_DATA_SUNRGBD, "rooms", NULL);
+    const braid_data_info *usual = braid_data_describe(own);
+    (void)state;
+    for (int asked = 0; asked < 2; asked++) {
+        const braid_data_options o = {.size = {asked ? 12 : 0, asked ? 14 : 0},
+                                      .card = CARD(DEPTH "," STREAM, "[9,11]")};
+        ok(braid_data_open(scratch_path(&folder, "rooms"), &o, &data));
+        const braid_data_info *info = braid_data_describe(data);
+        assert_memory_equal(info->size, sizes[asked], sizeof info->size);
+        assert_true(info->streams == 3 && info->mean[0][0] == 0 && info->std[0][2] == 1);
+        assert_true(info->mean[1][0] == 0.25 && info->std[1][0] == 0.125);
+        assert_memory_equal(info->mean[2], usual->mean[2], sizeof info->mean[2]); /* the card has no orth */
+        assert_memory_equal(info->std[2], usual->std[2], sizeof info->std[2]);
+        braid_data_destroy(data);
+    }
+    const braid_data_options damaged = {.card = CARD(STREAM, "[0,9]")}, other = {.card = "{\"kind\":\"nosuch\"}"};
+    assert_int_equal(braid_data_open(scratch_path(&folder, "rooms"), &damaged, &data), BRAID_ERROR_DATA);
+    assert_int_equal(braid_data_open(scratch_path(&folder, "rooms"), &other, &data), BRAID_ERROR_DATA);
+    const braid_data_options alien = {.card = CARD(STREAM, "[9,9]")}; /* says nothing of another kind */
+    braid_data_destroy(make(BRAID_DATA_FMNIST86, "fashion", &alien));
+    braid_data_destroy(make(BRAID_DATA_MIMII, "fans", &alien));
+    braid_data_destroy(own);
+    assert_int_equal(memory_live(), 0);
+}
+
 /* A model's file carries the card; images of another name do not belong together. */
 static void carried(void **state) {
     braid_context *context;
@@ -206,6 +236,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(rooms, begin, end),
         cmocka_unit_test_setup_teardown(fashion_and_fans, begin, end),
         cmocka_unit_test_setup_teardown(refusals, begin, end),
+        cmocka_unit_test_setup_teardown(folders_by_a_card, begin, end),
         cmocka_unit_test_setup_teardown(carried, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,6 +178,27 @@ static braid_report *small_report(void) {
     return r;
 }
 
+/* Without a table csv is a row of what people see. */
+static void values_as_a_row(void **state) {
+    const braid_print_options csv = {.format = BRAID_FORMAT_CSV};
+    braid_report *r = NULL;
+    char *text = NULL;
+    (void)state;
+    assert_int_equal(braid_report_create(&r), BRAID_OK);
+    assert_int_equal(braid_report_print(r, &csv, &text), BRAID_OK);
+    assert_string_equal(text, "");
+    braid_text_destroy(text);
+    assert_int_equal(braid_report_add_words(r, "The start."), BRAID_OK);
+    assert_int_equal(braid_report_add_text(r, "state", "the state", "a,b"), BRAID_OK);
+    assert_int_equal(braid_report_add_number(r, "count", NULL, 3), BRAID_OK);
+    assert_int_equal(braid_report_add_number(r, "loss", "its loss", 0.123456789), BRAID_OK);
+    assert_int_equal(braid_report_add_number(r, "none", "none", NAN), BRAID_OK);
+    assert_int_equal(braid_report_print(r, &csv, &text), BRAID_OK);
+    assert_string_equal(text, "state,loss,none\n\"a,b\",0.123456789,\n");
+    braid_text_destroy(text);
+    braid_report_destroy(r);
+}
+
 static void reports_in_every_format(void **state) {
     static const char *const expected[BRAID_FORMAT_COUNT] = {
         [BRAID_FORMAT_TABLE] =
@@ -219,6 +240,7 @@ int main(void) {
         cmocka_unit_test(text_that_is_not_utf8),
         cmocka_unit_test(bad_arguments),
         cmocka_unit_test(reports_in_every_format),
+        cmocka_unit_test(values_as_a_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
