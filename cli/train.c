@@ -146,6 +146,15 @@ static int on_event(void *user, const braid_train_event *e) {
     return interrupted();
 }
 
+/* Whoever wants to stop waits for no more races: the step that they were for needs kernels, and is the last. */
+static int on_planning(void *user, const braid_problem *problem, int index, int count) {
+    (void)user;
+    (void)problem;
+    (void)index;
+    (void)count;
+    return interrupted();
+}
+
 /* ---- Opening ------------------------------------------------------------------------------- */
 
 /* A run goes on with the network that it began with, and not with another that was typed. */
@@ -250,7 +259,8 @@ static void describe(training *t, braid_train_options *o) {
                  .momentum = from->momentum < 0 ? usual_momentum : from->momentum,
                  .nesterov = from->nesterov,
                  .clip_norm = from->clip,
-                 .choice = {.effort = (braid_effort)from->effort, .seconds = from->tune}},
+                 .choice = {.effort = (braid_effort)from->effort, .seconds = from->tune},
+                 .progress = on_planning},
         .augment = from->augment,
         .rates = from->rate,
         .decays = from->decay,
@@ -405,9 +415,10 @@ const verb verb_train = {
     .about =
         "Trains one of braid's networks on a set of images or sounds, and keeps in RUN: last.safetensors and\n"
         "best.safetensors, each with one older generation, metrics.jsonl, and event files for TensorBoard. A\n"
-        "checkpoint is also a model for eval and predict. Ctrl-C or SIGTERM ends the step, saves and exits with\n"
-        "130; a second one exits at once. --resume goes on, to the same bits as a run that was never stopped; give it\n"
-        "the same options. A loss that is no number ends the run with exit 9 and leaves the last checkpoint as it was.",
+        "checkpoint is also a model for eval and predict. Ctrl-C or SIGTERM ends the step, or the races before the\n"
+        "first one, saves and exits with 130; a second one exits at once. --resume goes on, to the same bits as a\n"
+        "run that was never stopped; give it the same options. A loss that is no number ends the run with exit 9 and\n"
+        "leaves the last checkpoint as it was.",
     .options = train_option_list,
     .examples = "braid data make sunrgbd --out rooms\n"
                 "braid train linet18 --data rooms --out run --width 0.25 --epochs 8\n"

@@ -97,6 +97,11 @@ static const command commands[] = {
                "done; kill -TERM $p; wait $p ) ; test $? = 130 && $B train linet18" LITTLE
                "--out r --epochs 1000 --resume --steps 1",
      0, "interrupted|state", "stopping"},
+    /* whoever stops a run in the races at its start, more than a hundred of them, waits for one at most */
+    {MAKE_DATA "$B train linet18 --data d --width 0.125 --batch 8 --device cpu --effort exhaustive -q --cache-dir c "
+               "--out r & p=$!; until ls c/*.wisdom; do sleep 0.1; done > found 2>&1; kill -TERM $p; wait $p; "
+               "test $? = 130 && test -s r/last.safetensors && test $(ls c | wc -l) -lt 70 && echo few",
+     0, "interrupted|few", "stopping"},
     /* one run at a time in a folder; one that was killed holds it no longer */
     {MAKE_DATA "$B train linet18" LITTLE
                "--out r --epochs 1000 & p=$!; until test -e r/last.safetensors; do sleep 0.1; "
