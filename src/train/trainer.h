@@ -81,7 +81,7 @@ struct braid_trainer {
     uint32_t *masks;        /* words for each stream */
     bool stop;              /* the caller asked for it */
     bool restored;          /* the model is that of the best epoch: nothing may be saved any more */
-    files_lock lock; /* of the folder, as long as the trainer lives */
+    files_lock lock;        /* of the folder, as long as the trainer lives */
     generations last, best_files;
     int pause_ms;                  /* before a save that the disk refused is tried again; then twice as long */
     bool last_failed, best_failed; /* the disk refused what came last of each */
