@@ -46,13 +46,10 @@ static void copy_keys(point *p, int restore) {
     for (int j = 0; j < g->plane_count; j++) {
         if (!is_key(&g->planes[j])) continue;
         assert_true(n < 8);
-        int64_t *key = model_address(p->t->model, j, BRAID_DTYPE_I64);
-        for (int i = 0; i < 2; i++) {
-            if (restore)
-                key[i] = p->keys[n][i];
-            else
-                p->keys[n][i] = key[i];
-        }
+        if (restore)
+            OK(braid_model_write(p->t->model, g->planes[j].name, p->keys[n], sizeof p->keys[n]));
+        else
+            OK(braid_model_read(p->t->model, g->planes[j].name, p->keys[n], sizeof p->keys[n]));
         n++;
     }
 }
