@@ -44,7 +44,7 @@ typedef struct canvas {
     const images *images;
     int stream;
     int64_t channels, height, width, pixels; /* of the output */
-    const uint8_t *x, *end;                  /* of the sample, and of all samples */
+    const uint8_t *x, *begin, *end;          /* of the sample, and where all samples begin and end */
     float *planes, *spare;
     augment_draws d;
 } canvas;
@@ -67,6 +67,7 @@ static void pass_row(const canvas *v, int64_t row, const images_pattern *t, brai
     int64_t step;
     images_span span = {.x = source_row(v, row, 0, &step), .values = values};
     span.room = v->end - span.x;
+    span.back = span.x - v->begin;
     v->images->normalize(out, dtype, t, &span);
 }
 
@@ -290,7 +291,8 @@ static void run_sample(const work *a, int i, int64_t sample, float *room) {
                 .planes = room,
                 .spare = room + a->s->spare};
     v.x = (const uint8_t *)a->b->plane[AUGMENT_X][i] + sample * p->size[0] * p->size[1] * v.channels;
-    v.end = (const uint8_t *)a->b->plane[AUGMENT_X][i] + p->batch * p->size[0] * p->size[1] * v.channels;
+    v.begin = a->b->plane[AUGMENT_X][i];
+    v.end = v.begin + p->batch * p->size[0] * p->size[1] * v.channels;
     unsigned char *y = a->b->plane[AUGMENT_Y][i];
     y += (size_t)(sample * v.pixels * p->in_pitch[i]) * dtype_bytes(p->dtype);
     draw_canvas(&v, sample);

@@ -38,8 +38,9 @@ static void run_part(void *context, int64_t part) {
     int i = (int)(part / a->parts);
     int64_t channels = a->p->in_channels[i], pitch = a->p->in_pitch[i], first = part % a->parts * PART_PIXELS;
     int64_t count = at_most(PART_PIXELS, a->pixels - first);
-    images_span span = {(const uint8_t *)a->b->plane[NORMALIZE_X][i] + first * channels, (a->pixels - first) * channels,
-                        count * pitch};
+    images_span span = {.x = (const uint8_t *)a->b->plane[NORMALIZE_X][i] + first * channels,
+                        .room = (a->pixels - first) * channels,
+                        .values = count * pitch};
     unsigned char *y = a->b->plane[NORMALIZE_Y][i];
     a->images->normalize(y + (size_t)(first * pitch) * dtype_bytes(a->p->dtype), a->p->dtype, &a->pattern[i], &span);
 }

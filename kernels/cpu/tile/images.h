@@ -40,10 +40,11 @@ typedef struct images_channels {
 int64_t images_period(int64_t pitch, int64_t width);
 images_pattern images_make_pattern(images_vector *vectors, const images_channels *c, int64_t width);
 
-/* `values` outputs, lanes behind the channels included, from the bytes at x, of which `room` may be read. */
+/* `values` outputs, lanes behind the channels included, from the bytes at x, of which `room` may be read, and `back`
+ * bytes in front of it. */
 typedef struct images_span {
     const uint8_t *x;
-    int64_t room, values;
+    int64_t room, values, back;
 } images_span;
 
 /* Planes of R, G and B. */

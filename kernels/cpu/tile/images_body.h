@@ -10,17 +10,22 @@
 
 /* ---- Bytes to pixels ----------------------------------------------------------------------- */
 
+/* Bytes `low` up to `high`, the only ones that may be read. */
+static inline void copy_between(uint8_t *to, const uint8_t *from, int64_t low, int64_t high) {
+    if (high > low) memcpy(to + low, from + low, (size_t)(high - low));
+}
+
 VEC_INLINE void normalize_loop(void *y, const images_pattern *t, const images_span *s, const braid_dtype dtype) {
     int64_t start = 0, v = 0;
     for (int64_t at = 0; at < s->values; at += VEC_LANES) {
         uint8_t last[IMAGES_BYTES] = {0};
         const images_vector *one = &t->vectors[v];
-        int64_t from = start + one->first, left = s->room - from;
-        const uint8_t *bytes = s->x + from;
-        if (left < IMAGES_BYTES) {
-            memcpy(last, bytes, (size_t)left);
-            bytes = last;
-        }
+        int64_t from = start + one->first, low = -s->back - from, high = s->room - from;
+        const uint8_t *bytes = last;
+        if (low <= 0 && high >= IMAGES_BYTES)
+            bytes = s->x + from;
+        else
+            copy_between(last, s->x + from, low > 0 ? low : 0, high < IMAGES_BYTES ? high : IMAGES_BYTES);
         vec a = vec_mul_add(vec_pick_bytes(bytes, one->places), vec_load(one->scale), vec_load(one->shift));
         vec_put(y, at, a, s->values - at < VEC_LANES ? s->values - at : VEC_LANES, dtype, 0);
         if (++v == t->period) {
