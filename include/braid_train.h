@@ -102,7 +102,7 @@ typedef struct braid_train_options {
     int64_t steps_per_epoch;     /* updates; needed */
     int64_t steps;               /* 0: all epochs; else the run ends behind so many updates */
     int no_validation;           /* 1: the source has no part validate */
-    int64_t patience;            /* epochs without a better metric before the run ends; 0: it does not */
+    int64_t patience;            /* the run ends after more epochs in a row without a better metric; 0: it does not */
     double min_delta;            /* of a better one */
     const char *monitor;         /* "val_loss" or "val_accuracy" (the default; val_loss where there are no labels) */
     int restore_best;            /* 1: at the end the model is that of the best epoch; needs the folder */

@@ -1,5 +1,5 @@
 /*
- * dropout forward on CUDA: all streams in one launch.
+ * dropout on CUDA, forward and gradient, which are the same function of other operands: all streams in one launch.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,6 +7,8 @@
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const pixels_kernel functions = {"dropout", {"dropout_f32", "dropout_f16", "dropout_bf16"}};
+    const int from = p->pass == BRAID_PASS_FWD ? DROPOUT_X : DROPOUT_Y;
+    const int to = p->pass == BRAID_PASS_FWD ? DROPOUT_Y : DROPOUT_X;
     struct pixel_args args;
     (void)state;
     pixels_begin(&args, p);
@@ -14,10 +16,12 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     args.limit = dropout_limit(p);
     args.kept = (float)(1 / (1 - p->rate));
     for (int i = 0; i < p->streams; i++) {
-        args.plane[i].x = b->plane[DROPOUT_X][i];
-        args.plane[i].y = b->plane[DROPOUT_Y][i];
+        args.plane[i].x = b->plane[from][i];
+        args.plane[i].y = b->plane[to][i];
     }
     return pixels_launch(&args, p, p->size, d, &functions);
 }
 
 const kernel_functions dropout_fwd__cuda_direct = {.supports = pixels_refuse, .cost = launch_cost, .launch = launch};
+const kernel_functions dropout_bwd_data__cuda_direct = {
+    .supports = pixels_refuse, .cost = launch_cost, .launch = launch};
