@@ -30,6 +30,11 @@ extern emu_index threadIdx, blockIdx, blockDim, gridDim;
 void emu_barrier(const char *file, int line);
 #define __syncthreads() emu_barrier(__FILE__, __LINE__)
 
+/* The same for the 32 threads of a warp. */
+#define EMU_WARP 32
+void emu_warp_barrier(const char *file, int line);
+#define __syncwarp() emu_warp_barrier(__FILE__, __LINE__)
+
 static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 
 #endif

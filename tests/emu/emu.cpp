@@ -50,7 +50,7 @@ std::vector<kernel_entry> &kernel_table() {
     return table;
 }
 
-enum fibre_state { RUNNING, WAITING, ENDED };
+enum fibre_state { RUNNING, WAITING, WAITING_IN_WARP, ENDED };
 
 /* One CUDA thread. Its stack is made once and serves every later launch. */
 struct fibre {
@@ -147,31 +147,33 @@ __attribute__((no_sanitize("address"))) void poison_shared() {
         *static_cast<volatile unsigned char *>(at) = poison;
 }
 
+bool is_waiting(const fibre &f) { return f.state == WAITING || f.state == WAITING_IN_WARP; }
+
 std::string barrier_report(unsigned threads) {
     unsigned ended = 0, waiting = 0;
     const fibre *first = nullptr;
     std::string text;
     for (unsigned t = 0; t < threads; t++) {
         ended += fibres[t].state == ENDED;
-        waiting += fibres[t].state == WAITING;
-        if (fibres[t].state == WAITING && !first) first = &fibres[t];
+        waiting += is_waiting(fibres[t]);
+        if (is_waiting(fibres[t]) && !first) first = &fibres[t];
     }
     text = std::to_string(waiting) + " of " + std::to_string(threads) + " threads wait at a barrier (" + first->file +
            ":" + std::to_string(first->line) + "), " + std::to_string(ended) + " have ended";
     for (unsigned t = 0; t < threads; t++) {
         const fibre &f = fibres[t];
-        if (f.state != WAITING || (f.line == first->line && strcmp(f.file, first->file) == 0)) continue;
+        if (!is_waiting(f) || (f.line == first->line && strcmp(f.file, first->file) == 0)) continue;
         return text + "; thread " + std::to_string(t) + " waits at another one (" + f.file + ":" +
                std::to_string(f.line) + ")";
     }
     return text;
 }
 
-/* True where every thread waits at the same barrier. */
-bool barrier_complete(unsigned threads) {
-    for (unsigned t = 0; t < threads; t++) {
+/* True where the threads [begin, end) wait at the same barrier, all of them of the block or of the warp. */
+bool barrier_complete(unsigned begin, unsigned end, fibre_state kind) {
+    for (unsigned t = begin; t < end; t++) {
         const fibre &f = fibres[t];
-        if (f.state != WAITING || f.line != fibres[0].line || strcmp(f.file, fibres[0].file) != 0) return false;
+        if (f.state != kind || f.line != fibres[begin].line || strcmp(f.file, fibres[begin].file) != 0) return false;
     }
     return true;
 }
@@ -183,17 +185,29 @@ bool all_ended(unsigned threads) {
     return true;
 }
 
+/* Runs a warp until its threads wait for others than themselves. */
+void run_warp(unsigned begin, unsigned end, bool forwards) {
+    do {
+        for (unsigned t = begin; t < end; t++) {
+            const unsigned index = forwards ? t : end - 1 - (t - begin);
+            resume(&fibres[index], index);
+        }
+        forwards = !forwards;
+    } while (barrier_complete(begin, end, WAITING_IN_WARP));
+}
+
 /* Empty, or what went wrong. Threads run forwards to one barrier and backwards to the next, and the other way round in
  * the next launch: a race that one order hides shows in the other. */
 std::string run_block(unsigned threads, bool forwards) {
     poison_shared();
     for (;; forwards = !forwards) {
-        for (unsigned t = 0; t < threads; t++) {
-            const unsigned index = forwards ? t : threads - 1 - t;
-            resume(&fibres[index], index);
+        const unsigned warps = (threads + EMU_WARP - 1) / EMU_WARP;
+        for (unsigned w = 0; w < warps; w++) {
+            const unsigned begin = (forwards ? w : warps - 1 - w) * EMU_WARP;
+            run_warp(begin, begin + EMU_WARP < threads ? begin + EMU_WARP : threads, forwards);
         }
         if (all_ended(threads)) return "";
-        if (!barrier_complete(threads)) return barrier_report(threads);
+        if (!barrier_complete(0, threads, WAITING)) return barrier_report(threads);
     }
 }
 
@@ -238,12 +252,16 @@ emu_registration::emu_registration(const char *stem, const char *name, void (*fu
     kernel_table().push_back({stem, name, function, by, args_bytes});
 }
 
-void emu_barrier(const char *file, int line) {
-    current->state = WAITING;
+static void wait_at(fibre_state kind, const char *file, int line) {
+    current->state = kind;
     current->file = file;
     current->line = line;
     suspend();
 }
+
+void emu_barrier(const char *file, int line) { wait_at(WAITING, file, line); }
+
+void emu_warp_barrier(const char *file, int line) { wait_at(WAITING_IN_WARP, file, line); }
 
 const char *emu_run(const emu_launch *launch) {
     static std::string problem;

@@ -1,0 +1,48 @@
+/*
+ * Matrix products of a warp on the tensor cores (sm_80 and newer), and copies from global to shared memory that go on
+ * while the thread computes. f16 and bf16; sums are float.
+ *
+ * A warp multiplies a 16 x 16 matrix by a 16 x 8 one. With group = lane / 4 and pair = 2 (lane % 4), a lane holds
+ *     a[0], a[1]: rows group and group + 8, columns pair and pair + 1;  a[2], a[3]: the same, columns 8 more
+ *     b[0]:       rows pair and pair + 1, column group;                 b[1]: the same, rows 8 more
+ *     sum[0..1]:  row group, columns pair and pair + 1;                 sum[2..3]: row group + 8
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_TILE_MMA_CUH
+#define BRAID_KERNELS_CUDA_TILE_MMA_CUH
+
+#include "kernels/cuda/tile/number.cuh"
+
+static __device__ __forceinline__ void mma(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], f16) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+        "%3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+static __device__ __forceinline__ void mma(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], bf16) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, "
+        "%2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+/* Starts to copy 16 bytes to shared memory, zeros where they are not `inside`; both addresses are multiples of 16, and
+ * `from` must be readable memory even then. */
+static __device__ __forceinline__ void copy_async(void *to, const void *from, bool inside) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from), "r"(inside ? 16 : 0)
+                 : "memory");
+}
+
+/* Ends a group of copies of this thread. */
+static __device__ __forceinline__ void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+/* Waits until all but the last `left` groups of this thread are there. Others see them behind a barrier. */
+template <int left> static __device__ __forceinline__ void copy_async_wait() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
+}
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * The host version of kernels/cuda/tile/mma.cuh. The lanes of a warp lay their operands on a table, wait for each other
+ * and take what they need; there are two tables in turn, so that a lane may be one step ahead. Copies are made as late
+ * as the waits allow.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_TILE_MMA_CUH
+#define BRAID_KERNELS_CUDA_TILE_MMA_CUH
+
+#include <deque>
+#include <vector>
+
+#include "kernels/cuda/tile/number.cuh"
+
+struct mma_lane {
+    float a[8], b[4];
+};
+
+struct mma_warp {
+    mma_lane table[2][EMU_WARP];
+    int turn[EMU_WARP]; /* of each lane */
+};
+
+static inline int mma_lane_index() { return (int)threadIdx.x % EMU_WARP; }
+
+/* The table of this lane's next step. */
+static inline mma_lane *mma_table() {
+    static mma_warp warps[32];
+    mma_warp &warp = warps[threadIdx.x / EMU_WARP];
+    return warp.table[warp.turn[mma_lane_index()]++ % 2];
+}
+
+template <class number> static inline void mma_open(float *to, uint32_t pair) {
+    for (int j = 0; j < 2; j++) {
+        const number value = {(uint16_t)(pair >> 16 * j)};
+        to[j] = load(&value);
+    }
+}
+
+template <class number>
+static inline void mma(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], number) {
+    mma_lane *table = mma_table(), &mine = table[mma_lane_index()];
+    for (int j = 0; j < 4; j++) mma_open<number>(mine.a + 2 * j, a[j]);
+    for (int j = 0; j < 2; j++) mma_open<number>(mine.b + 2 * j, b[j]);
+    emu_warp_barrier(__FILE__, __LINE__);
+    const int group = mma_lane_index() / 4, pair = mma_lane_index() % 4;
+    for (int j = 0; j < 4; j++) {
+        float total = sum[j];
+        for (int k = 0; k < 16; k++) {
+            const mma_lane &left = table[group * 4 + k % 8 / 2], &right = table[(2 * pair + j % 2) * 4 + k % 8 / 2];
+            total += left.a[k / 8 * 4 + j / 2 * 2 + k % 2] * right.b[k / 8 * 2 + k % 2];
+        }
+        sum[j] = total;
+    }
+}
+
+struct copy_async_job {
+    void *to;
+    const void *from; /* NULL: zeros */
+};
+
+/* The groups of a thread that are under way; the last one is still open. */
+struct copy_async_queue {
+    std::deque<std::vector<copy_async_job>> groups;
+};
+
+static inline copy_async_queue &copy_async_mine() {
+    static copy_async_queue queues[1024];
+    copy_async_queue &mine = queues[threadIdx.x];
+    if (mine.groups.empty()) mine.groups.emplace_back();
+    return mine;
+}
+
+static inline void copy_async(void *to, const void *from, bool inside) {
+    check_address<16>(to);
+    check_address<16>(from);
+    copy_async_mine().groups.back().push_back({to, inside ? from : nullptr});
+}
+
+static inline void copy_async_commit() { copy_async_mine().groups.emplace_back(); }
+
+template <int left> static inline void copy_async_wait() {
+    copy_async_queue &mine = copy_async_mine();
+    while (mine.groups.size() > (size_t)left + 1) {
+        for (const copy_async_job &job : mine.groups.front()) {
+            if (job.from)
+                memcpy(job.to, job.from, 16);
+            else
+                memset(job.to, 0, 16);
+        }
+        mine.groups.pop_front();
+    }
+}
+
+#endif
