@@ -284,6 +284,7 @@ static void describe(training *t, braid_train_options *o) {
         .folder = from->out,
         .save_steps = from->save_steps,
         .resume = from->resume,
+        .stratified = from->stratified,
         .event = on_event,
         .user = t,
     };

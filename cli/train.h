@@ -36,7 +36,7 @@ void feeding_streams(const braid_net *net, char *text, size_t size);
 int feeding_open(feeding *f, const feeding_options *options);
 void feeding_close(feeding *f);
 
-/* Fills in what a trainer needs to know of the set: source, dtype, size, mean and deviation. */
+/* Fills in what a trainer needs to know of the set: source, dtype, samples, size, mean and deviation. */
 void feeding_describe(feeding *f, braid_train_options *options);
 
 /* Numbers of one sample of a stream, for a network that takes it as a row. */

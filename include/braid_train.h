@@ -111,6 +111,8 @@ typedef struct braid_train_options {
     const char *folder;    /* last.safetensors, best.safetensors, metrics.jsonl, event files; NULL: keep nothing */
     int64_t save_steps;    /* save also behind every so many updates of an epoch; 0: behind epochs alone */
     int resume;            /* 1: go on from the checkpoint of the folder; it is an error if there is none */
+    int64_t samples;       /* of the source's part train, 0: not known; a run goes on with as many as it began with */
+    int stratified;        /* 1: the source draws every class equally often; a run goes on as it began */
     braid_train_source source;
     braid_train_event_function *event; /* may be NULL */
     void *user;                        /* of event */

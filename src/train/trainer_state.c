@@ -20,7 +20,7 @@
 #define LAST "last.safetensors"
 #define BEST "best.safetensors"
 #define METRICS "metrics.jsonl"
-#define RECIPE_BYTES 512
+#define RECIPE_BYTES 768
 #define NOTE_BYTES 1024
 #define SAVE_TRIES 3
 
@@ -28,18 +28,19 @@ static braid_status no_memory(void) { return fail(BRAID_ERROR_MEMORY, "trainer: 
 
 /* ---- To JSON ------------------------------------------------------------------------------ */
 
-/* Every option that the bits of a run depend on, but for rates and their schedule. */
+/* Every option that the bits of a run and its best epoch depend on, but for rates and their schedule. */
 static void print_recipe(const braid_trainer *t, char text[RECIPE_BYTES]) {
     const braid_train_options *o = &t->options;
     const braid_plan_request *s = &o->step;
     snprintf(text, RECIPE_BYTES,
              "batch=%lld size=%lldx%lld dtype=%s seed=%llu accumulate=%d loss=%d smoothing=%.17g alpha=%.17g "
              "gamma=%.17g class_weights=%d optimiser=%d momentum=%.17g nesterov=%d clip_norm=%.17g "
-             "modality_dropout=%.17g,%lld,%lld,%d augment=%d",
+             "modality_dropout=%.17g,%lld,%lld,%d augment=%d monitor=%s samples=%lld stratified=%d",
              (long long)s->batch, (long long)s->size[0], (long long)s->size[1], braid_dtype_name(t->model->dtype),
              (unsigned long long)o->seed, o->accumulate, (int)s->loss, s->smoothing, s->alpha, s->gamma,
              s->class_weights, (int)s->optimiser, s->momentum, s->nesterov, s->clip_norm, o->modality_dropout,
-             (long long)o->modality_start, (long long)o->modality_epochs, o->modality_down, o->augment);
+             (long long)o->modality_start, (long long)o->modality_epochs, o->modality_down, o->augment,
+             stopping_monitor_name(t->stopping.monitor), (long long)o->samples, o->stratified);
 }
 
 static json_t *save_tally(const tally *sum) {

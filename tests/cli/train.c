@@ -55,6 +55,9 @@ static const command commands[] = {
      2, "", "expected the network that the run began with|0.125|0.25"},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet18" LITTLE "--out r --resume --batch 4", 2,
      "", "got batch 4 in place of 8"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B data make sunrgbd --out e --size 32x32 --count 48 -q "
+               "&& $B train linet18" LITTLE "--out r --resume --stratified --monitor val_loss --data e",
+     2, "", "got monitor val_loss in place of val_accuracy, samples 48 in place of 40, stratified 1 in place of 0"},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 1 --loss focal --class-weights", 2, "",
      "expected cross entropy with class weights, got focal"},
     /* numbers of training have ranges of their own, 0 among them where it has a meaning */

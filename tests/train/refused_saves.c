@@ -45,6 +45,7 @@ static braid_train_options options_until(int64_t steps, int resume) {
     o.folder = "run";
     o.steps = steps;
     o.resume = resume;
+    o.monitor = "val_loss"; /* which falls: the last epoch is the best */
     return o;
 }
 
@@ -261,7 +262,6 @@ static void the_metrics_are_whole_afterwards(void **state) {
         small_run r;
         watcher w = {.full_from = times ? EPOCH : -1, .full_until = times ? 2 * EPOCH + 3 : -1};
         braid_train_options o = options_until(4 * EPOCH, 0);
-        o.monitor = "val_loss"; /* which falls: the last epoch is the best */
         o.event = fill_disk;
         o.user = &w;
         remove_run();

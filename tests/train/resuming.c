@@ -1,5 +1,6 @@
 /*
- * Tests of what may change when a run goes on, and what may not: patience and epochs behind an early stop.
+ * Tests of what may change when a run goes on, and what may not: patience and epochs behind an early stop; the
+ * monitor, the number of samples and how they are drawn.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -56,9 +57,33 @@ static void an_early_stop_is_not_for_ever(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+static void other_samples_and_monitors_are_named(void **state) {
+    static const char *const words[] = {"got monitor val_loss in place of val_accuracy",
+                                        "got samples 47 in place of 48", "got stratified 1 in place of 0"};
+    (void)state;
+    braid_train_options began = never_better();
+    began.samples = 48;
+    assert_int_equal(runs_to(&began), 4);
+    began.resume = 1;
+    for (int j = 0; j < 3; j++) {
+        small_run r;
+        braid_train_options o = began;
+        if (j == 0) o.monitor = "val_loss";
+        if (j == 1) o.samples = 47;
+        if (j == 2) o.stratified = 1;
+        assert_int_equal(small_run_open(&r, &o), BRAID_ERROR_ARGUMENT);
+        if (!strstr(braid_message(), words[j])) fail_msg("expected \"%s\" in: %s", words[j], braid_message());
+        small_run_close(&r);
+    }
+    began.monitor = "val_accuracy"; /* the default, said */
+    assert_int_equal(runs_to(&began), 4);
+    assert_int_equal(memory_live(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(an_early_stop_is_not_for_ever),
+        IN_FOLDER(other_samples_and_monitors_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
