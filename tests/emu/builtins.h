@@ -14,12 +14,19 @@
 #define __device__
 #define __forceinline__ inline
 #define __noinline__ __attribute__((noinline, unused))
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define __grid_constant__
 #define __align__(bytes) alignas(bytes)
 
 /* Shared memory: one block runs at a time, and this section is poisoned before each. */
 #define __shared__ static __attribute__((section("emu_shared")))
+
+struct alignas(8) uint2 {
+    uint32_t x, y;
+};
+struct alignas(16) uint4 {
+    uint32_t x, y, z, w;
+};
 
 struct emu_index {
     unsigned x, y, z;

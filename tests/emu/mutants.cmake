@@ -29,6 +29,18 @@ emu_mutant(conv2d_fwd_missing_barrier conv2d_fwd.cu conv2d_fwd conv2d_fwd__cuda_
            "gemm_add(&sums, slice);\n        __syncthreads();" "gemm_add(&sums, slice);")
 emu_mutant(conv2d_fwd_unwritten_tail conv2d_fwd.cu conv2d_fwd conv2d_fwd__cuda_direct
            "if (n >= columns) break;" "if (n >= filters) break;")
+emu_mutant(conv2d_fwd_lines_wrong_copy conv2d_fwd_lines.cu conv2d_fwd_lines conv2d_fwd__cuda_lines
+           "at += plane.copy - 1" "at += plane.copy")
+emu_mutant(conv2d_fwd_lines_missing_barrier conv2d_fwd_lines.cu conv2d_fwd_lines conv2d_fwd__cuda_lines
+           "add_terms<number>(sum, args, plane, shared);\n        __syncthreads();"
+           "add_terms<number>(sum, args, plane, shared);")
+emu_mutant(conv2d_fwd_lines_early_reuse conv2d_fwd_lines.cu conv2d_fwd_lines conv2d_fwd__cuda_lines
+           "    for (int i = 0; i < row_tiles; i += together) {\n        __syncwarp();"
+           "    for (int i = 0; i < row_tiles; i += together) {")
+emu_mutant(conv2d_fwd_lines_unwritten_tail conv2d_fwd_lines.cu conv2d_fwd_lines conv2d_fwd__cuda_lines
+           "all_columns = (int32_t)plane.out_pitch" "all_columns = plane.out_channels")
+emu_mutant(conv2d_fwd_lines_wrong_line tile/lines.cuh conv2d_fwd_lines conv2d_fwd__cuda_lines
+           "tile.row * args.stride[0] - args.padding[0]" "tile.row - args.padding[0]")
 emu_mutant(conv2d_bwd_data_wrong_tap conv2d_bwd_data.cu conv2d_bwd_data conv2d_bwd_data__cuda_direct
            "term.tap[axis] * args.dilation[axis]" "term.tap[0] * args.dilation[axis]")
 emu_mutant(conv2d_bwd_data_missing_barrier conv2d_bwd_data.cu conv2d_bwd_data conv2d_bwd_data__cuda_direct

@@ -1,0 +1,250 @@
+/*
+ * conv2d forward for 1 to 4 input channels, on the tensor cores. Rows of the product are output pixels, columns are
+ * output channels, and the reduction runs over (r, s, c), every filter row padded to an even length. The x of a tile
+ * lies in shared memory as it does in global memory, so two neighbours of that reduction are one word there (for every
+ * second pixel in a copy shifted by one element, where a pixel may begin at an odd one). Weights stay in shared memory,
+ * in the order in which lanes take them. What the padding reads is cut off: it may be an infinity.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/tile/lines.cuh"
+#include "kernels/cuda/tile/mma.cuh"
+
+/* Two terms of the reduction: where they lie from a pixel's first element, and which of the two exist. */
+struct lines_pair {
+    int32_t at;
+    uint32_t exists;
+};
+
+struct lines_shared {
+    alignas(16) uint32_t weights[LINES_MOST_TERMS * 64 / 2];
+    lines_pair pairs[LINES_MOST_TERMS / 2];
+    alignas(16) uint16_t x[LINES_MOST_ELEMENTS]; /* and, when the sums are made, the output on its way */
+};
+static_assert(LINES_WARPS * 16 * (64 + 8) <= LINES_MOST_ELEMENTS, "the output has room where x was");
+
+/* The pairs of the reduction: filter rows of `pairs` pairs each, `terms` terms. */
+static __device__ __forceinline__ void find_pairs(lines_pair *to, const conv2d_lines_args &args,
+                                                  const conv2d_lines_plane &plane) {
+    const int32_t terms = args.filter[1] * plane.in_channels, pairs = (terms + 1) / 2;
+    for (int32_t j = (int32_t)threadIdx.x; j < 8 * plane.steps; j += LINES_THREADS) {
+        const int32_t r = j / pairs, e = 2 * (j - r * pairs);
+        const bool exists = r < args.filter[0];
+        to[j].at = exists ? r * args.dilation * plane.row_pitch + e : 0;
+        to[j].exists = !exists ? 0 : e + 1 < terms ? 0xFFFFFFFFu : 0xFFFFu;
+    }
+}
+
+/* The word of lane `lane` and half `half` in the operand of column tile j and a step. */
+template <int column_tiles>
+static __device__ __forceinline__ int32_t weight_at(int32_t step, int j, int lane, int half) {
+    const int together = column_tiles > 1 ? 2 : 1;
+    return (((step * (column_tiles / together) + j / together) * 32 + lane) * together + j % together) * 2 + half;
+}
+
+template <int column_tiles>
+static __device__ __forceinline__ void load_weights(uint32_t *to, const conv2d_lines_args &args,
+                                                    const conv2d_lines_plane &plane, int32_t first_column) {
+    const int32_t terms = args.filter[1] * plane.in_channels, pairs = (terms + 1) / 2, length = args.filter[0] * terms;
+    const int32_t all = 8 * plane.steps;
+    const uint16_t *weights = (const uint16_t *)plane.w;
+    for (int32_t i = (int32_t)threadIdx.x; i < all * 8 * column_tiles; i += LINES_THREADS) {
+        const int32_t column = i / all, j = i - column * all, r = j / pairs, e = 2 * (j - r * pairs);
+        const int32_t filter = first_column + column;
+        uint32_t word = 0;
+        if (filter < plane.out_channels && r < args.filter[0]) {
+            const uint16_t *from = weights + (int64_t)filter * length + r * terms + e;
+            word = from[0] | (e + 1 < terms ? (uint32_t)from[1] << 16 : 0u);
+        }
+        to[weight_at<column_tiles>(j / 8, column / 8, column % 8 * 4 + j % 4, j % 8 / 4)] = word;
+    }
+}
+
+/* The operands of all column tiles in one step. */
+template <int column_tiles>
+static __device__ __forceinline__ void take_weights(uint32_t (&to)[column_tiles][2], const uint32_t *from, int32_t step,
+                                                    int lane) {
+#pragma unroll
+    for (int j = 0; j + 1 < column_tiles; j += 2) {
+        const uint4 words = *(const uint4 *)(from + weight_at<column_tiles>(step, j, lane, 0));
+        to[j][0] = words.x;
+        to[j][1] = words.y;
+        to[j + 1][0] = words.z;
+        to[j + 1][1] = words.w;
+    }
+    if (column_tiles == 1) {
+        const uint2 words = *(const uint2 *)(from + weight_at<column_tiles>(step, 0, lane, 0));
+        to[0][0] = words.x;
+        to[0][1] = words.y;
+    }
+}
+
+/* Where pixels go: the tile, the lanes of y that this block writes, and how many of them are one access. */
+struct lines_output {
+    lines_tile tile;
+    int32_t first_column, columns, width;
+};
+
+/* Writes some pixels of a warp out of shared memory. */
+template <int width>
+static __device__ __forceinline__ void write_pixels(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
+                                                    const lines_output &out, const uint16_t *stage, int stage_pitch,
+                                                    int32_t first, int32_t pixels) {
+    const lines_divisor tile_columns(args.tile[1]), pieces(out.columns / width);
+    uint16_t *y = (uint16_t *)plane.y;
+    for (int32_t i = (int32_t)threadIdx.x % 32; i < pixels * (out.columns / width); i += 32) {
+        const int32_t pixel = pieces.divide(i), column = (i - pixel * (out.columns / width)) * width;
+        const int32_t tile_row = tile_columns.divide(first + pixel);
+        const int32_t p = out.tile.row + tile_row, q = out.tile.column + first + pixel - tile_row * args.tile[1];
+        if (tile_row >= args.tile[0] || p >= args.out_size[0] || q >= args.out_size[1]) continue;
+        const int64_t at = ((out.tile.sample * args.out_size[0] + p) * args.out_size[1] + q) * plane.out_pitch;
+        write_bytes<2 * width>(y + at + out.first_column + column, stage + pixel * stage_pitch + column);
+    }
+}
+
+template <class number, int row_tiles, int column_tiles>
+static __device__ __forceinline__ void write_sums(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
+                                                  const lines_output &out, uint16_t *shared,
+                                                  const float (&sum)[row_tiles][column_tiles][4]) {
+    const int together = column_tiles > 2 ? 1 : 2, pitch = 8 * column_tiles + 8; /* row tiles at a time */
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    uint16_t *stage = shared + warp * (16 * together * pitch);
+    const number *bias = (const number *)plane.bias;
+#pragma unroll
+    for (int i = 0; i < row_tiles; i += together) {
+        __syncwarp();
+#pragma unroll
+        for (int j = 0; j < column_tiles; j++) {
+            const int32_t column = 8 * j + lane % 4 * 2;
+            const int32_t live = plane.out_channels - out.first_column - column; /* lanes with a channel */
+            float add[2] = {0, 0};
+            for (int half = 0; half < 2; half++) {
+                if (bias && !out.tile.blanked && half < live) add[half] = load(bias + out.first_column + column + half);
+            }
+#pragma unroll
+            for (int t = 0; t < together; t++) {
+#pragma unroll
+                for (int half = 0; half < 2; half++) {
+                    number *to = (number *)stage + (16 * t + lane / 4 + 8 * half) * pitch + column;
+                    store(to, live > 0 ? sum[i + t][j][2 * half] + add[0] : 0);
+                    store(to + 1, live > 1 ? sum[i + t][j][2 * half + 1] + add[1] : 0);
+                }
+            }
+        }
+        __syncwarp();
+        const int32_t first = (warp * row_tiles + i) * 16;
+        switch (out.width) {
+            case 8: write_pixels<8>(args, plane, out, stage, pitch, first, 16 * together); break;
+            case 4: write_pixels<4>(args, plane, out, stage, pitch, first, 16 * together); break;
+            case 2: write_pixels<2>(args, plane, out, stage, pitch, first, 16 * together); break;
+            default: write_pixels<1>(args, plane, out, stage, pitch, first, 16 * together); break;
+        }
+    }
+}
+
+/* The sums of one tile; a warp has 16 * row_tiles pixels. */
+template <class number, int row_tiles, int column_tiles>
+static __device__ __forceinline__ void add_terms(float (&sum)[row_tiles][column_tiles][4],
+                                                 const conv2d_lines_args &args, const conv2d_lines_plane &plane,
+                                                 const lines_shared *shared) {
+    const int lane = (int)threadIdx.x % 32, pair = lane % 4;
+    const lines_divisor tile_columns(args.tile[1]);
+    int32_t first[row_tiles][2];
+#pragma unroll
+    for (int i = 0; i < 2 * row_tiles; i++) {
+        const int32_t pixel = (int32_t)threadIdx.x / 32 * 16 * row_tiles + 8 * i + lane / 4;
+        const int32_t row = tile_columns.divide(pixel), column = pixel - row * args.tile[1];
+        int32_t at = row < args.tile[0]
+                         ? row * args.stride[0] * plane.row_pitch + column * args.stride[1] * plane.in_channels
+                         : 0;
+        if (at % 2) at += plane.copy - 1;
+        first[i / 2][i % 2] = at;
+    }
+    for (int32_t step = 0; step < plane.steps; step++) {
+        const lines_pair low = shared->pairs[8 * step + pair], high = shared->pairs[8 * step + 4 + pair];
+        uint32_t b[column_tiles][2];
+        take_weights<column_tiles>(b, shared->weights, step, lane);
+#pragma unroll
+        for (int i = 0; i < row_tiles; i++) {
+            uint32_t a[4];
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                a[half] = *(const uint32_t *)(shared->x + first[i][half] + low.at) & low.exists;
+                a[2 + half] = *(const uint32_t *)(shared->x + first[i][half] + high.at) & high.exists;
+            }
+#pragma unroll
+            for (int j = 0; j < column_tiles; j++) mma(sum[i][j], a, b[j], number());
+        }
+    }
+}
+
+/* The widest access that every address and the number of lanes allow. */
+static __device__ __forceinline__ int32_t access_width(const conv2d_lines_plane &plane, int32_t columns) {
+    const uint32_t all = (uint32_t)((uintptr_t)plane.y / 2) | (uint32_t)plane.out_pitch | (uint32_t)columns;
+    return all % 8 == 0 ? 8 : all % 4 == 0 ? 4 : all % 2 == 0 ? 2 : 1;
+}
+
+template <class number, int row_tiles, int column_tiles>
+static __device__ __forceinline__ void conv2d_fwd_lines(const conv2d_lines_args &args, lines_shared *shared) {
+    const int i = schedule_plane(args.first_block, args.planes);
+    const conv2d_lines_plane &plane = args.plane[i];
+    const int32_t all_columns = (int32_t)plane.out_pitch; /* lanes behind the last channel are written as zero */
+    const int32_t column_blocks = (all_columns + 8 * column_tiles - 1) / (8 * column_tiles);
+    const int32_t block = (int32_t)blockIdx.x - args.first_block[i];
+    lines_output out;
+    out.first_column = block % column_blocks * 8 * column_tiles;
+    out.columns = all_columns - out.first_column < 8 * column_tiles ? all_columns - out.first_column : 8 * column_tiles;
+    out.width = access_width(plane, out.columns);
+    const int32_t begin = block / column_blocks * args.block_tiles;
+    const int32_t end = begin + args.block_tiles < args.all_tiles ? begin + args.block_tiles : args.all_tiles;
+    const auto place = [&plane](int32_t column, int32_t c) { return column * plane.in_channels + c; };
+
+    find_pairs(shared->pairs, args, plane);
+    load_weights<column_tiles>(shared->weights, args, plane, out.first_column);
+    for (int32_t tile = begin; tile < end; tile++) {
+        float sum[row_tiles][column_tiles][4] = {};
+        out.tile = lines_find(args, plane, tile);
+        if (!out.tile.blanked) lines_load(shared->x, args, plane, out.tile, place);
+        __syncthreads();
+        if (!out.tile.blanked) add_terms<number>(sum, args, plane, shared);
+        __syncthreads();
+        write_sums<number>(args, plane, out, shared->x, sum);
+        __syncthreads();
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
+    conv2d_fwd_lines_64_f16(const __grid_constant__ conv2d_lines_args args) {
+    __shared__ lines_shared shared;
+    conv2d_fwd_lines<f16, 2, 8>(args, &shared);
+}
+
+extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
+    conv2d_fwd_lines_64_bf16(const __grid_constant__ conv2d_lines_args args) {
+    __shared__ lines_shared shared;
+    conv2d_fwd_lines<bf16, 2, 8>(args, &shared);
+}
+
+extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
+    conv2d_fwd_lines_16_f16(const __grid_constant__ conv2d_lines_args args) {
+    __shared__ lines_shared shared;
+    conv2d_fwd_lines<f16, 4, 2>(args, &shared);
+}
+
+extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
+    conv2d_fwd_lines_16_bf16(const __grid_constant__ conv2d_lines_args args) {
+    __shared__ lines_shared shared;
+    conv2d_fwd_lines<bf16, 4, 2>(args, &shared);
+}
+
+extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
+    conv2d_fwd_lines_8_f16(const __grid_constant__ conv2d_lines_args args) {
+    __shared__ lines_shared shared;
+    conv2d_fwd_lines<f16, 4, 1>(args, &shared);
+}
+
+extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
+    conv2d_fwd_lines_8_bf16(const __grid_constant__ conv2d_lines_args args) {
+    __shared__ lines_shared shared;
+    conv2d_fwd_lines<bf16, 4, 1>(args, &shared);
+}

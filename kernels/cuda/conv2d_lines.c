@@ -1,0 +1,178 @@
+/*
+ * From a convolution of few input channels to the argument of its kernels: the shape of the tiles, how x lies in shared
+ * memory, and how many tiles a block takes. All of it depends on the problem alone.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "kernels/cuda/conv2d_lines_launch.h"
+
+#define FWD_BLOCKS 2112   /* more blocks than this take several tiles each: the weights are laid out once */
+#define WEIGHT_BLOCKS 264 /* of a weight gradient: the fewer, the less there is to add up */
+#define MOST_TILE_COLUMNS 64
+
+int conv2d_lines_columns(const braid_problem *p) {
+    int64_t widest = 0;
+    for (int i = 0; i < p->streams; i++) {
+        if (p->out_pitch[i] > widest) widest = p->out_pitch[i];
+    }
+    return widest > 16 ? 64 : widest > 8 ? 16 : 8;
+}
+
+static int64_t even(int64_t length) { return length + length % 2; }
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t weight_columns(const braid_problem *p, int i) {
+    return p->filter[0] * p->filter[1] * p->in_channels[i] + p->bias;
+}
+
+/* Steps of 16 in the product of stream i. */
+static int64_t steps(const braid_problem *p, int i) {
+    if (p->pass == BRAID_PASS_BWD_WEIGHT) return launch_tiles(weight_columns(p, i), 16);
+    return launch_tiles(p->filter[0] * even(p->filter[1] * p->in_channels[i]), 16);
+}
+
+/* How the x of a tile lies in shared memory. Returns its elements. */
+static int64_t lay_out(const braid_problem *p, int i, const int64_t in_tile[2], struct conv2d_lines_plane *plane) {
+    int64_t channels = p->in_channels[i], row = even(in_tile[1] * channels + 1), lane = 0, copies = 1;
+    if (p->pass == BRAID_PASS_BWD_WEIGHT) {
+        row = even(launch_tiles(in_tile[1], p->stride[1]) + 1);
+        lane = row * in_tile[0];
+        lane += (36 - lane / 2 % 32) % 32 * 2; /* the lanes lie 4 banks apart */
+        copies = 2;
+    } else if (p->stride[1] * channels % 2) {
+        copies = 2;
+    }
+    int64_t all = lane ? lane * p->stride[1] * channels : row * in_tile[0];
+    int64_t copy = all + (48 - all / 2 % 32) % 32 * 2; /* the two copies, 16 banks apart */
+    plane->row_pitch = (int32_t)row;
+    plane->lane_pitch = (int32_t)lane;
+    plane->copy = copies == 2 ? (int32_t)copy : 0;
+    return copies == 2 ? copy + all : all;
+}
+
+/* The cost of a tile shape for all of the image, in no unit; 0 where x does not fit. */
+static double tile_cost(const braid_problem *p, int64_t pixels, int64_t columns, int64_t tile[2], int64_t in_tile[2]) {
+    int64_t rows = least(pixels / columns, conv2d_out_size(p, 0));
+    double cost = 0;
+    tile[0] = rows;
+    tile[1] = columns;
+    in_tile[0] = (rows - 1) * p->stride[0] + (p->filter[0] - 1) * p->dilation[0] + 1;
+    in_tile[1] = (columns - 1) * p->stride[1] + p->filter[1];
+    for (int i = 0; i < p->streams; i++) {
+        struct conv2d_lines_plane plane;
+        if (in_tile[1] * p->in_channels[i] >= 1024) return 0;
+        if (lay_out(p, i, in_tile, &plane) > LINES_MOST_ELEMENTS) return 0;
+        cost += (double)pixels * (1 + (double)steps(p, i) * conv2d_lines_columns(p) / 64);
+        cost += 0.15 * (double)(in_tile[0] * in_tile[1] * p->in_channels[i]);
+    }
+    return cost * (double)(launch_tiles(conv2d_out_size(p, 0), rows) * launch_tiles(conv2d_out_size(p, 1), columns));
+}
+
+/* The pixels of one tile at most. */
+static int64_t tile_pixels(const braid_problem *p) {
+    return p->pass == BRAID_PASS_FWD && conv2d_lines_columns(p) < 64 ? 512 : 256;
+}
+
+/* The cheapest tile. False where none fits. */
+static int choose_tile(const braid_problem *p, int64_t tile[2], int64_t in_tile[2]) {
+    double best = 0;
+    int64_t width = conv2d_out_size(p, 1), found = 0, most = least(width + width % 2, MOST_TILE_COLUMNS);
+    for (int64_t columns = 2; columns <= (most < 2 ? 2 : most); columns += 2) {
+        double cost = tile_cost(p, tile_pixels(p), columns, tile, in_tile);
+        if (cost > 0 && (best == 0 || cost < best)) {
+            best = cost;
+            found = columns;
+        }
+    }
+    if (found) (void)tile_cost(p, tile_pixels(p), found, tile, in_tile);
+    return found != 0;
+}
+
+const char *conv2d_lines_refuses(const braid_problem *p, const device *d) {
+    struct conv2d_lines_args args;
+    (void)d;
+    if (p->groups != 1) return "only one group";
+    if (p->dilation[1] != 1) return "only undilated columns";
+    if (p->size[0] >= 1 << 15 || p->size[1] >= 1 << 15) return "only images of less than 2^15 rows and columns";
+    if (p->filter[0] * p->filter[1] > LINES_MOST_TERMS || p->filter[0] > LINES_MOST_TERMS || p->stride[0] > 64 ||
+        p->stride[1] > 64 || p->dilation[0] > 64)
+        return "only sums of up to 208 terms, and strides and dilations of up to 64";
+    for (int i = 0; i < p->streams; i++) {
+        if (p->in_channels[i] < 1 || p->in_channels[i] > LINES_MOST_CHANNELS) return "only 1 to 4 input channels";
+        if (p->out_channels[i] >= 1 << 16 || p->out_pitch[i] >= 1 << 16 || p->in_pitch[i] >= 1 << 16)
+            return "only pitches below 2^16";
+        if (steps(p, i) * 16 > LINES_MOST_TERMS) return "only sums of up to 208 terms";
+    }
+    int64_t tile[2], in_tile[2];
+    if (!choose_tile(p, tile, in_tile)) return "the x of a tile does not fit in shared memory";
+    return conv2d_lines_fill(&args, p, NULL) ? NULL : launch_too_large;
+}
+
+static void fill_planes(struct conv2d_lines_args *args, const braid_problem *p, const int64_t in_tile[2],
+                        const buffers *b) {
+    int64_t partial = 0;
+    for (int i = 0; i < p->streams; i++) {
+        struct conv2d_lines_plane *plane = &args->plane[i];
+        (void)lay_out(p, i, in_tile, plane);
+        plane->in_channels = (int32_t)p->in_channels[i];
+        plane->out_channels = (int32_t)p->out_channels[i];
+        plane->in_pitch = p->in_pitch[i];
+        plane->out_pitch = p->out_pitch[i];
+        plane->steps = (int32_t)steps(p, i);
+        plane->partial = partial;
+        partial += p->out_channels[i] * weight_columns(p, i);
+        if (!b) continue;
+        plane->x = b->plane[CONV2D_X][i];
+        plane->w = b->plane[CONV2D_W][i];
+        plane->bias = b->plane[CONV2D_BIAS][i];
+        plane->y = b->plane[CONV2D_Y][i];
+        plane->mask = b->plane[CONV2D_MASK][i];
+    }
+    args->part_elements = partial;
+}
+
+int conv2d_lines_fill(struct conv2d_lines_args *args, const braid_problem *p, const buffers *b) {
+    int64_t tile[2] = {1, 1}, in_tile[2] = {1, 1}, blocks[BRAID_MAX_PLANES] = {0}, columns = 0;
+    memset(args, 0, sizeof *args);
+    (void)choose_tile(p, tile, in_tile);
+    args->planes = p->streams;
+    args->mode = (int32_t)p->padding_mode;
+    args->bias = p->bias;
+    args->dilation = (int32_t)p->dilation[0];
+    for (int axis = 0; axis < 2; axis++) {
+        args->size[axis] = (int32_t)p->size[axis];
+        args->out_size[axis] = (int32_t)conv2d_out_size(p, axis);
+        args->filter[axis] = (int32_t)p->filter[axis];
+        args->stride[axis] = (int32_t)p->stride[axis];
+        args->padding[axis] = (int32_t)p->padding[axis];
+        args->tile[axis] = (int32_t)tile[axis];
+        args->in_tile[axis] = (int32_t)in_tile[axis];
+        args->tiles[axis] = (int32_t)launch_tiles(conv2d_out_size(p, axis), tile[axis]);
+    }
+    fill_planes(args, p, in_tile, b);
+    int64_t image = (int64_t)args->tiles[0] * args->tiles[1];
+    if (p->batch >= CUDA_MAX_BLOCKS / image) return 0;
+    for (int i = 0; i < p->streams; i++) {
+        int64_t lanes = p->pass == BRAID_PASS_FWD ? p->out_pitch[i] : p->out_channels[i];
+        blocks[i] = launch_tiles(lanes, conv2d_lines_columns(p));
+        columns += blocks[i];
+    }
+    int64_t wanted = p->pass == BRAID_PASS_FWD ? FWD_BLOCKS : WEIGHT_BLOCKS, tiles = p->batch * image;
+    args->all_tiles = (int32_t)tiles;
+    args->block_tiles = (int32_t)least(launch_tiles(columns * tiles, wanted), tiles);
+    if (args->block_tiles < 1) args->block_tiles = 1;
+    args->parts = (int32_t)launch_tiles(tiles, args->block_tiles);
+    if (p->pass == BRAID_PASS_BWD_WEIGHT && args->parts < 1) args->parts = 1; /* which writes zeros */
+    for (int i = 0; i < p->streams; i++) blocks[i] *= args->parts;
+    if (b) args->workspace = b->workspace;
+    return launch_schedule(args->first_block, blocks, p->streams);
+}
+
+double conv2d_lines_cost(const braid_problem *p) {
+    const double flops_per_s = 1e14, bytes_per_s = 2.5e12, launch_s = 5e-6;
+    double arithmetic = op_of(p)->flops(p) / flops_per_s, memory = op_bytes(p) / bytes_per_s;
+    return launch_s + (arithmetic > memory ? arithmetic : memory);
+}
