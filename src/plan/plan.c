@@ -142,7 +142,10 @@ static braid_status check_request(const braid_plan_request *r) {
 }
 
 /* What a loss cannot take in is refused, not left out. */
-static braid_status check_loss(const program_options *o) {
+static braid_status check_loss(const program_options *o, int target_is_input) {
+    if (target_is_input && (o->loss == BRAID_LOSS_CROSS_ENTROPY || o->loss == BRAID_LOSS_FOCAL))
+        return fail(BRAID_ERROR_ARGUMENT, "loss: expected mse for a network that makes its input again, got %s",
+                    o->loss == BRAID_LOSS_FOCAL ? "focal" : "cross entropy");
     const char *given = o->class_weights ? "class weights" : o->smoothing > 0 ? "label smoothing" : NULL;
     if (!given || o->loss == BRAID_LOSS_CROSS_ENTROPY || o->loss == BRAID_LOSS_NONE) return BRAID_OK;
     return fail(BRAID_ERROR_ARGUMENT, "loss: expected cross entropy with %s, got %s", given,
@@ -152,7 +155,7 @@ static braid_status check_loss(const program_options *o) {
 static braid_status build(braid_plan *plan) {
     program *p = &plan->program;
     program_options o = options_of(plan->model, &plan->request);
-    TRY(check_loss(&o));
+    TRY(check_loss(&o, plan->model->graph->target_is_input));
     TRY(program_build(plan->model->graph, &o, p));
     for (int j = 0; j < p->call_count; j++) {
         step s = {.segment = p->calls[j].segment,

@@ -30,9 +30,9 @@ static braid_status no_group(const char *what, const rates_groups *groups, const
                 name);
 }
 
-/* One part of the list, `bytes` long. */
+/* One part of the list, `bytes` long. `named` has a bit for every group that came before, and one for all. */
 static braid_status read_part(const char *part, int bytes, const char *what, const rates_groups *groups,
-                              double *values) {
+                              unsigned *named, double *values) {
     const char *sign = memchr(part, '=', (size_t)bytes), *number = sign ? sign + 1 : part;
     char *end;
     int first = 0, last = groups->count - 1;
@@ -46,16 +46,21 @@ static braid_status read_part(const char *part, int bytes, const char *what, con
         if (length == (size_t)(sign - part) && !strncmp(groups->name[g], part, length)) first = last = g;
     }
     if (sign && first != last) return no_group(what, groups, part, (int)(sign - part));
+    if (sign ? *named >> first & 1 : *named != 0)
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected a number for all first and then every group once, got \"%.*s\"",
+                    what, bytes, part);
+    *named |= sign ? 1u << first : 1u << groups->count;
     for (int g = first; g <= last; g++) values[g] = value;
     return BRAID_OK;
 }
 
 braid_status rates_read(const char *text, const char *what, const rates_groups *groups, double *values) {
     double read[BRAID_MAX_GROUPS];
+    unsigned named = 0;
     memcpy(read, values, (size_t)groups->count * sizeof *read);
     for (const char *at = text;; at++) {
         int bytes = (int)strcspn(at, ",");
-        TRY(read_part(at, bytes, what, groups, read));
+        TRY(read_part(at, bytes, what, groups, &named, read));
         at += bytes;
         if (!*at) break;
     }

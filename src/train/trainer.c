@@ -80,6 +80,12 @@ static braid_status set_defaults(braid_trainer *t) {
                                      .epochs = o->modality_epochs,
                                      .rate = o->modality_dropout};
     TRY(modality_check(&t->modality));
+    if (o->modality_dropout > 0 && t->streams < 2)
+        return fail(BRAID_ERROR_ARGUMENT, "modality dropout: expected a network with several streams, got one of %d",
+                    t->streams);
+    if (o->augment && o->input != BRAID_DTYPE_U8)
+        return fail(BRAID_ERROR_ARGUMENT, "augment: expected samples that are images of bytes, got %s",
+                    braid_dtype_name(o->input));
     TRY(stopping_monitor_read(o->monitor, &t->stopping.monitor));
     if (!t->has_labels && t->stopping.monitor == STOPPING_VAL_ACCURACY)
         return fail(BRAID_ERROR_ARGUMENT, "monitor: expected val_loss for a network without labels, got val_accuracy");
@@ -135,12 +141,24 @@ void braid_trainer_destroy(braid_trainer *t) {
     memory_free(t);
 }
 
-braid_status braid_trainer_describe(const braid_trainer *t, char *text, size_t size) {
-    static const char *const names[] = {[BRAID_OPTIMISER_NONE] = "no optimiser",
+const char *trainer_optimiser_name(const braid_trainer *t) {
+    static const char *const names[] = {[BRAID_OPTIMISER_NONE] = "none",
                                         [BRAID_OPTIMISER_SGD] = "sgd",
                                         [BRAID_OPTIMISER_ADAM] = "adam",
                                         [BRAID_OPTIMISER_ADAMW] = "adamw",
                                         [BRAID_OPTIMISER_RMSPROP] = "rmsprop"};
+    return names[t->options.step.optimiser];
+}
+
+const char *trainer_loss_name(const braid_trainer *t) {
+    static const char *const names[] = {[BRAID_LOSS_NONE] = "usual",
+                                        [BRAID_LOSS_CROSS_ENTROPY] = "cross_entropy",
+                                        [BRAID_LOSS_FOCAL] = "focal",
+                                        [BRAID_LOSS_MSE] = "mse"};
+    return names[t->options.step.loss];
+}
+
+braid_status braid_trainer_describe(const braid_trainer *t, char *text, size_t size) {
     double rates[BRAID_MAX_GROUPS], decays[BRAID_MAX_GROUPS];
     char rate_text[RATES_TEXT_BYTES], decay_text[RATES_TEXT_BYTES], *rule = NULL;
     if (!t || !text)
@@ -152,8 +170,7 @@ braid_status braid_trainer_describe(const braid_trainer *t, char *text, size_t s
     rates_print(rates, &t->group_names, rate_text);
     rates_print(decays, &t->group_names, decay_text);
     TRY(schedule_print(&t->schedule, &rule));
-    snprintf(text, size, "%s, rate %s, weight decay %s, %s", names[t->options.step.optimiser], rate_text, decay_text,
-             rule);
+    snprintf(text, size, "%s, rate %s, weight decay %s, %s", trainer_optimiser_name(t), rate_text, decay_text, rule);
     memory_free(rule);
     return BRAID_OK;
 }

@@ -94,6 +94,10 @@ struct braid_trainer {
 /* The rates of all groups: those of a checkpoint (NULL: the defaults), as far as the options give no others. */
 braid_status trainer_set_rates(braid_trainer *t, const braid_rates *saved);
 
+/* As the command line spells them. */
+const char *trainer_optimiser_name(const braid_trainer *t);
+const char *trainer_loss_name(const braid_trainer *t);
+
 /* ---- trainer_plans.c ---- */
 
 /* The plan for so many samples, made where there is none yet. Borrowed until the next call. */

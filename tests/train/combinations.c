@@ -199,6 +199,16 @@ static void what_does_not_go_together(void **state) {
     assert_int_equal(run(&r, &o, BRAID_DTYPE_F32), BRAID_ERROR_ARGUMENT);
     says("expected cross entropy with label smoothing, got mse");
     end(&r);
+    o = usual();
+    o.modality_dropout = 0.5;
+    assert_int_equal(run(&r, &o, BRAID_DTYPE_F32), BRAID_ERROR_ARGUMENT);
+    says("modality dropout: expected a network with several streams, got one of 1");
+    end(&r);
+    o = usual();
+    o.augment = 1;
+    assert_int_equal(run(&r, &o, BRAID_DTYPE_F32), BRAID_ERROR_ARGUMENT);
+    says("augment: expected samples that are images of bytes, got f32");
+    end(&r);
 }
 
 /* ---- Targets ------------------------------------------------------------------------------ */
@@ -262,6 +272,9 @@ static void groups_have_rates_of_their_own(void **state) {
         {"rgb=1", "expected a group of this network (features, integration, shared)"},
         {"fast", "expected a number of 0 or more"},
         {"0.1,", "got \"\""},
+        {"0.1,0.2", "expected a number for all first and then every group once, got \"0.2\""},
+        {"shared=0.1,0.2", "got \"0.2\""},
+        {"0.1,shared=0.2,shared=0.3", "got \"shared=0.3\""},
         {"-1", "got \"-1\""},
         {"shared=inf", "got \"shared=inf\""}};
     for (size_t j = 0; j < sizeof wrong / sizeof wrong[0]; j++) {
