@@ -137,6 +137,7 @@ static int explain(const explain_options *options, braid_context *context, const
 static int explain_network(const explain_options *options, const char *name) {
     plan_work work = {0};
     braid_report *report = NULL;
+    const plan_figures unmeasured = {0};
     const plan_wish wish = {
         .common = &options->common,
         .network = &options->network,
@@ -146,8 +147,8 @@ static int explain_network(const explain_options *options, const char *name) {
     int code = plan_work_open(name, &wish, &work);
     if (!code) {
         braid_status status = braid_report_create(&report);
-        if (!status) status = plan_report_summary(&work, NULL, report);
-        if (!status) status = plan_report_calls(&work, NULL, &options->common, report);
+        if (!status) status = plan_report_summary(&work, &unmeasured, report);
+        if (!status) status = plan_report_calls(&work, &unmeasured, &options->common, report);
         if (status) braid_report_destroy(report);
         code = status ? complain_lab(status) : output_report(report, (braid_format)options->common.format);
     }

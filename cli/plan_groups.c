@@ -106,7 +106,9 @@ double step_seconds(const braid_plan *plan, int index, const double *seconds) {
 typedef struct group {
     braid_step_info info; /* of the first call */
     int calls;
-    double seconds; /* of all calls */
+    double seconds;              /* of all calls */
+    int launches, layout_copies; /* of all calls */
+    double bytes, flops;         /* of all calls */
 } group;
 
 static int costlier(const void *a, const void *b) {
@@ -129,6 +131,10 @@ static int gather(const braid_plan *plan, const double *seconds, group *groups) 
         if (at == count) groups[count++] = (group){.info = info};
         groups[at].calls++;
         groups[at].seconds += step_seconds(plan, j, seconds);
+        groups[at].launches += info.launches;
+        groups[at].layout_copies += info.layout_copies;
+        groups[at].bytes += info.race->bytes;
+        groups[at].flops += info.race->flops;
     }
     qsort(groups, (size_t)count, sizeof *groups, costlier);
     return count;
@@ -143,10 +149,35 @@ static const braid_column group_columns[] = {
     {.key = "total_ms", .title = "ms", .cell = BRAID_CELL_NUMBER},
     {.key = "share", .title = "share", .cell = BRAID_CELL_PERCENT},
     {.key = "why", .title = "against"},
+    /* of a profile alone */
+    {.key = "bytes", .cell = BRAID_CELL_BYTES},
+    {.key = "gbs", .title = "GB/s", .cell = BRAID_CELL_NUMBER, .optional = 3},
+    {.key = "tflops", .title = "TFLOP/s", .cell = BRAID_CELL_NUMBER, .optional = 3},
+    {.key = "roofline", .title = "roof", .cell = BRAID_CELL_PERCENT, .optional = 2},
+    {.key = "launches", .title = "launches", .cell = BRAID_CELL_COUNT, .optional = 2},
+    {.key = "layout_copies", .title = "copies", .cell = BRAID_CELL_COUNT, .optional = 3},
 };
-#define GROUP_COLUMNS ((int)(sizeof group_columns / sizeof group_columns[0]))
+#define PROFILE_COLUMNS ((int)(sizeof group_columns / sizeof group_columns[0]))
+#define GROUP_COLUMNS (PROFILE_COLUMNS - 6)
 
 static double known(double seconds) { return seconds > 0 ? seconds : NAN; }
+
+/* The least time of a group by the device's ceilings; NaN where they are not known. */
+static double roofline_s(const group *g, const braid_ceilings *c) {
+    if (c->copy_bytes_per_s <= 0 || c->gemm_flops_per_s <= 0) return NAN;
+    return fmax(g->bytes / c->copy_bytes_per_s, g->flops / c->gemm_flops_per_s);
+}
+
+static braid_status add_measured(braid_table *table, const group *g, const plan_figures *f) {
+    const double seconds = known(g->seconds);
+    const double least = roofline_s(g, &f->ceilings), unknown = g->launches ? 0 : NAN;
+    const double numbers[] = {g->bytes,        1e-9 * g->bytes / seconds,     1e-12 * g->flops / seconds,
+                              least / seconds, (double)g->launches + unknown, (double)g->layout_copies + unknown};
+    braid_status status = BRAID_OK;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && !status; i++)
+        status = braid_table_add_number(table, numbers[i]);
+    return status;
+}
 
 static braid_status add_numbers(braid_table *table, const group *g, double total, const char *why) {
     braid_status status = braid_table_add_number(table, 1e3 * known(g->seconds / g->calls));
@@ -155,7 +186,7 @@ static braid_status add_numbers(braid_table *table, const group *g, double total
     return status ? status : braid_table_add_text(table, why);
 }
 
-static braid_status add_group(braid_table *table, const group *g, double total) {
+static braid_status add_group(braid_table *table, const group *g, double total, const plan_figures *f) {
     char problem[BRAID_PROBLEM_TEXT], why[80];
     problem_shorten(g->info.problem, problem);
     race_shorten(g->info.race, why, sizeof why);
@@ -163,35 +194,43 @@ static braid_status add_group(braid_table *table, const group *g, double total) 
     if (!status) status = braid_table_add_text(table, step_segment_name(&g->info));
     if (!status) status = braid_table_add_text(table, problem);
     if (!status) status = braid_table_add_text(table, short_name(g->info.kernel));
-    return status ? status : add_numbers(table, g, total, why);
+    if (!status) status = add_numbers(table, g, total, why);
+    return status || !f->seconds ? status : add_measured(table, g, f);
 }
 
 /* One row for all groups from `first` on. */
-static braid_status add_others(braid_table *table, const group *groups, int first, int count, double total) {
+static braid_status add_others(braid_table *table, const group *groups, int first, int count, const plan_figures *f) {
     char text[80];
+    double total = 0;
     group all = {0};
+    for (int j = 0; j < count; j++) total += groups[j].seconds;
     for (int j = first; j < count; j++) {
         all.calls += groups[j].calls;
         all.seconds += groups[j].seconds;
+        all.launches += groups[j].launches;
+        all.layout_copies += groups[j].layout_copies;
+        all.bytes += groups[j].bytes;
+        all.flops += groups[j].flops;
     }
     snprintf(text, sizeof text, "%d others (-v lists them)", count - first);
     braid_status status = braid_table_add_number(table, all.calls);
     if (!status) status = braid_table_add_text(table, NULL);
     if (!status) status = braid_table_add_text(table, text);
     if (!status) status = braid_table_add_text(table, NULL);
-    return status ? status : add_numbers(table, &all, total, NULL);
+    if (!status) status = add_numbers(table, &all, total, NULL);
+    return status || !f->seconds ? status : add_measured(table, &all, f);
 }
 
-braid_status plan_groups_table(const braid_plan *plan, const double *seconds, int most, braid_table **table) {
+braid_status plan_groups_table(const braid_plan *plan, const plan_figures *figures, int most, braid_table **table) {
     double total = 0;
     *table = NULL;
     group *groups = calloc((size_t)braid_plan_step_count(plan) + 1, sizeof *groups);
     if (!groups) return BRAID_ERROR_MEMORY;
-    int count = gather(plan, seconds, groups), shown = most && count > most + 1 ? most : count;
+    int count = gather(plan, figures->seconds, groups), shown = most && count > most + 1 ? most : count;
     for (int j = 0; j < count; j++) total += groups[j].seconds;
-    braid_status status = braid_table_create(group_columns, GROUP_COLUMNS, table);
-    for (int j = 0; j < shown && !status; j++) status = add_group(*table, &groups[j], total);
-    if (!status && shown < count) status = add_others(*table, groups, shown, count, total);
+    braid_status status = braid_table_create(group_columns, figures->seconds ? PROFILE_COLUMNS : GROUP_COLUMNS, table);
+    for (int j = 0; j < shown && !status; j++) status = add_group(*table, &groups[j], total, figures);
+    if (!status && shown < count) status = add_others(*table, groups, shown, count, figures);
     free(groups);
     if (!status) return BRAID_OK;
     braid_table_destroy(*table);

@@ -18,10 +18,17 @@ void race_shorten(const braid_race *race, char *text, size_t room);
 /* forward, again (a forward call that is repeated to save memory), backward or update. */
 const char *step_segment_name(const braid_step_info *info);
 
+/* What a profile has measured; all zero: nothing. */
+typedef struct plan_figures {
+    const double *seconds;   /* of every call */
+    braid_ceilings ceilings; /* of the device; zeros: not known */
+} plan_figures;
+
 /* Seconds of a call: as measured where `seconds` is given, else as its race has them; 0: unknown. */
 double step_seconds(const braid_plan *plan, int index, const double *seconds);
 
-/* Returns a table with a row for each problem and segment, at most `most` and one more for all others; 0: no limit. */
-braid_status plan_groups_table(const braid_plan *plan, const double *seconds, int most, braid_table **table);
+/* Returns a table with a row for each problem and segment, at most `most` and one more for all others; 0: no limit. With
+ * measured seconds it has launches, bytes, the share of the roofline and layout copies, too. */
+braid_status plan_groups_table(const braid_plan *plan, const plan_figures *figures, int most, braid_table **table);
 
 #endif

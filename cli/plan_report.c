@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan_groups.h"
-
 /* What a network is usually planned at, where nothing is said. */
 static int default_shape(const char *name, braid_plan_request *r) {
     int images = strncmp(name, "ssae", 4) != 0 && strncmp(name, "mlp", 3) != 0, lenet = !strcmp(name, "lenet86");
@@ -189,6 +187,7 @@ static braid_status make_steps(const braid_plan *plan, const double *seconds, br
 
 /* What the calls of a plan add up to. */
 typedef struct totals {
+    int launches, layout_copies;
     int calls, natural, timed, forward, backward, problems, remembered, again, kinds[BRAID_KIND_CHAIN + 1];
     double seconds, kind_seconds[BRAID_KIND_CHAIN + 1];
     /* calls where a vendor kernel, or the chain of a fused op, was timed too: its seconds and those of the choice */
@@ -233,6 +232,8 @@ static totals add_up(const braid_plan *plan, const double *seconds) {
         double each = step_seconds(plan, j, seconds);
         t.natural += info.segment == BRAID_SEGMENT_FORWARD ? info.natural : 0;
         t.again += info.made_again;
+        t.launches += info.launches;
+        t.layout_copies += info.layout_copies;
         t.seconds += each;
         t.timed += each > 0;
         t.forward += info.segment == BRAID_SEGMENT_FORWARD;
@@ -286,6 +287,16 @@ static braid_status add_against(const totals *t, braid_report *report) {
     return status;
 }
 
+/* Of a GPU. */
+static braid_status add_launches(const totals *t, braid_report *report) {
+    char text[120];
+    snprintf(text, sizeof text, "%d kernels, copies and zeros in the queue; %d of them only change a layout",
+             t->launches, t->layout_copies);
+    braid_status status = braid_report_add_text(report, "launches", "launches", text);
+    if (!status) status = braid_report_add_number(report, "launch_count", NULL, t->launches);
+    return status ? status : braid_report_add_number(report, "layout_copy_count", NULL, t->layout_copies);
+}
+
 static braid_status add_totals(const plan_work *work, const double *seconds, braid_report *report) {
     totals t = add_up(work->plan, seconds);
     char text[300];
@@ -299,6 +310,7 @@ static braid_status add_totals(const plan_work *work, const double *seconds, bra
     if (!status) status = add_against(&t, report);
     if (!status) status = braid_report_add_number(report, "problem_count", NULL, t.problems);
     if (!status) status = braid_report_add_number(report, "remembered_count", NULL, t.remembered);
+    if (!status && t.launches > 0) status = add_launches(&t, report);
     if (status || t.seconds <= 0) return status;
     const char *source = seconds ? "measured call by call" : "the sum of the races";
     if (t.timed == t.calls)
@@ -310,7 +322,7 @@ static braid_status add_totals(const plan_work *work, const double *seconds, bra
     return status ? status : braid_report_add_number(report, "ms", NULL, 1e3 * t.seconds);
 }
 
-braid_status plan_report_summary(const plan_work *work, const double *seconds, braid_report *report) {
+braid_status plan_report_summary(const plan_work *work, const plan_figures *figures, braid_report *report) {
     char parameters[80];
     const char *description = braid_net_describe(work->net);
     snprintf(parameters, sizeof parameters, "%lld in %d tensors", (long long)braid_net_parameter_count(work->net),
@@ -320,21 +332,21 @@ braid_status plan_report_summary(const plan_work *work, const double *seconds, b
     if (!status) status = braid_report_add_text(report, "parameters", "parameters", parameters);
     if (!status) status = braid_report_add_text(report, "device", "device", braid_context_device(work->context));
     if (!status) status = add_memory(work, report);
-    return status ? status : add_totals(work, seconds, report);
+    return status ? status : add_totals(work, figures->seconds, report);
 }
 
 #define SHOWN_GROUPS 20
 
-braid_status plan_report_calls(const plan_work *work, const double *seconds, const common_options *common,
+braid_status plan_report_calls(const plan_work *work, const plan_figures *figures, const common_options *common,
                                braid_report *report) {
     braid_table *table = NULL;
     braid_status status = BRAID_OK;
     int page = common->format == BRAID_FORMAT_TABLE || common->format == BRAID_FORMAT_MD;
     if (common->format != BRAID_FORMAT_CSV) {
-        status = plan_groups_table(work->plan, seconds, page && !common->verbose ? SHOWN_GROUPS : 0, &table);
+        status = plan_groups_table(work->plan, figures, page && !common->verbose ? SHOWN_GROUPS : 0, &table);
         if (!status) status = braid_report_add_table(report, "problems", NULL, table);
     }
     if (status || (page && !common->verbose)) return status;
-    status = make_steps(work->plan, seconds, &table);
+    status = make_steps(work->plan, figures->seconds, &table);
     return status ? status : braid_report_add_table(report, "steps", NULL, table);
 }

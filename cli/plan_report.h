@@ -7,7 +7,7 @@
 #ifndef BRAID_CLI_PLAN_REPORT_H
 #define BRAID_CLI_PLAN_REPORT_H
 
-#include "cli.h"
+#include "plan_groups.h"
 
 #define PLAN_SHAPE_TEXT 160
 
@@ -43,12 +43,11 @@ int plan_work_fill(plan_work *work);
 int plan_problem_count(const braid_plan *plan);
 int plan_remembered_count(const braid_plan *plan);
 
-/* Adds the lines on the network, its memory, its calls and what the races brought; seconds[j], where given, was
- * measured. */
-braid_status plan_report_summary(const plan_work *work, const double *seconds, braid_report *report);
+/* Adds the lines on the network, its memory, its calls and what the races brought, and what was measured. */
+braid_status plan_report_summary(const plan_work *work, const plan_figures *figures, braid_report *report);
 
 /* Adds the calls: for people grouped by problem, with -v every group and every call; for programs everything. */
-braid_status plan_report_calls(const plan_work *work, const double *seconds, const common_options *common,
+braid_status plan_report_calls(const plan_work *work, const plan_figures *figures, const common_options *common,
                                braid_report *report);
 
 #endif

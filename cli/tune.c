@@ -34,12 +34,13 @@ static braid_status add_tuned(const plan_work *work, braid_report *report) {
 
 static int tune(const tune_options *options, const plan_work *work) {
     braid_report *report = NULL;
+    const plan_figures unmeasured = {0};
     braid_status status = braid_report_create(&report);
-    if (!status) status = plan_report_summary(work, NULL, report);
+    if (!status) status = plan_report_summary(work, &unmeasured, report);
     if (!status) status = add_tuned(work, report);
     if (!status && options->common.format == BRAID_FORMAT_TABLE && !options->common.verbose)
         return output_report(report, BRAID_FORMAT_TABLE);
-    if (!status) status = plan_report_calls(work, NULL, &options->common, report);
+    if (!status) status = plan_report_calls(work, &unmeasured, &options->common, report);
     if (!status) return output_report(report, (braid_format)options->common.format);
     braid_report_destroy(report);
     return complain_lab(status);

@@ -234,6 +234,9 @@ typedef struct braid_step_info {
     int made_again; /* 1: repeats a forward call to save memory */
     int depends_on; /* how many earlier steps must have ended; the rest may run beside it */
     double seconds; /* measured for the choice, or predicted; 0: unknown */
+    /* After braid_plan_profile on a GPU, else 0: kernels, copies and zeros that it queues, those inside vendor calls
+     * included, and how many of them only change a layout. */
+    int launches, layout_copies;
 } braid_step_info;
 BRAID_API int braid_plan_step_count(const braid_plan *plan);
 BRAID_API BRAID_MUST_CHECK braid_status braid_plan_step(const braid_plan *plan, int index, braid_step_info *info);
@@ -246,7 +249,12 @@ typedef struct braid_plan_memory {
 } braid_plan_memory;
 BRAID_API void braid_plan_memory_use(const braid_plan *plan, braid_plan_memory *use);
 
-/* Seconds of every step, measured by running the segments `rounds` times: medians, one for each step. */
+/* Seconds that `runs` runs of the segments take, one behind the other, on the device's own clock. On a GPU they are
+ * replays of the recording. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_plan_time(braid_plan *plan, unsigned segments, int runs, double *seconds);
+
+/* Seconds of every step, measured by running the segments `rounds` times: medians, one for each step. On a GPU the
+ * steps run one behind the other, without the host between them. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_plan_profile(braid_plan *plan, unsigned segments, int rounds,
                                                            double *seconds);
 

@@ -22,6 +22,12 @@ const char *feature_name(unsigned bit);
 
 typedef struct device device;
 
+/* What a launch puts into the queue, kernels inside vendor calls included. */
+typedef struct queued_work {
+    int kernels, copies, zeros;
+    int rearranging; /* kernels among them that only change a layout */
+} queued_work;
+
 /* Launches and copies that were recorded, to be queued again as one. */
 typedef struct recording recording;
 
@@ -40,6 +46,11 @@ typedef struct backend {
     /* Seconds that `iterations` calls of launch(context, i) take, with the device idle before and after. */
     braid_status (*time)(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations,
                          double *seconds);
+    /* Seconds of each of `count` launches that run one behind the other, without the host in any of them. */
+    braid_status (*time_each)(device *d, braid_status (*launch)(void *context, int i), void *context, int count,
+                              double *seconds);
+    /* What launch(context, 0) would queue; nothing runs. NULL where the backend has no recordings. */
+    braid_status (*look_at)(device *d, braid_status (*launch)(void *context, int i), void *context, queued_work *work);
     /* Copies between two places of the device's memory; queued like a launch. */
     braid_status (*copy)(device *d, void *to, const void *from, size_t bytes);
     braid_status (*zero)(device *d, void *at, size_t bytes);

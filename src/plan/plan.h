@@ -16,7 +16,8 @@ typedef struct step {
     buffers buffers;
     braid_segment segment;
     int natural, made_again;
-    int depends_on; /* -1: not counted yet */
+    int depends_on;     /* -1: not counted yet */
+    queued_work queued; /* zeros: not counted yet */
 } step;
 
 #define PLAN_RECORDINGS 8 /* one for each set of segments */

@@ -111,28 +111,76 @@ braid_status braid_plan_run(braid_plan *plan, unsigned segments) {
     return BRAID_OK;
 }
 
+/* ---- Times ---------------------------------------------------------------------------------- */
+
+/* Some segments of a plan, as the stopwatch runs them. */
+typedef struct timed_run {
+    braid_plan *plan;
+    unsigned segments;
+    int *steps; /* of these segments */
+    int first;  /* of them */
+} timed_run;
+
+static braid_status run_whole(void *context, int i) {
+    const timed_run *t = context;
+    (void)i;
+    return braid_plan_run(t->plan, t->segments);
+}
+
+static braid_status run_one(void *context, int i) {
+    const timed_run *t = context;
+    return run_step(t->plan, &t->plan->steps[t->steps[t->first + i]]);
+}
+
+braid_status braid_plan_time(braid_plan *plan, unsigned segments, int runs, double *seconds) {
+    timed_run t = {.plan = plan, .segments = segments};
+    TRY(check_order(plan, segments, "braid_plan_time"));
+    if (runs < 1 || !seconds)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_plan_time: expected 1 run or more and a place for seconds, got %d",
+                    runs);
+    device *d = plan->model->context->device;
+    while (d->backend->record && !plan->request.eager && !plan->recorded[segments]) TRY(run_whole(&t, 0));
+    return d->backend->time(d, run_whole, &t, runs, seconds);
+}
+
+/* Rounds of all steps, their times by step and round; then what each of them queues. */
+static braid_status profile_steps(timed_run *t, int count, int rounds, double *round_s, double *times) {
+    braid_plan *plan = t->plan;
+    device *d = plan->model->context->device;
+    for (int round = 0; round < rounds; round++) {
+        if (t->segments & BRAID_SEGMENT_FORWARD) TRY(turn_keys(plan));
+        TRY(d->backend->time_each(d, run_one, t, count, round_s));
+        for (int j = 0; j < count; j++) times[j * MEASURE_MAX_ROUNDS + round] = round_s[j];
+    }
+    for (t->first = 0; t->first < count && d->backend->look_at; t->first++) {
+        queued_work *queued = &plan->steps[t->steps[t->first]].queued;
+        TRY(d->backend->look_at(d, run_one, t, queued));
+    }
+    return BRAID_OK;
+}
+
 braid_status braid_plan_profile(braid_plan *plan, unsigned segments, int rounds, double *seconds) {
-    double *times = NULL;
+    double *times = NULL, *round_s = NULL;
+    timed_run t = {.plan = plan, .segments = segments};
+    int count = 0;
     TRY(check_order(plan, segments, "braid_plan_profile"));
     if (rounds < 1 || rounds > MEASURE_MAX_ROUNDS || !seconds)
         return fail(BRAID_ERROR_ARGUMENT, "braid_plan_profile: expected 1 to %d rounds and a place for seconds, got %d",
                     MEASURE_MAX_ROUNDS, rounds);
-    device *d = plan->model->context->device;
-    TRY(memory_calloc((size_t)plan->step_count, MEASURE_MAX_ROUNDS * sizeof *times, "times", (void **)&times));
-    braid_status status = BRAID_OK;
-    for (int round = 0; round < rounds && !status; round++) {
-        if (segments & BRAID_SEGMENT_FORWARD) status = turn_keys(plan);
-        for (int j = 0; j < plan->step_count && !status; j++) {
-            double start = measure_now();
-            if (!(plan->steps[j].segment & segments)) continue;
-            status = run_step(plan, &plan->steps[j]);
-            if (!status) status = d->backend->synchronize(d);
-            times[j * MEASURE_MAX_ROUNDS + round] = measure_now() - start;
-        }
+    size_t steps = (size_t)plan->step_count + 1;
+    braid_status status = memory_calloc(steps, MEASURE_MAX_ROUNDS * sizeof *times, "times", (void **)&times);
+    if (!status) status = memory_calloc(steps, sizeof *round_s, "times", (void **)&round_s);
+    if (!status) status = memory_calloc(steps, sizeof *t.steps, "times", (void **)&t.steps);
+    for (int j = 0; j < plan->step_count && !status; j++) {
+        seconds[j] = 0;
+        if (plan->steps[j].segment & segments) t.steps[count++] = j;
     }
+    if (!status) status = profile_steps(&t, count, rounds, round_s, times);
     note_run(plan, segments);
-    for (int j = 0; j < plan->step_count; j++)
-        seconds[j] = measure_interval(times + j * MEASURE_MAX_ROUNDS, rounds).median;
+    for (int j = 0; j < count && !status; j++)
+        seconds[t.steps[j]] = measure_interval(times + j * MEASURE_MAX_ROUNDS, rounds).median;
+    memory_free(t.steps);
+    memory_free(round_s);
     memory_free(times);
     return status;
 }

@@ -216,6 +216,17 @@ static braid_status cpu_time(device *d, braid_status (*launch)(void *context, in
     return BRAID_OK;
 }
 
+static braid_status cpu_time_each(device *d, braid_status (*launch)(void *context, int i), void *context, int count,
+                                  double *seconds) {
+    (void)d;
+    for (int i = 0; i < count; i++) {
+        const double start = now();
+        TRY(launch(context, i));
+        seconds[i] = now() - start;
+    }
+    return BRAID_OK;
+}
+
 static size_t cpu_cache_bytes(const device *d) { return ((const cpu_device *)d)->last_cache_bytes; }
 
 static size_t cpu_free_bytes(const device *d) {
@@ -297,6 +308,7 @@ const backend backend_cpu = {
     .download = cpu_copy,
     .synchronize = cpu_synchronize,
     .time = cpu_time,
+    .time_each = cpu_time_each,
     .copy = cpu_copy,
     .zero = cpu_zero,
     .cache_bytes = cpu_cache_bytes,

@@ -307,24 +307,6 @@ braid_status cuda_launch(device *head, const cuda_call *call) {
     return cuda_leave(d, launch_current(d, call));
 }
 
-static braid_status cuda_time(device *head, braid_status (*launch)(void *context, int i), void *context, int iterations,
-                              double *seconds) {
-    cuda_device *d = cuda_device_of(head);
-    float milliseconds = 0;
-    *seconds = 0;
-    TRY(cuda_synchronize(head));
-    TRY(cuda_enter(d));
-    TRY(cuda_leave(d, cuda_check(d, d->driver->event_record(d->begin, d->queue), "timing")));
-    for (int i = 0; i < iterations; i++) TRY(launch(context, i));
-    TRY(cuda_enter(d));
-    cu_result result = d->driver->event_record(d->end, d->queue);
-    if (!result) result = d->driver->event_wait(d->end);
-    if (!result) result = d->driver->event_elapsed(&milliseconds, d->begin, d->end);
-    TRY(cuda_leave(d, cuda_check(d, result, "timing")));
-    *seconds = (double)milliseconds * 1e-3;
-    return BRAID_OK;
-}
-
 /* ---- What doctor prints ----------------------------------------------------------------------------- */
 
 static void cuda_describe(device *head, braid_row_function row, void *user) {
@@ -365,6 +347,8 @@ const backend backend_cuda = {
     .forget = cuda_forget,
     .synchronize = cuda_synchronize,
     .time = cuda_time,
+    .time_each = cuda_time_each,
+    .look_at = cuda_look_at,
     .cache_bytes = cuda_cache_bytes,
     .free_bytes = cuda_free_bytes,
     .describe = cuda_describe,

@@ -59,6 +59,13 @@ braid_status staging_open(cuda_device *d);
 void staging_close(cuda_device *d);
 braid_status staging_send(cuda_device *d, cu_pointer to, const void *from, size_t bytes);
 
+/* The times of the backend table. */
+braid_status cuda_time(device *head, braid_status (*launch)(void *context, int i), void *context, int iterations,
+                       double *seconds);
+braid_status cuda_time_each(device *head, braid_status (*launch)(void *context, int i), void *context, int count,
+                            double *seconds);
+braid_status cuda_look_at(device *head, braid_status (*launch)(void *context, int i), void *context, queued_work *work);
+
 /* The recordings of the backend table. */
 braid_status cuda_record(device *head);
 braid_status cuda_record_end(device *head, recording **out);

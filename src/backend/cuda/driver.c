@@ -39,6 +39,11 @@ static int find_functions(void *library) {
     memcpy(&driver.member, &address, sizeof address);
     DRIVER_FUNCTIONS(DRIVER_FIND)
 #undef DRIVER_FIND
+#define DRIVER_TRY(member, symbol, parameters) \
+    address = dlsym(library, #symbol);         \
+    memcpy(&driver.member, &address, sizeof address);
+    DRIVER_OPTIONAL(DRIVER_TRY)
+#undef DRIVER_TRY
     if (!absent) return 1;
     (void)snprintf(missing, sizeof missing, "the NVIDIA driver (%s) has no function %s; install a newer driver",
                    driver.file[0] ? driver.file : "libcuda.so.1", absent);

@@ -22,6 +22,7 @@ typedef struct cu_queue_opaque *cu_queue; /* CUDA's word is stream, which means 
 typedef struct cu_event_opaque *cu_event;
 typedef struct cu_graph_opaque *cu_graph;
 typedef struct cu_graph_exec_opaque *cu_graph_exec;
+typedef struct cu_node_opaque *cu_node; /* of a graph */
 
 enum { CU_SUCCESS = 0, CU_ERROR_OUT_OF_MEMORY = 2, CU_ERROR_NO_DEVICE = 100 };
 enum {
@@ -32,8 +33,18 @@ enum {
 };
 enum { CU_QUEUE_NON_BLOCKING = 1 };
 enum { CU_EVENT_WITHOUT_TIME = 2 };
+enum { CU_EVENT_RECORD_EXTERNAL = 1 };
 enum { CU_CAPTURE_THREAD_LOCAL = 1 };
+enum { CU_NODE_KERNEL = 0, CU_NODE_COPY = 1, CU_NODE_SET = 2 };
 enum { CU_FUNCTION_MAX_DYNAMIC_SHARED = 8 };
+
+/* A kernel in a graph, as the driver tells it. */
+typedef struct cu_kernel_node {
+    cu_function function;
+    unsigned grid[3], block[3], shared_bytes;
+    void **parameters, **extra;
+    void *kernel, *context;
+} cu_kernel_node;
 
 /* The keys of cuLaunchKernel's last argument: a buffer that holds the kernel's one argument. */
 #define CU_LAUNCH_BUFFER_POINTER ((void *)1)
@@ -70,12 +81,15 @@ enum { CU_FUNCTION_MAX_DYNAMIC_SHARED = 8 };
     X(capture_begin, cuStreamBeginCapture_v2, (cu_queue q, int mode))                                        \
     X(capture_end, cuStreamEndCapture, (cu_queue q, cu_graph * out))                                         \
     X(graph_ready, cuGraphInstantiateWithFlags, (cu_graph_exec * out, cu_graph g, unsigned long long flags)) \
+    X(graph_nodes, cuGraphGetNodes, (cu_graph g, cu_node * nodes, size_t * count))                           \
+    X(node_type, cuGraphNodeGetType, (cu_node n, int *type))                                                 \
     X(graph_launch, cuGraphLaunch, (cu_graph_exec g, cu_queue q))                                            \
     X(graph_destroy, cuGraphDestroy, (cu_graph g))                                                           \
     X(graph_exec_destroy, cuGraphExecDestroy, (cu_graph_exec g))                                             \
     X(event_create, cuEventCreate, (cu_event * out, unsigned flags))                                         \
     X(event_destroy, cuEventDestroy_v2, (cu_event e))                                                        \
     X(event_record, cuEventRecord, (cu_event e, cu_queue q))                                                 \
+    X(event_record_flags, cuEventRecordWithFlags, (cu_event e, cu_queue q, unsigned flags))                  \
     X(event_wait, cuEventSynchronize, (cu_event e))                                                          \
     X(event_elapsed, cuEventElapsedTime, (float *milliseconds, cu_event begin, cu_event end))                \
     X(module_load, cuModuleLoadData, (cu_module * out, const void *image))                                   \
@@ -86,9 +100,15 @@ enum { CU_FUNCTION_MAX_DYNAMIC_SHARED = 8 };
       (cu_function f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
        unsigned block_z, unsigned shared_bytes, cu_queue q, void **parameters, void **extra))
 
+/* The same for functions that older drivers lack: their member is then NULL. */
+#define DRIVER_OPTIONAL(X)                                                           \
+    X(node_kernel, cuGraphKernelNodeGetParams_v2, (cu_node n, cu_kernel_node * out)) \
+    X(function_name, cuFuncGetName, (const char **name, cu_function f))
+
 typedef struct cuda_driver {
 #define DRIVER_MEMBER(member, symbol, parameters) cu_result(*member) parameters;
     DRIVER_FUNCTIONS(DRIVER_MEMBER)
+    DRIVER_OPTIONAL(DRIVER_MEMBER)
 #undef DRIVER_MEMBER
     int number;     /* 13000 for 13.0 */
     char file[256]; /* the file that was opened; "" where the loader does not say */

@@ -52,6 +52,8 @@ FAKE_PLAIN(cuStreamDestroy_v2, (__attribute__((unused)) cu_queue q))
 FAKE_PLAIN(cuStreamSynchronize, (__attribute__((unused)) cu_queue q))
 FAKE_PLAIN(cuEventDestroy_v2, (__attribute__((unused)) cu_event e))
 FAKE_PLAIN(cuEventRecord, (__attribute__((unused)) cu_event e, __attribute__((unused)) cu_queue q))
+FAKE_PLAIN(cuEventRecordWithFlags, (__attribute__((unused)) cu_event e, __attribute__((unused)) cu_queue q,
+                                    __attribute__((unused)) unsigned flags))
 FAKE_PLAIN(cuEventSynchronize, (__attribute__((unused)) cu_event e))
 FAKE_PLAIN(cuStreamBeginCapture_v2, (__attribute__((unused)) cu_queue q, __attribute__((unused)) int mode))
 FAKE_PLAIN(cuGraphLaunch, (__attribute__((unused)) cu_graph_exec g, __attribute__((unused)) cu_queue q))
@@ -201,6 +203,17 @@ cu_result cuGraphInstantiateWithFlags(cu_graph_exec *out, cu_graph g, unsigned l
     (void)g;
     (void)flags;
     return answer_handle("cuGraphInstantiateWithFlags", (void **)out);
+}
+
+cu_result cuGraphGetNodes(cu_graph g, cu_node *nodes, size_t *count) {
+    (void)g;
+    *count = 1;
+    return answer_handle("cuGraphGetNodes", (void **)nodes);
+}
+
+cu_result cuGraphNodeGetType(cu_node n, int *type) {
+    (void)n;
+    return answer_number("cuGraphNodeGetType", type, CU_NODE_KERNEL);
 }
 
 cu_result cuEventElapsedTime(float *milliseconds, cu_event begin, cu_event end) {
