@@ -27,8 +27,8 @@ typedef struct plan_figures {
 /* Seconds of a call: as measured where `seconds` is given, else as its race has them; 0: unknown. */
 double step_seconds(const braid_plan *plan, int index, const double *seconds);
 
-/* Returns a table with a row for each problem and segment, at most `most` and one more for all others; 0: no limit. With
- * measured seconds it has launches, bytes, the share of the roofline and layout copies, too. */
+/* Returns a table with a row for each problem and segment, at most `most` and one more for all others; 0: no limit.
+ * With measured seconds it has launches, bytes, the share of the roofline and layout copies, too. */
 braid_status plan_groups_table(const braid_plan *plan, const plan_figures *figures, int most, braid_table **table);
 
 #endif

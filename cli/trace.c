@@ -45,7 +45,7 @@ int trace_save(const plan_work *work, const plan_figures *figures, const char *f
     static const char head[] = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
     const char *slash = strrchr(file, '/');
     size_t room = ((size_t)braid_plan_step_count(work->plan) + 4) * EVENT_BYTES;
-    char *text = malloc(room), *folder = NULL;
+    char *text = calloc(room, 1), *folder = NULL;
     if (slash) folder = strndup(file, slash == file ? 1 : (size_t)(slash - file));
     if (!text || (slash && !folder)) {
         free(text);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times PyTorch on an NVIDIA GPU on the work that braid's networks are judged by: whole networks as they are usually run
+"""Times PyTorch on an NVIDIA GPU on the work that braid's networks are judged by: whole networks as they usually run
 (eager, channels last), replayed as one CUDA graph, and compiled; and the single convolutions of LINet's layers.
 
     bench/peers/torch_cuda.py [--only REGEX] [--seconds S] [--compile] [--kernels] [--csv FILE] [--list]
@@ -179,8 +179,8 @@ GRAPH = ("graph",)
 def network_works():
     works = {}
     for what, methods in (("train", USUAL), ("step", GRAPH), ("forward", ("graph", "compiled"))):
-        works[f"linet18_{what}:n3:b16:hw416x544"] = (functools.partial(resnet, "linet18", [3, 1, 1], 16, what), ("f16",),
-                                                     methods)
+        make = functools.partial(resnet, "linet18", [3, 1, 1], 16, what)
+        works[f"linet18_{what}:n3:b16:hw416x544"] = (make, ("f16",), methods)
     for what, batch in (("forward", 32), ("forward", 128), ("train", 32)):
         works[f"mcresnet18_{what}:n2:b{batch}:hw416x544"] = (
             functools.partial(resnet, "mcresnet18", [3, 1], batch, what), ("f16",),
@@ -189,7 +189,8 @@ def network_works():
              ("mlp-784-256x2-10", 784, 64))
     for kind, width, batch in small:
         for what in ("forward", "step"):
-            works[f"{kind}_{what}:b{batch}"] = (functools.partial(rows, kind, width, batch, what), ("f32", "f16"), GRAPH)
+            make = functools.partial(rows, kind, width, batch, what)
+            works[f"{kind}_{what}:b{batch}"] = (make, ("f32", "f16"), GRAPH)
     return works
 
 
@@ -210,8 +211,8 @@ def convolution(x, w, g, what, stride, groups):
     if what == "fwd":
         return torch.ops.aten.convolution(x, w, None, [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], groups)
     mask = [what == "bwd_data", what == "bwd_weight", False]
-    return torch.ops.aten.convolution_backward(g, x, w, None, [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], groups,
-                                               mask)
+    return torch.ops.aten.convolution_backward(g, x, w, None, [stride] * 2, [padding] * 2, [1, 1], False, [0, 0],
+                                               groups, mask)
 
 
 def layer_tensors(layer, batch, dtype, grouped):
