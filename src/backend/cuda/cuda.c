@@ -288,11 +288,10 @@ static braid_status launch_current(cuda_device *d, const cuda_call *call) {
                        call->function));
         f->shared_bytes = call->shared_bytes;
     }
-    size_t bytes = call->args_bytes;
-    void *extra[] = {CU_LAUNCH_BUFFER_POINTER, (void *)(uintptr_t)call->args, CU_LAUNCH_BUFFER_SIZE, &bytes,
-                     CU_LAUNCH_END};
+    /* By its address, not as a buffer of arguments, in which an aligned struct would not begin at the front. */
+    void *parameters[] = {(void *)(uintptr_t)call->args};
     cu_result result = d->driver->launch(f->function, (unsigned)call->blocks, 1, 1, (unsigned)call->threads, 1, 1,
-                                         (unsigned)call->shared_bytes, d->queue, NULL, extra);
+                                         (unsigned)call->shared_bytes, d->queue, parameters, NULL);
     return cuda_check(d, result, call->function);
 }
 

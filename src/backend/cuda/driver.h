@@ -46,11 +46,6 @@ typedef struct cu_kernel_node {
     void *kernel, *context;
 } cu_kernel_node;
 
-/* The keys of cuLaunchKernel's last argument: a buffer that holds the kernel's one argument. */
-#define CU_LAUNCH_BUFFER_POINTER ((void *)1)
-#define CU_LAUNCH_BUFFER_SIZE ((void *)2)
-#define CU_LAUNCH_END NULL
-
 /* X(member, symbol, parameters): every function of the driver that braid calls. All return a cu_result. */
 #define DRIVER_FUNCTIONS(X)                                                                                  \
     X(init, cuInit, (unsigned flags))                                                                        \
