@@ -44,6 +44,30 @@ static int lists(const char *list, const char *word) {
     return 0;
 }
 
+/* 1 where a word of `length` characters names a kernel or a vendor of the list. */
+static int is_candidate(const char *word, size_t length) {
+    for (int j = 0; j < kernel_count(); j++) {
+        const char *const names[] = {kernel_at(j)->name, kernel_at(j)->vendor};
+        for (int n = 0; n < 2; n++)
+            if (names[n] && strlen(names[n]) == length && memcmp(names[n], word, length) == 0) return 1;
+    }
+    return 0;
+}
+
+/* A word that leaves nothing out is a slip, and what was meant would be used. */
+static braid_status check_disable(const char *list) {
+    while (list && *list) {
+        size_t length = strcspn(list, ",");
+        if (length > 0 && !is_candidate(list, length))
+            return fail(BRAID_ERROR_ARGUMENT,
+                        "disable: expected names of kernels (braid bench shows them) or vendors such as onednn and "
+                        "openblas, commas between, got \"%.*s\"",
+                        (int)length, list);
+        list += length + (list[length] == ',');
+    }
+    return BRAID_OK;
+}
+
 const char *context_excludes(const braid_context *context, const kernel *k) {
     if ((k->vendor && lists(context->disable, k->vendor)) || lists(context->disable, k->name))
         return "left out by BRAID_DISABLE or --disable";
@@ -81,9 +105,10 @@ braid_status braid_context_create(const braid_context_options *options, braid_co
     if (!context) return fail(BRAID_ERROR_ARGUMENT, "braid_context_create: expected a place for the context, got NULL");
     *context = NULL;
     TRY(check_options(o));
-    TRY(memory_calloc(1, sizeof *c, "context", (void **)&c));
     const char *device_name = o->device ? o->device : getenv("BRAID_DEVICE");
     const char *disable = o->disable ? o->disable : getenv("BRAID_DISABLE");
+    TRY(check_disable(disable));
+    TRY(memory_calloc(1, sizeof *c, "context", (void **)&c));
     c->process = getpid();
     c->repro = o->repro;
     c->threads = o->threads ? o->threads : threads_available();
