@@ -4,8 +4,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "train/trainer.h"
+
+#define MESSAGE_BYTES 1024
 
 /* ---- Telling ------------------------------------------------------------------------------ */
 
@@ -127,16 +130,25 @@ static bool streams_are_due(const braid_trainer *t, const braid_train_metrics *v
     return (t->at.epoch + 1) % t->options.stream_epochs == 0 || t->at.epoch + 1 >= t->options.epochs || after.stopped;
 }
 
+/* Samples that cannot be looked at cost no epoch: what was learned is saved, and looked at when the run goes on. */
+static braid_status keep_epoch(braid_trainer *t, braid_status status) {
+    char text[MESSAGE_BYTES];
+    if (status != BRAID_ERROR_DATA) return status;
+    snprintf(text, sizeof text, "%s", fail_message());
+    TRY(braid_trainer_save(t));
+    return fail(status, "%s", text);
+}
+
 static braid_status run_epoch(braid_trainer *t) {
     const braid_evaluate_options all = {.part = BRAID_PART_VALIDATE};
     bool whole;
     tally sum = {0};
     TRY(learn_all(t, &whole));
     if (!whole) return braid_trainer_save(t);
-    if (!t->options.no_validation && !t->stop) TRY(trainer_look(t, &all, &sum));
+    if (!t->options.no_validation && !t->stop) TRY(keep_epoch(t, trainer_look(t, &all, &sum)));
     braid_train_metrics validate = tally_metrics(&sum, t->has_labels);
     t->looked_without = !t->stop && streams_are_due(t, &validate);
-    if (t->looked_without) TRY(trainer_look_without(t));
+    if (t->looked_without) TRY(keep_epoch(t, trainer_look_without(t)));
     return t->stop ? braid_trainer_save(t) : end_epoch(t, &validate); /* the epoch ends when the run goes on */
 }
 

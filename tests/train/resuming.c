@@ -80,10 +80,55 @@ static void other_samples_and_monitors_are_named(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* A source whose validation samples cannot be read. */
+typedef struct broken {
+    braid_train_source inner;
+} broken;
+
+static braid_status broken_start(void *user, braid_part part, int64_t epoch, int64_t first) {
+    const broken *b = user;
+    return b->inner.start(b->inner.user, part, epoch, first);
+}
+
+static braid_status broken_next(void *user, braid_part part, braid_train_batch *batch) {
+    const broken *b = user;
+    return part == BRAID_PART_VALIDATE ? BRAID_ERROR_DATA : b->inner.next(b->inner.user, part, batch);
+}
+
+/* An epoch that cannot be validated is not lost: the run goes on behind its last update, to the same weights. */
+static void a_bad_validation_costs_no_epoch(void **state) {
+    small_run r;
+    float whole[6 * 12], mended[6 * 12];
+    (void)state;
+    braid_train_options o = small_run_options();
+    o.epochs = 2;
+    ok(small_run_open(&r, &o));
+    ok(braid_trainer_run(r.trainer));
+    ok(braid_model_read(r.model, "layers.0.fc.weight", whole, sizeof whole));
+    small_run_close(&r);
+    broken b = {o.source};
+    braid_train_options bad = o;
+    bad.folder = "run";
+    bad.source = (braid_train_source){broken_start, broken_next, &b};
+    ok(small_run_open(&r, &bad));
+    assert_int_equal(braid_trainer_run(r.trainer), BRAID_ERROR_DATA);
+    small_run_close(&r);
+    o.folder = "run";
+    o.resume = 1;
+    ok(small_run_open(&r, &o));
+    assert_int_equal(small_run_step(&r), 6);
+    ok(braid_trainer_run(r.trainer));
+    ok(braid_model_read(r.model, "layers.0.fc.weight", mended, sizeof mended));
+    small_run_close(&r);
+    assert_memory_equal(whole, mended, sizeof whole);
+    assert_int_equal(memory_live(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(an_early_stop_is_not_for_ever),
         IN_FOLDER(other_samples_and_monitors_are_named),
+        IN_FOLDER(a_bad_validation_costs_no_epoch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
