@@ -21,13 +21,6 @@
 /* Shared memory: one block runs at a time, and this section is poisoned before each. */
 #define __shared__ static __attribute__((section("emu_shared")))
 
-struct alignas(8) uint2 {
-    uint32_t x, y;
-};
-struct alignas(16) uint4 {
-    uint32_t x, y, z, w;
-};
-
 struct emu_index {
     unsigned x, y, z;
 };
@@ -41,6 +34,9 @@ void emu_barrier(const char *file, int line);
 #define EMU_WARP 32
 void emu_warp_barrier(const char *file, int line);
 #define __syncwarp() emu_warp_barrier(__FILE__, __LINE__)
+
+/* Shuffles of a whole warp. */
+#include "tests/emu/warp.h"
 
 static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 

@@ -45,7 +45,7 @@ static braid_status emu_open(int ordinal, device **out) {
     *out = NULL;
     if (ordinal != 0) return fail(BRAID_ERROR_DEVICE, "emulator: expected cuda:0, got cuda:%d", ordinal);
     emulator = (device){.backend = &backend_cuda, .name = "cuda:0", .model = "emulator", .identity = "emulator"};
-    emulator.features = FEATURE_SM80;
+    emulator.features = FEATURE_SM80 | FEATURE_SM90A;
     *out = &emulator;
     return BRAID_OK;
 }
@@ -147,6 +147,7 @@ static braid_status run_now(const cuda_call *call) {
                          .function = call->function,
                          .blocks = (unsigned)call->blocks,
                          .threads = (unsigned)call->threads,
+                         .shared_bytes = call->shared_bytes,
                          .args = call->args,
                          .args_bytes = call->args_bytes};
     const char *problem = emu_run(&launch);

@@ -1,5 +1,5 @@
 /*
- * Fibres, barriers and the table of kernels of the emulator.
+ * Fibres, the barriers of blocks and warps, and the table of kernels of the emulator.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/emu/builtins.h"
+#include "tests/emu/scheduler.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define EMU_ASAN 1
@@ -30,12 +31,15 @@
 
 emu_index threadIdx, blockIdx, blockDim, gridDim;
 
-extern "C" unsigned char __start_emu_shared[], __stop_emu_shared[]; /* from the linker */
+/* From the linker; weak, for programs whose kernels have dynamic shared memory alone. */
+extern "C" __attribute__((weak)) unsigned char __start_emu_shared[], __stop_emu_shared[];
 
 namespace {
 
 const size_t stack_bytes = 64 * 1024;
-const unsigned char poison = 0xFF; /* a NaN in every float format, -1 in every integer */
+const uint32_t shared_first = 1024;    /* address of the first byte of dynamic shared memory, as on sm_90 */
+const size_t shared_most = 227 * 1024; /* bytes of it that one block may have */
+const unsigned named_most = 16;
 
 struct kernel_entry {
     const char *stem, *name;
@@ -50,13 +54,16 @@ std::vector<kernel_entry> &kernel_table() {
     return table;
 }
 
-enum fibre_state { RUNNING, WAITING, WAITING_IN_WARP, ENDED };
+enum fibre_state { RUNNING, WAITING, ENDED };
 
 /* One CUDA thread. Its stack is made once and serves every later launch. */
 struct fibre {
     fibre_state state;
     const char *file; /* of the barrier it waits at */
     int line;
+    emu_ready *ready; /* what it waits for; NULL: the barrier of the whole block */
+    uint32_t key, value;
+    const char *what;
     bool started;
     jmp_buf resume;
     ucontext_t entry;
@@ -64,7 +71,19 @@ struct fibre {
     void *fake_stack; /* of the address sanitizer */
 };
 
+/* Threads that meet: those of a warp, or at a named barrier. */
+struct meeting {
+    unsigned arrived, round;
+    int threads;     /* of a named barrier */
+    emu_place place; /* of the first to come */
+};
+
 fibre fibres[EMU_MAX_THREADS];
+meeting warps[EMU_MAX_THREADS / EMU_WARP], named[named_most];
+unsigned char warp_slots[EMU_MAX_THREADS][64];
+alignas(1024) unsigned char shared[shared_most];
+size_t shared_bytes;
+std::string failure; /* of the running block */
 jmp_buf scheduler;
 void *scheduler_fake_stack;
 const void *scheduler_stack;
@@ -144,10 +163,14 @@ void resume(fibre *f, unsigned index) {
 /* By hand: the address sanitizer must not look at memory between two variables. */
 __attribute__((no_sanitize("address"))) void poison_shared() {
     for (unsigned char *at = __start_emu_shared; at < __stop_emu_shared; at++)
-        *static_cast<volatile unsigned char *>(at) = poison;
+        *static_cast<volatile unsigned char *>(at) = emu_poison;
+    memset(shared, emu_poison, shared_bytes);
 }
 
-bool is_waiting(const fibre &f) { return f.state == WAITING || f.state == WAITING_IN_WARP; }
+std::string described(const fibre &f) {
+    const std::string at = std::string(" (") + f.file + ":" + std::to_string(f.line) + ")";
+    return f.ready ? std::string("for ") + f.what + at : "at a barrier" + at;
+}
 
 std::string barrier_report(unsigned threads) {
     unsigned ended = 0, waiting = 0;
@@ -155,25 +178,25 @@ std::string barrier_report(unsigned threads) {
     std::string text;
     for (unsigned t = 0; t < threads; t++) {
         ended += fibres[t].state == ENDED;
-        waiting += is_waiting(fibres[t]);
-        if (is_waiting(fibres[t]) && !first) first = &fibres[t];
+        waiting += fibres[t].state == WAITING;
+        if (fibres[t].state == WAITING && !first) first = &fibres[t];
     }
-    text = std::to_string(waiting) + " of " + std::to_string(threads) + " threads wait at a barrier (" + first->file +
-           ":" + std::to_string(first->line) + "), " + std::to_string(ended) + " have ended";
+    text = std::to_string(waiting) + " of " + std::to_string(threads) + " threads wait " + described(*first) + ", " +
+           std::to_string(ended) + " have ended";
     for (unsigned t = 0; t < threads; t++) {
         const fibre &f = fibres[t];
-        if (!is_waiting(f) || (f.line == first->line && strcmp(f.file, first->file) == 0)) continue;
-        return text + "; thread " + std::to_string(t) + " waits at another one (" + f.file + ":" +
-               std::to_string(f.line) + ")";
+        if (f.state != WAITING || (f.line == first->line && strcmp(f.file, first->file) == 0)) continue;
+        return text + "; thread " + std::to_string(t) + " waits " + described(f);
     }
     return text;
 }
 
-/* True where the threads [begin, end) wait at the same barrier, all of them of the block or of the warp. */
-bool barrier_complete(unsigned begin, unsigned end, fibre_state kind) {
-    for (unsigned t = begin; t < end; t++) {
+/* True where every thread waits at the same barrier. */
+bool barrier_complete(unsigned threads) {
+    for (unsigned t = 0; t < threads; t++) {
         const fibre &f = fibres[t];
-        if (f.state != kind || f.line != fibres[begin].line || strcmp(f.file, fibres[begin].file) != 0) return false;
+        if (f.state != WAITING || f.ready || f.line != fibres[0].line || strcmp(f.file, fibres[0].file) != 0)
+            return false;
     }
     return true;
 }
@@ -185,29 +208,66 @@ bool all_ended(unsigned threads) {
     return true;
 }
 
-/* Runs a warp until its threads wait for others than themselves. */
-void run_warp(unsigned begin, unsigned end, bool forwards) {
-    do {
-        for (unsigned t = begin; t < end; t++) {
-            const unsigned index = forwards ? t : end - 1 - (t - begin);
-            resume(&fibres[index], index);
-        }
-        forwards = !forwards;
-    } while (barrier_complete(begin, end, WAITING_IN_WARP));
+void begin_block(unsigned threads) {
+    poison_shared();
+    memset(warps, 0, sizeof warps);
+    memset(named, 0, sizeof named);
+    failure.clear();
+    emu_units_reset();
+    for (unsigned t = 0; t < threads; t++) fibres[t].state = RUNNING;
+}
+
+/* Runs every thread that can go on, each until it waits or ends. False where none could. */
+bool run_round(unsigned threads, bool forwards) {
+    bool moved = false;
+    for (unsigned t = 0; t < threads && failure.empty(); t++) {
+        const unsigned index = forwards ? t : threads - 1 - t;
+        fibre &f = fibres[index];
+        if (f.state == ENDED || (f.state == WAITING && (!f.ready || !f.ready(f.key, f.value)))) continue;
+        resume(&f, index);
+        moved = true;
+    }
+    return moved;
+}
+
+std::string leftover() {
+    for (unsigned id = 0; id < named_most; id++) {
+        if (named[id].arrived)
+            return std::to_string(named[id].arrived) + " threads were left at the named barrier " + std::to_string(id);
+    }
+    return emu_units_leftover();
 }
 
 /* Empty, or what went wrong. Threads run forwards to one barrier and backwards to the next, and the other way round in
  * the next launch: a race that one order hides shows in the other. */
 std::string run_block(unsigned threads, bool forwards) {
-    poison_shared();
-    for (;; forwards = !forwards) {
-        const unsigned warps = (threads + EMU_WARP - 1) / EMU_WARP;
-        for (unsigned w = 0; w < warps; w++) {
-            const unsigned begin = (forwards ? w : warps - 1 - w) * EMU_WARP;
-            run_warp(begin, begin + EMU_WARP < threads ? begin + EMU_WARP : threads, forwards);
+    begin_block(threads);
+    for (;;) {
+        const bool moved = run_round(threads, forwards);
+        if (!failure.empty()) return failure;
+        if (all_ended(threads)) return leftover();
+        if (barrier_complete(threads)) {
+            for (unsigned t = 0; t < threads; t++) fibres[t].state = RUNNING;
+        } else if (!moved && !emu_units_go_on(forwards)) {
+            return barrier_report(threads);
         }
-        if (all_ended(threads)) return "";
-        if (!barrier_complete(0, threads, WAITING)) return barrier_report(threads);
+        forwards = !forwards;
+    }
+}
+
+bool meeting_is_over(uint32_t key, uint32_t round) {
+    const meeting &m = key < named_most ? named[key] : warps[key - named_most];
+    return m.round != round;
+}
+
+/* One thread comes to a meeting. */
+void meet(meeting &m, uint32_t key, unsigned threads, bool waits, const char *what, emu_place at) {
+    const uint32_t round = m.round;
+    if (++m.arrived == threads) {
+        m.arrived = 0;
+        m.round++;
+    } else if (waits) {
+        emu_suspend_until(meeting_is_over, key, round, what, at);
     }
 }
 
@@ -225,6 +285,8 @@ std::string run(const emu_launch *launch) {
         return std::string(launch->function) + ": the argument has another size";
     if (launch->threads < 1 || launch->threads > EMU_MAX_THREADS)
         return std::string(launch->function) + ": bad number of threads";
+    if (launch->shared_bytes > shared_most) return std::string(launch->function) + ": too much shared memory";
+    shared_bytes = launch->shared_bytes;
     running_args = launch->args;
     launches++;
     gridDim = {launch->blocks, 1, 1};
@@ -252,16 +314,57 @@ emu_registration::emu_registration(const char *stem, const char *name, void (*fu
     kernel_table().push_back({stem, name, function, by, args_bytes});
 }
 
-static void wait_at(fibre_state kind, const char *file, int line) {
-    current->state = kind;
-    current->file = file;
-    current->line = line;
+void emu_suspend_until(emu_ready *ready, uint32_t key, uint32_t value, const char *what, emu_place at) {
+    current->state = WAITING;
+    current->ready = ready;
+    current->key = key;
+    current->value = value;
+    current->what = what;
+    current->file = at.file;
+    current->line = at.line;
     suspend();
 }
 
-void emu_barrier(const char *file, int line) { wait_at(WAITING, file, line); }
+void emu_barrier(const char *file, int line) { emu_suspend_until(nullptr, 0, 0, "", {file, line}); }
 
-void emu_warp_barrier(const char *file, int line) { wait_at(WAITING_IN_WARP, file, line); }
+void emu_fail(const char *what, emu_place at) {
+    failure = std::string(what) + ", thread " + std::to_string(threadIdx.x) + " (" + at.file + ":" +
+              std::to_string(at.line) + ")";
+    for (;;) suspend();
+}
+
+unsigned char *emu_shared_begin(void) { return shared; }
+
+uint32_t emu_shared_address(const void *at) {
+    return (uint32_t)(static_cast<const unsigned char *>(at) - shared) + shared_first;
+}
+
+unsigned char *emu_shared(uint32_t address, uint32_t bytes, emu_place at) {
+    if (address < shared_first || address - shared_first + bytes > shared_bytes)
+        emu_fail("an address outside of dynamic shared memory", at);
+    return shared + (address - shared_first);
+}
+
+void emu_warp_meet(emu_place at) {
+    const unsigned warp = threadIdx.x / EMU_WARP, rest = blockDim.x - warp * EMU_WARP;
+    meeting &m = warps[warp];
+    if (m.arrived == 0) m.place = at;
+    if (m.place.line != at.line || strcmp(m.place.file, at.file) != 0)
+        emu_fail("lanes of one warp that meet at different places", at);
+    meet(m, named_most + warp, rest < EMU_WARP ? rest : EMU_WARP, true, "the other lanes of its warp", at);
+}
+
+void emu_warp_barrier(const char *file, int line) { emu_warp_meet({file, line}); }
+
+void *emu_warp_slot(unsigned lane) { return warp_slots[threadIdx.x / EMU_WARP * EMU_WARP + lane]; }
+
+void emu_named(int id, int threads, bool waits, emu_place at) {
+    if (id < 1 || id >= (int)named_most || threads % EMU_WARP) emu_fail("a bad named barrier", at);
+    meeting &m = named[id];
+    if (m.arrived && m.threads != threads) emu_fail("a named barrier with two numbers of threads", at);
+    m.threads = threads;
+    meet(m, (uint32_t)id, (unsigned)threads, waits, "a named barrier", at);
+}
 
 const char *emu_run(const emu_launch *launch) {
     static std::string problem;

@@ -23,6 +23,7 @@ extern "C" {
 typedef struct emu_launch {
     const char *stem, *function;
     unsigned blocks, threads;
+    size_t shared_bytes; /* dynamic */
     const void *args;
     size_t args_bytes;
 } emu_launch;

@@ -1,5 +1,6 @@
 /*
- * What CUDA kernels' launchers may ask of the runtime: to run a function of an embedded image.
+ * What CUDA kernels' launchers may ask of the runtime: to run a function of an embedded image, and the tensor maps
+ * by which the copy engine of sm_90 finds its boxes.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,6 +8,7 @@
 #define BRAID_BACKEND_CUDA_CUDA_H
 
 #include "backend/backend.h"
+#include "backend/cuda/tensor_map.h"
 
 /* One launch. The kernel takes one plain struct by value, which its .cu and its launcher both include. */
 typedef struct cuda_call {
@@ -24,5 +26,30 @@ typedef struct cuda_call {
 
 /* Queues one launch on the device's queue. The first use of a stem loads its image. */
 braid_status cuda_launch(device *d, const cuda_call *call);
+
+/* Most bytes of a kernel's argument. */
+#define CUDA_MAX_ARGS_BYTES 4096
+
+/* A tensor of f16, bf16 or f32 in device memory, and the box that one copy moves. Dimension 0 is the innermost. */
+typedef struct cuda_tensor {
+    const void *memory; /* at a multiple of 16 */
+    braid_dtype dtype;
+    int rank;         /* 2 to 5 */
+    int64_t size[5];  /* elements; what lies beyond reads as zero and is not written */
+    int64_t pitch[4]; /* bytes between neighbours along dimension 1, 2, ...: multiples of 16 */
+    int box[5];       /* elements along each dimension, at most 256; of an im2col map channels and pixels */
+    int step[5];      /* every how many elements the box takes one, up to 8; 0: all */
+    int swizzle;      /* 0, 32, 64 or 128 bytes, and then box[0] fills them */
+    /* An im2col map, of [n][h][w][c]: a copy goes on pixel by pixel, from lower to size - 1 + upper along the width
+     * and the height, then to the next sample. */
+    int is_im2col;
+    int lower[2], upper[2]; /* width, height */
+} cuda_tensor;
+
+/* Why there are no tensor maps on this device, in words; NULL: there are. */
+const char *cuda_refuses_tensor_maps(const device *d);
+
+/* Fills a map. Asks nothing of the GPU, so it may be called inside a recording. */
+braid_status cuda_tensor_map_make(cuda_tensor_map *to, device *d, const cuda_tensor *of);
 
 #endif

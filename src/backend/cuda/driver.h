@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "backend/cuda/tensor_map.h"
 #include "core/status.h"
 
 typedef int cu_result; /* CU_SUCCESS or an error number */
@@ -37,6 +38,9 @@ enum { CU_EVENT_RECORD_EXTERNAL = 1 };
 enum { CU_CAPTURE_THREAD_LOCAL = 1 };
 enum { CU_NODE_KERNEL = 0, CU_NODE_COPY = 1, CU_NODE_SET = 2 };
 enum { CU_FUNCTION_MAX_DYNAMIC_SHARED = 8 };
+enum { CU_TENSOR_F16 = 6, CU_TENSOR_F32 = 7, CU_TENSOR_BF16 = 9 };
+enum { CU_TENSOR_NO_INTERLEAVE = 0, CU_TENSOR_ZERO_FILL = 0, CU_TENSOR_PROMOTE_256 = 3 };
+enum { CU_TENSOR_SWIZZLE_NONE = 0, CU_TENSOR_SWIZZLE_32, CU_TENSOR_SWIZZLE_64, CU_TENSOR_SWIZZLE_128 };
 
 /* A kernel in a graph, as the driver tells it. */
 typedef struct cu_kernel_node {
@@ -96,9 +100,17 @@ typedef struct cu_kernel_node {
        unsigned block_z, unsigned shared_bytes, cu_queue q, void **parameters, void **extra))
 
 /* The same for functions that older drivers lack: their member is then NULL. */
-#define DRIVER_OPTIONAL(X)                                                           \
-    X(node_kernel, cuGraphKernelNodeGetParams_v2, (cu_node n, cu_kernel_node * out)) \
-    X(function_name, cuFuncGetName, (const char **name, cu_function f))
+#define DRIVER_OPTIONAL(X)                                                                                      \
+    X(node_kernel, cuGraphKernelNodeGetParams_v2, (cu_node n, cu_kernel_node * out))                            \
+    X(function_name, cuFuncGetName, (const char **name, cu_function f))                                         \
+    X(tensor_map_tiled, cuTensorMapEncodeTiled,                                                                 \
+      (cuda_tensor_map * out, int type, unsigned rank, void *memory, const unsigned long long *size,            \
+       const unsigned long long *pitch, const unsigned *box, const unsigned *step, int interleave, int swizzle, \
+       int promotion, int fill))                                                                                \
+    X(tensor_map_im2col, cuTensorMapEncodeIm2col,                                                               \
+      (cuda_tensor_map * out, int type, unsigned rank, void *memory, const unsigned long long *size,            \
+       const unsigned long long *pitch, const int *lower, const int *upper, unsigned channels, unsigned pixels, \
+       const unsigned *step, int interleave, int swizzle, int promotion, int fill))
 
 typedef struct cuda_driver {
 #define DRIVER_MEMBER(member, symbol, parameters) cu_result(*member) parameters;
