@@ -21,6 +21,13 @@
 /* Shared memory: one block runs at a time, and this section is poisoned before each. */
 #define __shared__ static __attribute__((section("emu_shared")))
 
+struct alignas(8) uint2 {
+    uint32_t x, y;
+};
+struct alignas(16) uint4 {
+    uint32_t x, y, z, w;
+};
+
 struct emu_index {
     unsigned x, y, z;
 };

@@ -240,6 +240,8 @@ void emu_store(const cuda_tensor_map *map, uint32_t from, int rank, const int *a
     store s = {};
     if (!emu_tensor_read(&s.tensor, map) || s.tensor.rank != rank || s.tensor.is_im2col)
         emu_fail("a store by a tensor map of another kind", place);
+    const uint32_t piece = 16u / s.tensor.element_bytes; /* a store moves 16 bytes or none, as an H200 showed */
+    s.tensor.size[0] = (s.tensor.size[0] + piece - 1) / piece * piece;
     if (from % 128) emu_fail("a store from an address that is not a multiple of 128", place);
     s.from = from;
     s.place = place;

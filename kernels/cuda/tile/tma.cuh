@@ -1,8 +1,9 @@
 /*
  * The copy engine: boxes of a tensor, as a tensor map describes it (src/backend/cuda/tensor_map.h), to and from
- * shared memory. One thread asks for a copy. A load tells a barrier the bytes of the whole box, whatever lies
- * beyond the edge; what does is zero, and is not stored. Coordinates are of the first element, innermost first, and may
- * be negative. Shared addresses are multiples of 128, of 1024 where 128-byte swizzles begin.
+ * shared memory. One thread asks for a copy. A load tells a barrier the bytes of the whole box, whatever lies beyond
+ * the edge; what does is zero, and is not stored (a store counts the innermost size in pieces of 16 bytes).
+ * Coordinates are of the first element, innermost first, and may be negative. Shared addresses are multiples of 128, of
+ * 1024 where 128-byte swizzles begin.
  *
  * SPDX-License-Identifier: MIT
  */
