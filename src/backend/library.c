@@ -7,11 +7,13 @@
 #include "backend/library.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Opens `name` in one folder of a path list; the folder has `length` characters. */
 static void *open_in(const char *folder, size_t length, const char *name) {
@@ -39,6 +41,56 @@ static void *open_in_user_folders(const char *const *names) {
 void *library_open(const char *const *names) {
     void *handle = open_in_user_folders(names);
     for (int i = 0; !handle && names[i]; i++) handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    return handle;
+}
+
+/* Opens the first file that matches `prefix` + `pattern` + one of the names; the pattern may hold stars. */
+static void *open_matching(const char *prefix, const char *pattern, const char *const *names) {
+    void *handle = NULL;
+    for (int i = 0; !handle && names[i]; i++) {
+        char path[PATH_MAX];
+        glob_t found;
+        int written = snprintf(path, sizeof path, "%s%s/%s", prefix, pattern, names[i]);
+        if (written < 0 || (size_t)written >= sizeof path || glob(path, 0, NULL, &found) != 0) continue;
+        for (size_t j = 0; !handle && j < found.gl_pathc; j++)
+            handle = dlopen(found.gl_pathv[j], RTLD_NOW | RTLD_LOCAL);
+        globfree(&found);
+    }
+    return handle;
+}
+
+/* The folder above bin/ of the first python3 on $PATH; "" where there is none. */
+static void find_python(char prefix[PATH_MAX]) {
+    const char *folder = getenv("PATH");
+    prefix[0] = '\0';
+    while (folder && *folder) {
+        size_t length = strcspn(folder, ":");
+        int written = snprintf(prefix, PATH_MAX, "%.*s/python3", (int)length, folder);
+        if (length > 0 && written > 0 && written < PATH_MAX && access(prefix, X_OK) == 0) {
+            snprintf(prefix, PATH_MAX, "%.*s/..", (int)length, folder);
+            return;
+        }
+        prefix[0] = '\0';
+        folder += length;
+        if (*folder == ':') folder++;
+    }
+}
+
+void *library_open_cuda(const char *const *names) {
+    static const char *const toolkit[] = {"/lib64", "/lib", "/targets/*-linux/lib"};
+    static const char python[] = "/lib/python3*/site-packages/nvidia/*/lib";
+    char beside_python[PATH_MAX];
+    find_python(beside_python);
+    const char *const toolkits[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+    const char *const pythons[] = {getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX"), beside_python};
+    void *handle = library_open(names);
+    for (size_t i = 0; !handle && i < sizeof toolkits / sizeof toolkits[0]; i++) {
+        for (size_t j = 0; !handle && toolkits[i] && *toolkits[i] && j < sizeof toolkit / sizeof toolkit[0]; j++)
+            handle = open_matching(toolkits[i], toolkit[j], names);
+    }
+    for (size_t i = 0; !handle && i < sizeof pythons / sizeof pythons[0]; i++) {
+        if (pythons[i] && *pythons[i]) handle = open_matching(pythons[i], python, names);
+    }
     return handle;
 }
 

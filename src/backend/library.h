@@ -14,10 +14,25 @@
  * a soname for the loader to find. NULL where there is none. */
 void *library_open(const char *const *names);
 
+/* The same for a library of CUDA, which need not lie on the loader's path. After it come the folders of the CUDA toolkit
+ * ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda) and those that pip fills in the active Python: nvidia/<part>/lib under the
+ * site-packages of $VIRTUAL_ENV, of $CONDA_PREFIX and of the first python3 on $PATH. */
+void *library_open_cuda(const char *const *names);
+
 /* Stores the address of a symbol in *function, a pointer to a function. False where the library has no such symbol. */
 int library_symbol(void *handle, const char *name, void *function);
 
 /* The file behind a handle, links resolved. False where the loader does not say or `file` is too short. */
 int library_file(void *handle, char *file, size_t bytes);
+
+/* A vendor library found at run time. `reason` is NULL where it can be used. */
+typedef struct vendor_library {
+    const char *name; /* "onednn" */
+    const char *file; /* the file that was opened, as the loader resolved it; NULL: none */
+    char version[32];
+    char isa[48];       /* the core type or instruction set it runs with; "" on a GPU */
+    const char *reason; /* why it cannot be used, in words, and what to install */
+    int handicapped;    /* 1: it does not run at the CPU's best working instruction set, so its times prove nothing */
+} vendor_library;
 
 #endif

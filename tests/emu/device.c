@@ -177,6 +177,21 @@ braid_status cuda_launch(device *d, const cuda_call *call) {
     return recorded ? keep(&(kept){.call = *call}) : run_now(call);
 }
 
+const char *cuda_vendor_refuses(const device *d, cuda_vendor vendor) {
+    (void)d, (void)vendor;
+    return "the emulator has no vendor libraries";
+}
+
+braid_status cuda_vendor_enter(device *d, cuda_vendor vendor, void **handle, void **queue) {
+    (void)handle, (void)queue;
+    return fail(BRAID_ERROR_DEVICE, "%s", cuda_vendor_refuses(d, vendor));
+}
+
+braid_status cuda_vendor_leave(device *d, braid_status status) {
+    (void)d;
+    return status;
+}
+
 /* ---- Copies and the rest -------------------------------------------------------------------- */
 
 static braid_status emu_copy(device *d, void *to, const void *from, size_t bytes) {

@@ -8,6 +8,7 @@
 #define BRAID_BACKEND_CPU_CPU_H
 
 #include "backend/backend.h"
+#include "backend/library.h"
 
 /* Instruction sets that the CPU has and the system saves. */
 unsigned cpu_hardware(void);
@@ -25,16 +26,6 @@ braid_status cpu_check_isa(void);
 /* "AMD EPYC", and where the maker hides the model behind such a name: family, model and stepping as numbers. */
 void cpu_model(char *name, size_t bytes);
 void cpu_signature(char *text, size_t bytes);
-
-/* A vendor library found at run time. `reason` is NULL where it can be used. */
-typedef struct vendor_library {
-    const char *name; /* "onednn" */
-    const char *file; /* the file that was opened, as the loader resolved it; NULL: none */
-    char version[32];
-    char isa[48];       /* the core type or instruction set it runs with */
-    const char *reason; /* why it cannot be used, in words, and what to install */
-    int handicapped;    /* 1: it does not run at the CPU's best working instruction set, so its times prove nothing */
-} vendor_library;
 
 const vendor_library *onednn_library(void);
 const vendor_library *openblas_library(void);

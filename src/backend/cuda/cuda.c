@@ -91,6 +91,7 @@ static braid_status read_properties(cuda_device *d) {
     (void)snprintf(d->head.identity, sizeof d->head.identity,
                    "%s, capability %d.%d, %d multiprocessors, %zu MiB, driver %d.%d", d->head.model, major, minor,
                    d->processors, d->memory_bytes >> 20, driver->number / 1000, driver->number % 1000 / 10);
+    vendors_identity(d->head.identity, sizeof d->head.identity);
     return BRAID_OK;
 }
 
@@ -114,6 +115,7 @@ static void cuda_close(device *head) {
         }
         if (d->queue) (void)d->driver->queue_wait(d->queue); /* copies out of pinned memory may be under way */
         staging_close(d);
+        vendors_close(d);
         if (d->begin) (void)d->driver->event_destroy(d->begin);
         if (d->end) (void)d->driver->event_destroy(d->end);
         if (d->queue) (void)d->driver->queue_destroy(d->queue);
@@ -327,6 +329,7 @@ static void cuda_describe(device *head, braid_row_function row, void *user) {
     row(user, "cuda", "L2 cache", text, NULL);
     (void)snprintf(text, sizeof text, "%d", cuda_image_count);
     row(user, "cuda", "kernel images", text, NULL);
+    vendors_describe(head, row, user);
 }
 
 const backend backend_cuda = {

@@ -1,6 +1,8 @@
 /*
  * What CUDA kernels' launchers may ask of the runtime: to run a function of an embedded image, and the tensor maps
  * by which the copy engine of sm_90 finds its boxes.
+ * What CUDA kernels' launchers may ask of the runtime: to run a function of an embedded image, or to let a vendor
+ * library queue its own.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -51,5 +53,15 @@ const char *cuda_refuses_tensor_maps(const device *d);
 
 /* Fills a map. Asks nothing of the GPU, so it may be called inside a recording. */
 braid_status cuda_tensor_map_make(cuda_tensor_map *to, device *d, const cuda_tensor *of);
+/* Vendor libraries that queue kernels of their own (cudnn.h, cublaslt.h). */
+typedef enum cuda_vendor { CUDA_CUDNN, CUDA_CUBLASLT, CUDA_VENDORS } cuda_vendor;
+
+/* Why a library cannot be used on the device, in words; NULL: it can. Its handle is made at the first call. */
+const char *cuda_vendor_refuses(const device *d, cuda_vendor vendor);
+
+/* The library's handle and the device's queue, with the context current until cuda_vendor_leave, which hands on the
+ * status of what was done between. */
+braid_status cuda_vendor_enter(device *d, cuda_vendor vendor, void **handle, void **queue);
+braid_status cuda_vendor_leave(device *d, braid_status status);
 
 #endif

@@ -27,6 +27,12 @@ typedef struct staging {
     size_t used;                   /* bytes of it */
 } staging;
 
+typedef struct vendor_handle {
+    void *handle; /* NULL: not made, or it cannot be */
+    int is_tried;
+    char reason[320]; /* why it cannot be used */
+} vendor_handle;
+
 typedef struct cuda_device {
     device head;
     const cuda_driver *driver;
@@ -38,6 +44,7 @@ typedef struct cuda_device {
     int is_recording;
     cu_module *modules; /* one for each image, NULL until it is used */
     loaded_function *functions;
+    vendor_handle vendors[CUDA_VENDORS];
     int processors, capability; /* 90 for 9.0 */
     size_t memory_bytes, cache_bytes;
     char fault[512]; /* the first error; "" while there is none */
@@ -65,6 +72,11 @@ braid_status cuda_time(device *head, braid_status (*launch)(void *context, int i
 braid_status cuda_time_each(device *head, braid_status (*launch)(void *context, int i), void *context, int count,
                             double *seconds);
 braid_status cuda_look_at(device *head, braid_status (*launch)(void *context, int i), void *context, queued_work *work);
+/* Destroys the handles, with the context current. */
+void vendors_close(cuda_device *d);
+/* Appends ", cudnn 9.14.0, cublaslt none". */
+void vendors_identity(char *text, size_t bytes);
+void vendors_describe(device *head, braid_row_function row, void *user);
 
 /* The recordings of the backend table. */
 braid_status cuda_record(device *head);

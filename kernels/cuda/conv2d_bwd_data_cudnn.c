@@ -1,0 +1,28 @@
+/*
+ * conv2d data gradient by cuDNN.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/conv2d_cudnn.h"
+
+static void describe(const braid_problem *p, int i, cudnn_call *call) {
+    const float one = 1, zero = 0;
+    cudnn_descriptor x = conv2d_cudnn_x(p, i, call), w = conv2d_cudnn_w(p, i, call);
+    cudnn_descriptor dy = conv2d_cudnn_y(p, i, CONV2D_Y, call);
+    cudnn_descriptor convolution = conv2d_cudnn_descriptor(p, call);
+    cudnn_descriptor operation = cudnn_make(call, CUDNN_CONVOLUTION_BWD_DATA);
+    cudnn_set(call, operation, CUDNN_BWD_DATA_CONVOLUTION, CUDNN_TYPE_DESCRIPTOR, 1, &convolution);
+    cudnn_set(call, operation, CUDNN_BWD_DATA_DX, CUDNN_TYPE_DESCRIPTOR, 1, &x);
+    cudnn_set(call, operation, CUDNN_BWD_DATA_W, CUDNN_TYPE_DESCRIPTOR, 1, &w);
+    cudnn_set(call, operation, CUDNN_BWD_DATA_DY, CUDNN_TYPE_DESCRIPTOR, 1, &dy);
+    cudnn_set(call, operation, CUDNN_BWD_DATA_ALPHA, CUDNN_TYPE_FLOAT, 1, &one);
+    cudnn_set(call, operation, CUDNN_BWD_DATA_BETA, CUDNN_TYPE_FLOAT, 1, &zero);
+    cudnn_operate(call, operation);
+}
+
+static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    return cudnn_layer_create(p, d, describe, state, workspace_bytes);
+}
+
+const kernel_functions conv2d_bwd_data__cuda_cudnn = CONV2D_CUDNN_FUNCTIONS(create);
+const kernel_functions conv2d_bwd_data_f32__cuda_cudnn = CONV2D_CUDNN_FUNCTIONS(create);

@@ -1,0 +1,103 @@
+/*
+ * Shapes of a convolution for cuDNN. Groups follow from the channels of x and w. Lanes between the channels and the
+ * pitch can be skipped in an input, but nobody would write them in an output.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/conv2d_cudnn.h"
+
+#include "backend/cuda/cuda.h"
+
+#define MAX_SIZE ((int64_t)INT32_MAX) /* elements of a plane: many engines count in 32 bits */
+
+static int is_dense(const int64_t *channels, const int64_t *pitch, int streams) {
+    for (int i = 0; i < streams; i++) {
+        if (pitch[i] != channels[i]) return 0;
+    }
+    return 1;
+}
+
+static const char *refuses_sizes(const braid_problem *p) {
+    const double in_pixels = (double)p->batch * (double)p->size[0] * (double)p->size[1],
+                 out_pixels = (double)p->batch * (double)conv2d_out_size(p, 0) * (double)conv2d_out_size(p, 1);
+    if (p->batch == 0) return "cuDNN is not called for a batch without samples";
+    for (int i = 0; i < p->streams; i++) {
+        if (p->in_channels[i] == 0 || p->out_channels[i] == 0)
+            return "cuDNN is not called for a stream without channels";
+        if (in_pixels * (double)p->in_pitch[i] > (double)MAX_SIZE ||
+            out_pixels * (double)p->out_pitch[i] > (double)MAX_SIZE)
+            return "cuDNN is not called for planes of 2^31 elements or more";
+    }
+    return NULL;
+}
+
+const char *conv2d_cudnn_supports(const braid_problem *p, const device *d) {
+    const char *reason = cuda_vendor_refuses(d, CUDA_CUDNN);
+    if (!reason && p->mask) reason = "cuDNN has no masks";
+    if (!reason && p->padding_mode != BRAID_PADDING_ZEROS) reason = "cuDNN pads with zeros only";
+    if (!reason && p->bias && p->pass == BRAID_PASS_BWD_WEIGHT) reason = "cuDNN's call has no gradient of the bias";
+    if (!reason && p->pass == BRAID_PASS_FWD && !is_dense(p->out_channels, p->out_pitch, p->streams))
+        reason = "cuDNN does not write the lanes between channels and pitch of y";
+    if (!reason && p->pass == BRAID_PASS_BWD_DATA && !is_dense(p->in_channels, p->in_pitch, p->streams))
+        reason = "cuDNN does not write the lanes between channels and pitch of dx";
+    return reason ? reason : refuses_sizes(p);
+}
+
+double conv2d_cudnn_cost(const braid_problem *p) {
+    const double flops_per_s = p->dtype == BRAID_DTYPE_F32 ? 3e13 : 3e14, bytes_per_s = 2.5e12, call_s = 5e-6;
+    double arithmetic = op_of(p)->flops(p) / flops_per_s, memory = op_bytes(p) / bytes_per_s;
+    return call_s * p->streams + (arithmetic > memory ? arithmetic : memory);
+}
+
+cudnn_descriptor conv2d_cudnn_descriptor(const braid_problem *p, cudnn_call *call) {
+    const int compute = CUDNN_FLOAT, mode = CUDNN_CROSS_CORRELATION;
+    const int64_t axes = 2, after[2] = {p->padding[0] + p->extra_padding[0], p->padding[1] + p->extra_padding[1]};
+    cudnn_descriptor d = cudnn_make(call, CUDNN_CONVOLUTION);
+    cudnn_set(call, d, CUDNN_CONVOLUTION_COMPUTE, CUDNN_TYPE_DTYPE, 1, &compute);
+    cudnn_set(call, d, CUDNN_CONVOLUTION_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
+    cudnn_set(call, d, CUDNN_CONVOLUTION_AXES, CUDNN_TYPE_INT64, 1, &axes);
+    cudnn_set(call, d, CUDNN_CONVOLUTION_STRIDE, CUDNN_TYPE_INT64, 2, p->stride);
+    cudnn_set(call, d, CUDNN_CONVOLUTION_DILATION, CUDNN_TYPE_INT64, 2, p->dilation);
+    cudnn_set(call, d, CUDNN_CONVOLUTION_PADDING_BEFORE, CUDNN_TYPE_INT64, 2, p->padding);
+    cudnn_set(call, d, CUDNN_CONVOLUTION_PADDING_AFTER, CUDNN_TYPE_INT64, 2, after);
+    cudnn_finish(call, d);
+    return d;
+}
+
+cudnn_descriptor conv2d_cudnn_x(const braid_problem *p, int i, cudnn_call *call) {
+    const int64_t h = p->size[0], w = p->size[1], pitch = p->in_pitch[i];
+    const int64_t dims[4] = {p->batch, p->in_channels[i], h, w}, strides[4] = {h * w * pitch, 1, w * pitch, pitch};
+    return cudnn_tensor(call, CONV2D_X, cudnn_dtype(p->dtype), dims, strides);
+}
+
+cudnn_descriptor conv2d_cudnn_w(const braid_problem *p, int i, cudnn_call *call) {
+    const int64_t c = p->in_channels[i] / p->groups, r = p->filter[0], s = p->filter[1];
+    const int64_t dims[4] = {p->out_channels[i], c, r, s}, strides[4] = {r * s * c, 1, s * c, c};
+    return cudnn_tensor(call, CONV2D_W, cudnn_dtype(p->dtype), dims, strides);
+}
+
+cudnn_descriptor conv2d_cudnn_y(const braid_problem *p, int i, int slot, cudnn_call *call) {
+    const int64_t h = conv2d_out_size(p, 0), w = conv2d_out_size(p, 1), pitch = p->out_pitch[i];
+    const int64_t dims[4] = {p->batch, p->out_channels[i], h, w}, strides[4] = {h * w * pitch, 1, w * pitch, pitch};
+    return cudnn_tensor(call, slot, slot == CUDNN_VIRTUAL ? CUDNN_FLOAT : cudnn_dtype(p->dtype), dims, strides);
+}
+
+cudnn_descriptor conv2d_cudnn_channels(const braid_problem *p, int i, int slot, int dtype, cudnn_call *call) {
+    const int64_t k = p->out_channels[i];
+    const int64_t dims[4] = {1, k, 1, 1}, strides[4] = {k, 1, k, k};
+    return cudnn_tensor(call, slot, dtype, dims, strides);
+}
+
+void conv2d_cudnn_forward(const braid_problem *p, cudnn_call *call, cudnn_descriptor x, cudnn_descriptor w,
+                          cudnn_descriptor y) {
+    const float one = 1, zero = 0;
+    cudnn_descriptor convolution = conv2d_cudnn_descriptor(p, call);
+    cudnn_descriptor operation = cudnn_make(call, CUDNN_CONVOLUTION_FWD);
+    cudnn_set(call, operation, CUDNN_FWD_CONVOLUTION, CUDNN_TYPE_DESCRIPTOR, 1, &convolution);
+    cudnn_set(call, operation, CUDNN_FWD_X, CUDNN_TYPE_DESCRIPTOR, 1, &x);
+    cudnn_set(call, operation, CUDNN_FWD_W, CUDNN_TYPE_DESCRIPTOR, 1, &w);
+    cudnn_set(call, operation, CUDNN_FWD_Y, CUDNN_TYPE_DESCRIPTOR, 1, &y);
+    cudnn_set(call, operation, CUDNN_FWD_ALPHA, CUDNN_TYPE_FLOAT, 1, &one);
+    cudnn_set(call, operation, CUDNN_FWD_BETA, CUDNN_TYPE_FLOAT, 1, &zero);
+    cudnn_operate(call, operation);
+}

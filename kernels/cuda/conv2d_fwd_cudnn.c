@@ -1,0 +1,26 @@
+/*
+ * conv2d forward by cuDNN: a convolution, and an addition of the bias in the same graph.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/conv2d_cudnn.h"
+
+static void describe(const braid_problem *p, int i, cudnn_call *call) {
+    cudnn_descriptor x = conv2d_cudnn_x(p, i, call), w = conv2d_cudnn_w(p, i, call);
+    cudnn_descriptor y = conv2d_cudnn_y(p, i, CONV2D_Y, call);
+    if (!p->bias) {
+        conv2d_cudnn_forward(p, call, x, w, y);
+        return;
+    }
+    cudnn_descriptor bias = conv2d_cudnn_channels(p, i, CONV2D_BIAS, cudnn_dtype(p->dtype), call);
+    cudnn_descriptor sum = conv2d_cudnn_y(p, i, CUDNN_VIRTUAL, call);
+    conv2d_cudnn_forward(p, call, x, w, sum);
+    cudnn_pointwise(call, CUDNN_POINTWISE_ADD, sum, bias, y);
+}
+
+static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    return cudnn_layer_create(p, d, describe, state, workspace_bytes);
+}
+
+const kernel_functions conv2d_fwd__cuda_cudnn = CONV2D_CUDNN_FUNCTIONS(create);
+const kernel_functions conv2d_fwd_f32__cuda_cudnn = CONV2D_CUDNN_FUNCTIONS(create);

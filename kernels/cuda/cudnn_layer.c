@@ -1,0 +1,376 @@
+/*
+ * Graphs, the choice of an engine, and launches of cuDNN.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/cudnn_layer.h"
+
+#include <string.h>
+
+#include "backend/cuda/cuda.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/sizes.h"
+
+#define MAX_LISTED 16                           /* engine configurations asked for in one mode */
+#define MAX_TIMED 6                             /* of them that are made ready and timed */
+#define MAX_WORKSPACE_BYTES ((size_t)512 << 20) /* an engine that wants more is left out */
+#define ENOUGH_SECONDS 1e-3                     /* of timed launches of one engine */
+#define MAX_LAUNCHES 8
+#define TENSOR_ALIGNMENT 16 /* bytes; planes and weights start on multiples of it */
+
+/* The plan of all streams of one shape. */
+typedef struct unit {
+    cudnn_call call;
+    cudnn_descriptor graph, plan;
+    size_t workspace_bytes;
+} unit;
+
+/* The pointers of one stream's last launch and the descriptor that holds them. */
+typedef struct pack {
+    cudnn_descriptor descriptor;
+    void *pointer[CUDNN_MAX_OPERANDS];
+    void *workspace;
+} pack;
+
+typedef struct cudnn_layer {
+    int units;
+    int unit_of[BRAID_MAX_PLANES];
+    unit unit[BRAID_MAX_PLANES];
+    pack pack[BRAID_MAX_PLANES];
+} cudnn_layer;
+
+static braid_status cudnn_failed(cudnn_status status, const char *what) {
+    return fail(BRAID_ERROR_DEVICE, "cuDNN: %s: %s (status %d); BRAID_DISABLE=cudnn goes on without it", what,
+                cudnn()->error_text(status), status);
+}
+
+/* ---- Describing --------------------------------------------------------------------------------- */
+
+int cudnn_dtype(braid_dtype dtype) {
+    if (dtype == BRAID_DTYPE_F16) return CUDNN_HALF;
+    return dtype == BRAID_DTYPE_BF16 ? CUDNN_BFLOAT16 : CUDNN_FLOAT;
+}
+
+cudnn_descriptor cudnn_make(cudnn_call *call, int kind) {
+    cudnn_descriptor made = NULL;
+    if (call->status == CUDNN_SUCCESS && call->descriptors == CUDNN_MAX_DESCRIPTORS) call->status = CUDNN_BAD_PARAM;
+    if (call->status != CUDNN_SUCCESS) return NULL;
+    call->status = cudnn()->make(kind, &made);
+    if (call->status == CUDNN_SUCCESS) call->descriptor[call->descriptors++] = made;
+    return made;
+}
+
+void cudnn_set(cudnn_call *call, cudnn_descriptor d, int name, int type, int64_t count, const void *values) {
+    if (call->status == CUDNN_SUCCESS) call->status = cudnn()->set(d, name, type, count, values);
+}
+
+void cudnn_finish(cudnn_call *call, cudnn_descriptor d) {
+    if (call->status == CUDNN_SUCCESS) call->status = cudnn()->finish(d);
+}
+
+cudnn_descriptor cudnn_tensor(cudnn_call *call, int slot, int dtype, const int64_t dims[4], const int64_t strides[4]) {
+    const int64_t alignment = TENSOR_ALIGNMENT;
+    const bool is_virtual = slot == CUDNN_VIRTUAL;
+    if (!is_virtual) call->slot[call->operands++] = slot;
+    const int64_t id = is_virtual ? 100 + call->virtuals++ : call->operands;
+    cudnn_descriptor d = cudnn_make(call, CUDNN_TENSOR);
+    cudnn_set(call, d, CUDNN_TENSOR_DTYPE, CUDNN_TYPE_DTYPE, 1, &dtype);
+    cudnn_set(call, d, CUDNN_TENSOR_DIMS, CUDNN_TYPE_INT64, 4, dims);
+    cudnn_set(call, d, CUDNN_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, strides);
+    cudnn_set(call, d, CUDNN_TENSOR_ID, CUDNN_TYPE_INT64, 1, &id);
+    cudnn_set(call, d, CUDNN_TENSOR_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment);
+    if (is_virtual) cudnn_set(call, d, CUDNN_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOL, 1, &is_virtual);
+    cudnn_finish(call, d);
+    return d;
+}
+
+void cudnn_operate(cudnn_call *call, cudnn_descriptor operation) {
+    cudnn_finish(call, operation);
+    if (call->status == CUDNN_SUCCESS) call->operation[call->operations++] = operation;
+}
+
+void cudnn_pointwise(cudnn_call *call, int mode, cudnn_descriptor x, cudnn_descriptor b, cudnn_descriptor y) {
+    const int compute = CUDNN_FLOAT;
+    cudnn_descriptor function = cudnn_make(call, CUDNN_POINTWISE);
+    cudnn_set(call, function, CUDNN_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode);
+    cudnn_set(call, function, CUDNN_POINTWISE_COMPUTE, CUDNN_TYPE_DTYPE, 1, &compute);
+    cudnn_finish(call, function);
+    cudnn_descriptor operation = cudnn_make(call, CUDNN_POINTWISE_OPERATION);
+    cudnn_set(call, operation, CUDNN_POINTWISE_DESCRIPTOR, CUDNN_TYPE_DESCRIPTOR, 1, &function);
+    cudnn_set(call, operation, CUDNN_POINTWISE_X, CUDNN_TYPE_DESCRIPTOR, 1, &x);
+    if (b) cudnn_set(call, operation, CUDNN_POINTWISE_B, CUDNN_TYPE_DESCRIPTOR, 1, &b);
+    cudnn_set(call, operation, CUDNN_POINTWISE_Y, CUDNN_TYPE_DESCRIPTOR, 1, &y);
+    cudnn_operate(call, operation);
+}
+
+static cudnn_descriptor make_graph(cudnn_call *call, cudnn_handle handle) {
+    cudnn_descriptor graph = cudnn_make(call, CUDNN_GRAPH);
+    cudnn_set(call, graph, CUDNN_GRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+    cudnn_set(call, graph, CUDNN_GRAPH_OPERATIONS, CUDNN_TYPE_DESCRIPTOR, call->operations, call->operation);
+    cudnn_finish(call, graph);
+    return graph;
+}
+
+/* ---- Engines ------------------------------------------------------------------------------------ */
+
+static void drop(cudnn_descriptor d) {
+    if (d) (void)cudnn()->drop(d);
+}
+
+/* 1 where a list of notes of an engine holds one of `bits`. */
+static int has_note(cudnn_descriptor engine, int name, int type, unsigned bits) {
+    int notes[32];
+    int64_t count = 0;
+    if (cudnn()->get(engine, name, type, 32, &count, notes) != CUDNN_SUCCESS) return 1;
+    for (int64_t j = 0; j < count && j < 32; j++) {
+        if (notes[j] >= 0 && notes[j] < 32 && (bits >> notes[j] & 1u)) return 1;
+    }
+    return 0;
+}
+
+/* Repeatable, sums in f32, products of the dtype itself; and in a graph of one operation nothing that is compiled
+ * when it is made ready. */
+static int is_permitted(cudnn_descriptor config, const braid_problem *p, int operations) {
+    unsigned numbers = 1u << CUDNN_NOTE_NONDETERMINISTIC | 1u << CUDNN_NOTE_DOWN_CONVERTS |
+                       1u << CUDNN_NOTE_REDUCED_PRECISION | 1u << CUDNN_NOTE_FFT | 1u << CUDNN_NOTE_WINOGRAD |
+                       1u << CUDNN_NOTE_WINOGRAD_4 | 1u << CUDNN_NOTE_WINOGRAD_6 | 1u << CUDNN_NOTE_WINOGRAD_13;
+    if (p->dtype == BRAID_DTYPE_F32) numbers |= 1u << CUDNN_NOTE_TENSOR_CORE; /* TF32 */
+    const unsigned behaviors = operations == 1 ? 1u << CUDNN_BEHAVIOR_RUNTIME_COMPILATION : 0;
+    cudnn_descriptor engine = NULL;
+    int64_t count = 0;
+    int permitted = 0;
+    if (cudnn()->make(CUDNN_ENGINE, &engine) != CUDNN_SUCCESS) return 0;
+    if (cudnn()->get(config, CUDNN_CONFIG_ENGINE, CUDNN_TYPE_DESCRIPTOR, 1, &count, &engine) == CUDNN_SUCCESS) {
+        permitted = !has_note(engine, CUDNN_ENGINE_NUMERICAL_NOTES, CUDNN_TYPE_NUMERICAL_NOTE, numbers) &&
+                    !has_note(engine, CUDNN_ENGINE_BEHAVIOR_NOTES, CUDNN_TYPE_BEHAVIOR_NOTE, behaviors);
+    }
+    drop(engine);
+    return permitted;
+}
+
+/* The plan of a configuration; NULL where cuDNN cannot make it or it needs too much memory. */
+static cudnn_descriptor make_plan(cudnn_handle handle, cudnn_descriptor config, size_t *workspace_bytes) {
+    cudnn_descriptor plan = NULL;
+    int64_t bytes = 0, count = 0;
+    if (cudnn()->make(CUDNN_PLAN, &plan) != CUDNN_SUCCESS) return NULL;
+    cudnn_status status = cudnn()->set(plan, CUDNN_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+    if (!status) status = cudnn()->set(plan, CUDNN_PLAN_CONFIG, CUDNN_TYPE_DESCRIPTOR, 1, &config);
+    if (!status) status = cudnn()->finish(plan);
+    if (!status) status = cudnn()->get(plan, CUDNN_PLAN_WORKSPACE_BYTES, CUDNN_TYPE_INT64, 1, &count, &bytes);
+    if (!status && bytes >= 0 && (size_t)bytes <= MAX_WORKSPACE_BYTES) {
+        *workspace_bytes = (size_t)bytes;
+        return plan;
+    }
+    drop(plan);
+    return NULL;
+}
+
+/* Plans that can be chosen among. */
+typedef struct candidates {
+    int count;
+    cudnn_descriptor plan[MAX_TIMED];
+    size_t workspace_bytes[MAX_TIMED];
+} candidates;
+
+/* Adds the permitted configurations of one mode of the heuristics, best first. */
+static void add_candidates(const braid_problem *p, cudnn_handle handle, const unit *u, int mode, candidates *c) {
+    cudnn_descriptor heuristics = NULL, config[MAX_LISTED] = {NULL};
+    int64_t listed = 0;
+    cudnn_status status = cudnn()->make(CUDNN_HEURISTICS, &heuristics);
+    if (!status) status = cudnn()->set(heuristics, CUDNN_HEURISTICS_GRAPH, CUDNN_TYPE_DESCRIPTOR, 1, &u->graph);
+    if (!status) status = cudnn()->set(heuristics, CUDNN_HEURISTICS_MODE, CUDNN_TYPE_HEURISTICS_MODE, 1, &mode);
+    if (!status) status = cudnn()->finish(heuristics);
+    for (int j = 0; j < MAX_LISTED && !status; j++) status = cudnn()->make(CUDNN_CONFIG, &config[j]);
+    if (!status)
+        status = cudnn()->get(heuristics, CUDNN_HEURISTICS_RESULTS, CUDNN_TYPE_DESCRIPTOR, MAX_LISTED, &listed, config);
+    for (int64_t j = 0; j < listed && j < MAX_LISTED && !status && c->count < MAX_TIMED; j++) {
+        if (!is_permitted(config[j], p, u->call.operations)) continue;
+        c->plan[c->count] = make_plan(handle, config[j], &c->workspace_bytes[c->count]);
+        c->count += c->plan[c->count] != NULL;
+    }
+    for (int j = 0; j < MAX_LISTED; j++) drop(config[j]);
+    drop(heuristics);
+}
+
+/* ---- Launching ---------------------------------------------------------------------------------- */
+
+/* Binds the operands of stream i, unless they are still bound. */
+static cudnn_status bind(const unit *u, const buffers *b, int i, pack *k) {
+    int64_t ids[CUDNN_MAX_OPERANDS];
+    void *pointer[CUDNN_MAX_OPERANDS] = {NULL};
+    for (int j = 0; j < u->call.operands; j++) {
+        ids[j] = j + 1;
+        pointer[j] = b->plane[u->call.slot[j]][i];
+    }
+    if (k->descriptor && memcmp(pointer, k->pointer, sizeof pointer) == 0 && k->workspace == b->workspace)
+        return CUDNN_SUCCESS;
+    drop(k->descriptor);
+    *k = (pack){.workspace = b->workspace};
+    memcpy(k->pointer, pointer, sizeof pointer);
+    cudnn_status status = cudnn()->make(CUDNN_PACK, &k->descriptor);
+    if (!status) status = cudnn()->set(k->descriptor, CUDNN_PACK_IDS, CUDNN_TYPE_INT64, u->call.operands, ids);
+    if (!status)
+        status = cudnn()->set(k->descriptor, CUDNN_PACK_POINTERS, CUDNN_TYPE_POINTER, u->call.operands, pointer);
+    if (!status) status = cudnn()->set(k->descriptor, CUDNN_PACK_WORKSPACE, CUDNN_TYPE_POINTER, 1, &k->workspace);
+    if (!status) status = cudnn()->finish(k->descriptor);
+    if (status) {
+        drop(k->descriptor);
+        k->descriptor = NULL;
+    }
+    return status;
+}
+
+static braid_status run_stream(device *d, const unit *u, cudnn_descriptor plan, const buffers *b, int i, pack *k) {
+    void *handle = NULL, *queue = NULL;
+    TRY(cuda_vendor_enter(d, CUDA_CUDNN, &handle, &queue));
+    cudnn_status status = bind(u, b, i, k);
+    if (!status) status = cudnn()->execute(handle, plan, k->descriptor);
+    return cuda_vendor_leave(d, status ? cudnn_failed(status, "a call failed") : BRAID_OK);
+}
+
+braid_status cudnn_layer_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    cudnn_layer *layer = state;
+    for (int i = 0; i < p->streams; i++) {
+        const unit *u = &layer->unit[layer->unit_of[i]];
+        TRY(run_stream(d, u, u->plan, b, i, &layer->pack[i]));
+    }
+    return BRAID_OK;
+}
+
+/* ---- Choosing ----------------------------------------------------------------------------------- */
+
+/* Launches of one candidate on memory of its own. */
+typedef struct trial {
+    device *d;
+    const unit *u;
+    cudnn_descriptor plan;
+    buffers memory;
+    pack pack;
+    int stream;
+} trial;
+
+static braid_status try_once(void *context, int iteration) {
+    trial *t = context;
+    (void)iteration;
+    return run_stream(t->d, t->u, t->plan, &t->memory, t->stream, &t->pack);
+}
+
+/* Seconds of one launch; 0 where it fails. */
+static double time_candidate(trial *t, cudnn_descriptor plan) {
+    double once = 0, more = 0;
+    t->plan = plan;
+    if (try_once(t, 0) != BRAID_OK || t->d->backend->time(t->d, try_once, t, 1, &once) != BRAID_OK) return 0;
+    int launches = once * MAX_LAUNCHES < ENOUGH_SECONDS ? MAX_LAUNCHES : (int)(ENOUGH_SECONDS / once);
+    if (launches < 1 || t->d->backend->time(t->d, try_once, t, launches, &more) != BRAID_OK) return once;
+    return more / launches;
+}
+
+static void free_trial(trial *t) {
+    for (int j = 0; j < t->u->call.operands; j++)
+        t->d->backend->free(t->d, t->memory.plane[t->u->call.slot[j]][t->stream]);
+    t->d->backend->free(t->d, t->memory.workspace);
+    drop(t->pack.descriptor);
+}
+
+/* Memory for every operand of stream i and the largest workspace. */
+static braid_status make_trial(const braid_problem *p, const candidates *c, trial *t) {
+    size_t workspace_bytes = 0;
+    for (int j = 0; j < c->count; j++) {
+        if (c->workspace_bytes[j] > workspace_bytes) workspace_bytes = c->workspace_bytes[j];
+    }
+    for (int j = 0; j < t->u->call.operands; j++) {
+        plane_shape shape;
+        size_t bytes = 0;
+        const int slot = t->u->call.slot[j];
+        op_of(p)->shape(p, slot, t->stream, &shape);
+        TRY(size_tensor(shape.dims, shape.rank, shape.pitch, shape.dtype, "an operand", &bytes));
+        TRY(t->d->backend->alloc(t->d, bytes, &t->memory.plane[slot][t->stream]));
+        TRY(t->d->backend->zero(t->d, t->memory.plane[slot][t->stream], bytes));
+    }
+    return t->d->backend->alloc(t->d, workspace_bytes, &t->memory.workspace);
+}
+
+/* The index of the fastest candidate. Where there is no room to try them, the one that cuDNN prefers. */
+static int fastest(const braid_problem *p, device *d, const unit *u, int i, const candidates *c) {
+    trial t = {.d = d, .u = u, .stream = i};
+    double best = 0;
+    int chosen = 0;
+    if (c->count == 1) return 0;
+    if (make_trial(p, c, &t) == BRAID_OK) {
+        for (int j = 0; j < c->count; j++) {
+            double seconds = time_candidate(&t, c->plan[j]);
+            if (seconds <= 0 || (best > 0 && seconds >= best)) continue;
+            best = seconds;
+            chosen = j;
+        }
+    }
+    free_trial(&t);
+    log_write(LOG_CHOOSE, "cudnn: stream %d: engine %d of %d, %.1f us", i, chosen + 1, c->count, best * 1e6);
+    return chosen;
+}
+
+static braid_status make_unit(const braid_problem *p, device *d, cudnn_describe describe, int i, unit *u) {
+    void *handle = NULL, *queue = NULL;
+    candidates c = {0};
+    TRY(cuda_vendor_enter(d, CUDA_CUDNN, &handle, &queue));
+    describe(p, i, &u->call);
+    u->graph = make_graph(&u->call, handle);
+    if (u->call.status == CUDNN_SUCCESS) add_candidates(p, handle, u, CUDNN_HEURISTICS_A, &c);
+    if (u->call.status == CUDNN_SUCCESS && c.count == 0) add_candidates(p, handle, u, CUDNN_HEURISTICS_FALLBACK, &c);
+    TRY(cuda_vendor_leave(d, BRAID_OK));
+    if (u->call.status) return cudnn_failed(u->call.status, "the graph could not be made");
+    if (c.count == 0) return cudnn_failed(CUDNN_NOT_SUPPORTED, "no engine with repeatable f32 sums for this problem");
+    const int chosen = fastest(p, d, u, i, &c);
+    for (int j = 0; j < c.count; j++) {
+        if (j != chosen) drop(c.plan[j]);
+    }
+    u->plan = c.plan[chosen];
+    u->workspace_bytes = c.workspace_bytes[chosen];
+    return BRAID_OK;
+}
+
+/* The first stream with the shape of stream i. */
+static int same_shape(const braid_problem *p, int i) {
+    int j = 0;
+    while (p->in_channels[j] != p->in_channels[i] || p->out_channels[j] != p->out_channels[i] ||
+           p->in_pitch[j] != p->in_pitch[i] || p->out_pitch[j] != p->out_pitch[i])
+        j++;
+    return j;
+}
+
+braid_status cudnn_layer_create(const braid_problem *p, device *d, cudnn_describe describe, void **state,
+                                size_t *workspace_bytes) {
+    void *memory = NULL;
+    braid_status status = BRAID_OK;
+    *state = NULL;
+    *workspace_bytes = 0;
+    TRY(memory_calloc(1, sizeof(cudnn_layer), "a cuDNN layer", &memory));
+    cudnn_layer *layer = memory;
+    for (int i = 0; i < p->streams && !status; i++) {
+        const int first = same_shape(p, i);
+        layer->unit_of[i] = first < i ? layer->unit_of[first] : layer->units++;
+        if (first < i) continue;
+        unit *u = &layer->unit[layer->unit_of[i]];
+        status = make_unit(p, d, describe, i, u);
+        if (u->workspace_bytes > *workspace_bytes) *workspace_bytes = u->workspace_bytes;
+    }
+    if (status)
+        cudnn_layer_destroy(d, layer);
+    else
+        *state = layer;
+    return status;
+}
+
+void cudnn_layer_destroy(device *d, void *state) {
+    cudnn_layer *layer = state;
+    (void)d;
+    if (!layer) return;
+    for (int i = 0; i < BRAID_MAX_PLANES; i++) drop(layer->pack[i].descriptor);
+    for (int i = 0; i < layer->units; i++) {
+        unit *u = &layer->unit[i];
+        drop(u->plan);
+        for (int j = u->call.descriptors - 1; j >= 0; j--) drop(u->call.descriptor[j]);
+    }
+    memory_free(layer);
+}

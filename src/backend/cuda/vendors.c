@@ -1,0 +1,89 @@
+/*
+ * The vendor libraries of a CUDA device: their handles, made when first asked for and closed with the
+ * device, and what doctor and wisdom say of them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/cuda/cublaslt.h"
+#include "backend/cuda/cudnn.h"
+#include "backend/cuda/device.h"
+#include "core/log.h"
+
+static const vendor_library *library_of(cuda_vendor vendor) {
+    return vendor == CUDA_CUDNN ? cudnn_library() : cublaslt_library();
+}
+
+/* With the context current. Returns the library's status, 0 for success. */
+static int make_handle(cuda_device *d, cuda_vendor vendor, void **out) {
+    if (vendor == CUDA_CUBLASLT) return cublaslt()->create(out);
+    int status = cudnn()->create(out);
+    return status ? status : cudnn()->set_queue(*out, d->queue);
+}
+
+static void open_vendor(cuda_device *d, cuda_vendor vendor) {
+    vendor_handle *v = &d->vendors[vendor];
+    const vendor_library *library = library_of(vendor);
+    v->is_tried = 1;
+    if (library->reason) {
+        (void)snprintf(v->reason, sizeof v->reason, "%s", library->reason);
+        return;
+    }
+    if (cuda_enter(d) != BRAID_OK) {
+        (void)snprintf(v->reason, sizeof v->reason, "%s", d->fault);
+        return;
+    }
+    int status = make_handle(d, vendor, &v->handle);
+    (void)cuda_leave(d, BRAID_OK);
+    if (status == 0) {
+        log_write(LOG_DEVICE, "%s: opened %s %s, %s", d->head.name, library->name, library->version, library->file);
+        return;
+    }
+    v->handle = NULL;
+    (void)snprintf(v->reason, sizeof v->reason, "%s %s does not start on this GPU and driver (status %d)",
+                   library->name, library->version, status);
+}
+
+const char *cuda_vendor_refuses(const device *head, cuda_vendor vendor) {
+    cuda_device *d = cuda_device_of((device *)(uintptr_t)head);
+    vendor_handle *v = &d->vendors[vendor];
+    if (!v->is_tried) open_vendor(d, vendor);
+    return v->handle ? NULL : v->reason;
+}
+
+braid_status cuda_vendor_enter(device *head, cuda_vendor vendor, void **handle, void **queue) {
+    cuda_device *d = cuda_device_of(head);
+    const char *reason = cuda_vendor_refuses(head, vendor);
+    if (reason) return fail(BRAID_ERROR_DEVICE, "%s: %s", head->name, reason);
+    *handle = d->vendors[vendor].handle;
+    *queue = d->queue;
+    return cuda_enter(d);
+}
+
+braid_status cuda_vendor_leave(device *head, braid_status status) { return cuda_leave(cuda_device_of(head), status); }
+
+void vendors_close(cuda_device *d) {
+    if (d->vendors[CUDA_CUDNN].handle) (void)cudnn()->destroy(d->vendors[CUDA_CUDNN].handle);
+    if (d->vendors[CUDA_CUBLASLT].handle) (void)cublaslt()->destroy(d->vendors[CUDA_CUBLASLT].handle);
+}
+
+void vendors_identity(char *text, size_t bytes) {
+    for (int i = 0; i < CUDA_VENDORS; i++) {
+        const vendor_library *library = library_of((cuda_vendor)i);
+        size_t used = strlen(text);
+        (void)snprintf(text + used, bytes - used, ", %s %s", library->name,
+                       library->reason ? "none" : library->version);
+    }
+}
+
+void vendors_describe(device *head, braid_row_function row, void *user) {
+    char text[400];
+    for (int i = 0; i < CUDA_VENDORS; i++) {
+        const vendor_library *library = library_of((cuda_vendor)i);
+        const char *reason = cuda_vendor_refuses(head, (cuda_vendor)i);
+        (void)snprintf(text, sizeof text, "%s, %s", library->version, library->file ? library->file : "");
+        row(user, "vendor", library->name, reason ? "not used" : text, reason);
+    }
+}
