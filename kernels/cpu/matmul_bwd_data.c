@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cpu/matmul_linear.h"
+#include "kernels/matmul_linear.h"
 
 extern const kernel_functions linear_fwd_bf16__cpu_dot_avx512_bf16, linear_fwd_f32__cpu_dot_avx512,
     linear_fwd_f32__cpu_dot_avx2, linear_fwd_f32__cpu_dot_portable, linear_bwd_data_bf16__cpu_igemm_amx_bf16,

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cpu/matmul_linear.h"
+#include "kernels/matmul_linear.h"
 
 extern const kernel_functions linear_bwd_weight_bf16__cpu_outer_amx_bf16, linear_bwd_weight_bf16__cpu_outer_avx512_bf16,
     linear_bwd_weight__cpu_outer_avx512, linear_bwd_weight__cpu_outer_avx2, linear_bwd_weight__cpu_outer_portable,

@@ -20,9 +20,12 @@ static void describe(const braid_problem *p, int i, cudnn_call *call) {
     cudnn_operate(call, operation);
 }
 
-static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
-    return cudnn_layer_create(p, d, describe, state, workspace_bytes);
-}
-
-const kernel_functions conv2d_bwd_data__cuda_cudnn = CONV2D_CUDNN_FUNCTIONS(create);
-const kernel_functions conv2d_bwd_data_f32__cuda_cudnn = CONV2D_CUDNN_FUNCTIONS(create);
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_1, describe, 0)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_2, describe, 1)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_3, describe, 2)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_4, describe, 3)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_5, describe, 4)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_6, describe, 5)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data_f32__cuda_cudnn_1, describe, 0)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data_f32__cuda_cudnn_2, describe, 1)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data_f32__cuda_cudnn_3, describe, 2)

@@ -6,16 +6,7 @@
  */
 #include "kernels/cuda/conv2d_cudnn.h"
 
-#include "backend/cuda/cuda.h"
-
 #define MAX_SIZE ((int64_t)INT32_MAX) /* elements of a plane: many engines count in 32 bits */
-
-static int is_dense(const int64_t *channels, const int64_t *pitch, int streams) {
-    for (int i = 0; i < streams; i++) {
-        if (pitch[i] != channels[i]) return 0;
-    }
-    return 1;
-}
 
 static const char *refuses_sizes(const braid_problem *p) {
     const double in_pixels = (double)p->batch * (double)p->size[0] * (double)p->size[1],
@@ -31,22 +22,17 @@ static const char *refuses_sizes(const braid_problem *p) {
     return NULL;
 }
 
-const char *conv2d_cudnn_supports(const braid_problem *p, const device *d) {
+const char *conv2d_cudnn_refuses(const braid_problem *p, const device *d, const cudnn_way *way) {
     const char *reason = cuda_vendor_refuses(d, CUDA_CUDNN);
     if (!reason && p->mask) reason = "cuDNN has no masks";
     if (!reason && p->padding_mode != BRAID_PADDING_ZEROS) reason = "cuDNN pads with zeros only";
     if (!reason && p->bias && p->pass == BRAID_PASS_BWD_WEIGHT) reason = "cuDNN's call has no gradient of the bias";
-    if (!reason && p->pass == BRAID_PASS_FWD && !is_dense(p->out_channels, p->out_pitch, p->streams))
+    if (!reason && p->pass == BRAID_PASS_FWD && !vendor_is_dense(p->out_channels, p->out_pitch, p->streams))
         reason = "cuDNN does not write the lanes between channels and pitch of y";
-    if (!reason && p->pass == BRAID_PASS_BWD_DATA && !is_dense(p->in_channels, p->in_pitch, p->streams))
+    if (!reason && p->pass == BRAID_PASS_BWD_DATA && !vendor_is_dense(p->in_channels, p->in_pitch, p->streams))
         reason = "cuDNN does not write the lanes between channels and pitch of dx";
-    return reason ? reason : refuses_sizes(p);
-}
-
-double conv2d_cudnn_cost(const braid_problem *p) {
-    const double flops_per_s = p->dtype == BRAID_DTYPE_F32 ? 3e13 : 3e14, bytes_per_s = 2.5e12, call_s = 5e-6;
-    double arithmetic = op_of(p)->flops(p) / flops_per_s, memory = op_bytes(p) / bytes_per_s;
-    return call_s * p->streams + (arithmetic > memory ? arithmetic : memory);
+    if (!reason) reason = refuses_sizes(p);
+    return reason ? reason : cudnn_layer_refuses(p, d, way);
 }
 
 cudnn_descriptor conv2d_cudnn_descriptor(const braid_problem *p, cudnn_call *call) {

@@ -9,10 +9,7 @@
 #include "kernels/cuda/cudnn_layer.h"
 
 /* Why cuDNN cannot do a convolution, in words; NULL: it can. */
-const char *conv2d_cudnn_supports(const braid_problem *p, const device *d);
-
-/* Predicted seconds, for problems with the fields of conv2d. */
-double conv2d_cudnn_cost(const braid_problem *p);
+const char *conv2d_cudnn_refuses(const braid_problem *p, const device *d, const cudnn_way *way);
 
 /* Stride, padding, dilation, f32 sums. */
 cudnn_descriptor conv2d_cudnn_descriptor(const braid_problem *p, cudnn_call *call);
@@ -29,11 +26,17 @@ cudnn_descriptor conv2d_cudnn_channels(const braid_problem *p, int i, int slot, 
 void conv2d_cudnn_forward(const braid_problem *p, cudnn_call *call, cudnn_descriptor x, cudnn_descriptor w,
                           cudnn_descriptor y);
 
-/* A kernel is listed twice: in f32 cuDNN works without tensor cores, and is held to the narrower bound. */
-#define CONV2D_CUDNN_FUNCTIONS(create_function)                                                  \
-    {                                                                                            \
-        .supports = conv2d_cudnn_supports, .cost = conv2d_cudnn_cost, .create = create_function, \
-        .launch = cudnn_layer_launch, .destroy = cudnn_layer_destroy                             \
-    }
+/* `const kernel_functions name`: what `describe` says, by the engine of a rank that counts from 0. In f32 cuDNN works
+ * without tensor cores, and its kernels are others in the list, held to the narrower bound. */
+#define CONV2D_CUDNN_KERNEL(name, describe, rank)                                                       \
+    static const cudnn_way name##_way = {describe, rank};                                               \
+    static const char *name##_supports(const braid_problem *p, const device *d) {                       \
+        return conv2d_cudnn_refuses(p, d, &name##_way);                                                 \
+    }                                                                                                   \
+    static braid_status name##_create(const braid_problem *p, device *d, void **state, size_t *bytes) { \
+        return cudnn_layer_create(p, d, &name##_way, state, bytes);                                     \
+    }                                                                                                   \
+    const kernel_functions name = {name##_supports, vendor_cost, name##_create, cudnn_layer_launch,     \
+                                   cudnn_layer_destroy};
 
 #endif

@@ -32,8 +32,5 @@ static void describe(const braid_problem *p, int i, cudnn_call *call) {
     if (acts) cudnn_pointwise(call, activation_mode(p->activation), added, NULL, y);
 }
 
-static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
-    return cudnn_layer_create(p, d, describe, state, workspace_bytes);
-}
-
-const kernel_functions conv2d_scale_bias_act__cuda_cudnn = CONV2D_CUDNN_FUNCTIONS(create);
+CONV2D_CUDNN_KERNEL(conv2d_scale_bias_act__cuda_cudnn_1, describe, 0)
+CONV2D_CUDNN_KERNEL(conv2d_scale_bias_act__cuda_cudnn_2, describe, 1)

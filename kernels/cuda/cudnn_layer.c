@@ -1,23 +1,19 @@
 /*
- * Graphs, the choice of an engine, and launches of cuDNN.
+ * Graphs, their engines, and launches of cuDNN.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cuda/cudnn_layer.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-#include "backend/cuda/cuda.h"
-#include "core/log.h"
 #include "core/memory.h"
-#include "core/sizes.h"
+#include "kernels/cuda/vendor.h"
 
 #define MAX_LISTED 16                           /* engine configurations asked for in one mode */
-#define MAX_TIMED 6                             /* of them that are made ready and timed */
 #define MAX_WORKSPACE_BYTES ((size_t)512 << 20) /* an engine that wants more is left out */
-#define ENOUGH_SECONDS 1e-3                     /* of timed launches of one engine */
-#define MAX_LAUNCHES 8
-#define TENSOR_ALIGNMENT 16 /* bytes; planes and weights start on multiples of it */
+#define TENSOR_ALIGNMENT 16                     /* bytes; planes and weights start on multiples of it */
 
 /* The plan of all streams of one shape. */
 typedef struct unit {
@@ -29,7 +25,7 @@ typedef struct unit {
 /* The pointers of one stream's last launch and the descriptor that holds them. */
 typedef struct pack {
     cudnn_descriptor descriptor;
-    void *pointer[CUDNN_MAX_OPERANDS];
+    void *pointer[VENDOR_MAX_OPERANDS];
     void *workspace;
 } pack;
 
@@ -166,15 +162,15 @@ static cudnn_descriptor make_plan(cudnn_handle handle, cudnn_descriptor config, 
     return NULL;
 }
 
-/* Plans that can be chosen among. */
-typedef struct candidates {
-    int count;
-    cudnn_descriptor plan[MAX_TIMED];
-    size_t workspace_bytes[MAX_TIMED];
-} candidates;
+/* The plan that is looked for: `rank` more are to be passed over. */
+typedef struct choice {
+    int rank;
+    cudnn_descriptor plan; /* NULL: not found so far */
+    size_t workspace_bytes;
+} choice;
 
-/* Adds the permitted configurations of one mode of the heuristics, best first. */
-static void add_candidates(const braid_problem *p, cudnn_handle handle, const unit *u, int mode, candidates *c) {
+/* Looks through the configurations of one mode of the heuristics, best first. */
+static void look_in_mode(const braid_problem *p, cudnn_handle handle, const unit *u, int mode, choice *c) {
     cudnn_descriptor heuristics = NULL, config[MAX_LISTED] = {NULL};
     int64_t listed = 0;
     cudnn_status status = cudnn()->make(CUDNN_HEURISTICS, &heuristics);
@@ -184,10 +180,13 @@ static void add_candidates(const braid_problem *p, cudnn_handle handle, const un
     for (int j = 0; j < MAX_LISTED && !status; j++) status = cudnn()->make(CUDNN_CONFIG, &config[j]);
     if (!status)
         status = cudnn()->get(heuristics, CUDNN_HEURISTICS_RESULTS, CUDNN_TYPE_DESCRIPTOR, MAX_LISTED, &listed, config);
-    for (int64_t j = 0; j < listed && j < MAX_LISTED && !status && c->count < MAX_TIMED; j++) {
+    for (int64_t j = 0; j < listed && j < MAX_LISTED && !status && !c->plan; j++) {
         if (!is_permitted(config[j], p, u->call.operations)) continue;
-        c->plan[c->count] = make_plan(handle, config[j], &c->workspace_bytes[c->count]);
-        c->count += c->plan[c->count] != NULL;
+        cudnn_descriptor plan = make_plan(handle, config[j], &c->workspace_bytes);
+        if (plan && c->rank-- == 0)
+            c->plan = plan;
+        else
+            drop(plan);
     }
     for (int j = 0; j < MAX_LISTED; j++) drop(config[j]);
     drop(heuristics);
@@ -197,8 +196,8 @@ static void add_candidates(const braid_problem *p, cudnn_handle handle, const un
 
 /* Binds the operands of stream i, unless they are still bound. */
 static cudnn_status bind(const unit *u, const buffers *b, int i, pack *k) {
-    int64_t ids[CUDNN_MAX_OPERANDS];
-    void *pointer[CUDNN_MAX_OPERANDS] = {NULL};
+    int64_t ids[VENDOR_MAX_OPERANDS];
+    void *pointer[VENDOR_MAX_OPERANDS] = {NULL};
     for (int j = 0; j < u->call.operands; j++) {
         ids[j] = j + 1;
         pointer[j] = b->plane[u->call.slot[j]][i];
@@ -221,11 +220,11 @@ static cudnn_status bind(const unit *u, const buffers *b, int i, pack *k) {
     return status;
 }
 
-static braid_status run_stream(device *d, const unit *u, cudnn_descriptor plan, const buffers *b, int i, pack *k) {
+static braid_status run_stream(device *d, const unit *u, const buffers *b, int i, pack *k) {
     void *handle = NULL, *queue = NULL;
     TRY(cuda_vendor_enter(d, CUDA_CUDNN, &handle, &queue));
     cudnn_status status = bind(u, b, i, k);
-    if (!status) status = cudnn()->execute(handle, plan, k->descriptor);
+    if (!status) status = cudnn()->execute(handle, u->plan, k->descriptor);
     return cuda_vendor_leave(d, status ? cudnn_failed(status, "a call failed") : BRAID_OK);
 }
 
@@ -233,133 +232,69 @@ braid_status cudnn_layer_launch(const braid_problem *p, device *d, void *state, 
     cudnn_layer *layer = state;
     for (int i = 0; i < p->streams; i++) {
         const unit *u = &layer->unit[layer->unit_of[i]];
-        TRY(run_stream(d, u, u->plan, b, i, &layer->pack[i]));
+        TRY(run_stream(d, u, b, i, &layer->pack[i]));
     }
     return BRAID_OK;
 }
 
-/* ---- Choosing ----------------------------------------------------------------------------------- */
+/* ---- The layer ---------------------------------------------------------------------------------- */
 
-/* Launches of one candidate on memory of its own. */
-typedef struct trial {
-    device *d;
-    const unit *u;
-    cudnn_descriptor plan;
-    buffers memory;
-    pack pack;
-    int stream;
-} trial;
-
-static braid_status try_once(void *context, int iteration) {
-    trial *t = context;
-    (void)iteration;
-    return run_stream(t->d, t->u, t->plan, &t->memory, t->stream, &t->pack);
+static void drop_unit(unit *u) {
+    drop(u->plan);
+    for (int j = u->call.descriptors - 1; j >= 0; j--) drop(u->call.descriptor[j]);
 }
 
-/* Seconds of one launch; 0 where it fails. */
-static double time_candidate(trial *t, cudnn_descriptor plan) {
-    double once = 0, more = 0;
-    t->plan = plan;
-    if (try_once(t, 0) != BRAID_OK || t->d->backend->time(t->d, try_once, t, 1, &once) != BRAID_OK) return 0;
-    int launches = once * MAX_LAUNCHES < ENOUGH_SECONDS ? MAX_LAUNCHES : (int)(ENOUGH_SECONDS / once);
-    if (launches < 1 || t->d->backend->time(t->d, try_once, t, launches, &more) != BRAID_OK) return once;
-    return more / launches;
-}
-
-static void free_trial(trial *t) {
-    for (int j = 0; j < t->u->call.operands; j++)
-        t->d->backend->free(t->d, t->memory.plane[t->u->call.slot[j]][t->stream]);
-    t->d->backend->free(t->d, t->memory.workspace);
-    drop(t->pack.descriptor);
-}
-
-/* Memory for every operand of stream i and the largest workspace. */
-static braid_status make_trial(const braid_problem *p, const candidates *c, trial *t) {
-    size_t workspace_bytes = 0;
-    for (int j = 0; j < c->count; j++) {
-        if (c->workspace_bytes[j] > workspace_bytes) workspace_bytes = c->workspace_bytes[j];
-    }
-    for (int j = 0; j < t->u->call.operands; j++) {
-        plane_shape shape;
-        size_t bytes = 0;
-        const int slot = t->u->call.slot[j];
-        op_of(p)->shape(p, slot, t->stream, &shape);
-        TRY(size_tensor(shape.dims, shape.rank, shape.pitch, shape.dtype, "an operand", &bytes));
-        TRY(t->d->backend->alloc(t->d, bytes, &t->memory.plane[slot][t->stream]));
-        TRY(t->d->backend->zero(t->d, t->memory.plane[slot][t->stream], bytes));
-    }
-    return t->d->backend->alloc(t->d, workspace_bytes, &t->memory.workspace);
-}
-
-/* The index of the fastest candidate. Where there is no room to try them, the one that cuDNN prefers. */
-static int fastest(const braid_problem *p, device *d, const unit *u, int i, const candidates *c) {
-    trial t = {.d = d, .u = u, .stream = i};
-    double best = 0;
-    int chosen = 0;
-    if (c->count == 1) return 0;
-    if (make_trial(p, c, &t) == BRAID_OK) {
-        for (int j = 0; j < c->count; j++) {
-            double seconds = time_candidate(&t, c->plan[j]);
-            if (seconds <= 0 || (best > 0 && seconds >= best)) continue;
-            best = seconds;
-            chosen = j;
-        }
-    }
-    free_trial(&t);
-    log_write(LOG_CHOOSE, "cudnn: stream %d: engine %d of %d, %.1f us", i, chosen + 1, c->count, best * 1e6);
-    return chosen;
-}
-
-static braid_status make_unit(const braid_problem *p, device *d, cudnn_describe describe, int i, unit *u) {
-    void *handle = NULL, *queue = NULL;
-    candidates c = {0};
-    TRY(cuda_vendor_enter(d, CUDA_CUDNN, &handle, &queue));
-    describe(p, i, &u->call);
+/* With the context current. What was made is destroyed by drop_unit also after a failure. */
+static cudnn_status make_unit(const braid_problem *p, cudnn_handle handle, const cudnn_way *way, int i, unit *u) {
+    choice c = {.rank = way->rank};
+    way->describe(p, i, &u->call);
     u->graph = make_graph(&u->call, handle);
-    if (u->call.status == CUDNN_SUCCESS) add_candidates(p, handle, u, CUDNN_HEURISTICS_A, &c);
-    if (u->call.status == CUDNN_SUCCESS && c.count == 0) add_candidates(p, handle, u, CUDNN_HEURISTICS_FALLBACK, &c);
-    TRY(cuda_vendor_leave(d, BRAID_OK));
-    if (u->call.status) return cudnn_failed(u->call.status, "the graph could not be made");
-    if (c.count == 0) return cudnn_failed(CUDNN_NOT_SUPPORTED, "no engine with repeatable f32 sums for this problem");
-    const int chosen = fastest(p, d, u, i, &c);
-    for (int j = 0; j < c.count; j++) {
-        if (j != chosen) drop(c.plan[j]);
+    if (u->call.status) return u->call.status;
+    look_in_mode(p, handle, u, CUDNN_HEURISTICS_A, &c);
+    if (!c.plan && c.rank == way->rank) look_in_mode(p, handle, u, CUDNN_HEURISTICS_FALLBACK, &c);
+    u->plan = c.plan;
+    u->workspace_bytes = c.workspace_bytes;
+    return c.plan ? CUDNN_SUCCESS : CUDNN_NOT_SUPPORTED;
+}
+
+const char *cudnn_layer_refuses(const braid_problem *p, const device *d, const cudnn_way *way) {
+    device *changed = (device *)(uintptr_t)d;
+    void *handle = NULL, *queue = NULL;
+    cudnn_status status = CUDNN_SUCCESS;
+    if (cuda_vendor_enter(changed, CUDA_CUDNN, &handle, &queue) != BRAID_OK) return "the device has failed";
+    for (int i = 0; i < p->streams && !status; i++) {
+        unit u = {.plan = NULL};
+        if (vendor_same_shape(p, i) == i) status = make_unit(p, handle, way, i, &u);
+        drop_unit(&u);
     }
-    u->plan = c.plan[chosen];
-    u->workspace_bytes = c.workspace_bytes[chosen];
-    return BRAID_OK;
+    if (cuda_vendor_leave(changed, BRAID_OK) != BRAID_OK) return "the device has failed";
+    return status ? "cuDNN has no further engine with repeatable f32 sums for this problem" : NULL;
 }
 
-/* The first stream with the shape of stream i. */
-static int same_shape(const braid_problem *p, int i) {
-    int j = 0;
-    while (p->in_channels[j] != p->in_channels[i] || p->out_channels[j] != p->out_channels[i] ||
-           p->in_pitch[j] != p->in_pitch[i] || p->out_pitch[j] != p->out_pitch[i])
-        j++;
-    return j;
-}
-
-braid_status cudnn_layer_create(const braid_problem *p, device *d, cudnn_describe describe, void **state,
+braid_status cudnn_layer_create(const braid_problem *p, device *d, const cudnn_way *way, void **state,
                                 size_t *workspace_bytes) {
-    void *memory = NULL;
-    braid_status status = BRAID_OK;
+    void *memory = NULL, *handle = NULL, *queue = NULL;
+    cudnn_status status = CUDNN_SUCCESS;
     *state = NULL;
     *workspace_bytes = 0;
     TRY(memory_calloc(1, sizeof(cudnn_layer), "a cuDNN layer", &memory));
     cudnn_layer *layer = memory;
-    for (int i = 0; i < p->streams && !status; i++) {
-        const int first = same_shape(p, i);
+    braid_status entered = cuda_vendor_enter(d, CUDA_CUDNN, &handle, &queue);
+    for (int i = 0; i < p->streams && !entered && !status; i++) {
+        const int first = vendor_same_shape(p, i);
         layer->unit_of[i] = first < i ? layer->unit_of[first] : layer->units++;
         if (first < i) continue;
         unit *u = &layer->unit[layer->unit_of[i]];
-        status = make_unit(p, d, describe, i, u);
+        status = make_unit(p, handle, way, i, u);
         if (u->workspace_bytes > *workspace_bytes) *workspace_bytes = u->workspace_bytes;
     }
-    if (status)
+    if (!entered) entered = cuda_vendor_leave(d, BRAID_OK);
+    if (entered || status) {
         cudnn_layer_destroy(d, layer);
-    else
-        *state = layer;
-    return status;
+        return entered ? entered : cudnn_failed(status, "the plan could not be made");
+    }
+    *state = layer;
+    return BRAID_OK;
 }
 
 void cudnn_layer_destroy(device *d, void *state) {
@@ -367,10 +302,6 @@ void cudnn_layer_destroy(device *d, void *state) {
     (void)d;
     if (!layer) return;
     for (int i = 0; i < BRAID_MAX_PLANES; i++) drop(layer->pack[i].descriptor);
-    for (int i = 0; i < layer->units; i++) {
-        unit *u = &layer->unit[i];
-        drop(u->plan);
-        for (int j = u->call.descriptors - 1; j >= 0; j--) drop(u->call.descriptor[j]);
-    }
+    for (int i = 0; i < layer->units; i++) drop_unit(&layer->unit[i]);
     memory_free(layer);
 }

@@ -3,8 +3,8 @@
  * of the same shape. (Groups of one call are a part of the channels, which have one stride, so that planes
  * that lie apart cannot be groups.) Activations and weights stay as they lie: NHWC and K,R,S,C are strides.
  *
- * A kernel describes the graph of one stream; creating the layer asks cuDNN's heuristics for engines,
- * leaves out those whose results are not repeatable or less exact than f32 sums, and times the first few.
+ * A kernel describes the graph of one stream. cuDNN's heuristics then list engines, best first; those whose results
+ * are not repeatable or less exact than f32 sums are left out, and the kernel takes one by its rank among the others.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,11 +12,10 @@
 #define BRAID_KERNELS_CUDA_CUDNN_LAYER_H
 
 #include "backend/cuda/cudnn.h"
-#include "kernels/kernel.h"
+#include "kernels/cuda/vendor.h"
 
 #define CUDNN_MAX_DESCRIPTORS 24
 #define CUDNN_MAX_OPERATIONS 6
-#define CUDNN_MAX_OPERANDS 6
 #define CUDNN_VIRTUAL (-1) /* in place of a slot: a tensor between two operations, kept in f32 and never stored */
 
 /* The graph of one stream, as far as it is described. After a failure every further call does nothing. */
@@ -25,11 +24,17 @@ typedef struct cudnn_call {
     int descriptors, operations, operands, virtuals;
     cudnn_descriptor descriptor[CUDNN_MAX_DESCRIPTORS]; /* all that were made */
     cudnn_descriptor operation[CUDNN_MAX_OPERATIONS];
-    int slot[CUDNN_MAX_OPERANDS]; /* of the op: tensor j + 1 of the graph */
+    int slot[VENDOR_MAX_OPERANDS]; /* of the op: tensor j + 1 of the graph */
 } cudnn_call;
 
 /* Fills in the call of stream i. */
 typedef void (*cudnn_describe)(const braid_problem *p, int i, cudnn_call *call);
+
+/* What a kernel computes, by which of the engines that may be used; 0 is the first. */
+typedef struct cudnn_way {
+    cudnn_describe describe;
+    int rank;
+} cudnn_way;
 
 /* A dtype in cuDNN's words. */
 int cudnn_dtype(braid_dtype dtype);
@@ -48,7 +53,10 @@ void cudnn_operate(cudnn_call *call, cudnn_descriptor operation);
 /* Appends y = mode(x, b); b is NULL for functions of one argument. */
 void cudnn_pointwise(cudnn_call *call, int mode, cudnn_descriptor x, cudnn_descriptor b, cudnn_descriptor y);
 
-braid_status cudnn_layer_create(const braid_problem *p, device *d, cudnn_describe describe, void **state,
+/* Why cuDNN has no such engine, in words; NULL: it has one. */
+const char *cudnn_layer_refuses(const braid_problem *p, const device *d, const cudnn_way *way);
+
+braid_status cudnn_layer_create(const braid_problem *p, device *d, const cudnn_way *way, void **state,
                                 size_t *workspace_bytes);
 braid_status cudnn_layer_launch(const braid_problem *p, device *d, void *state, const buffers *b);
 void cudnn_layer_destroy(device *d, void *state);

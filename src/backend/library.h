@@ -14,7 +14,7 @@
  * a soname for the loader to find. NULL where there is none. */
 void *library_open(const char *const *names);
 
-/* The same for a library of CUDA, which need not lie on the loader's path. After it come the folders of the CUDA toolkit
+/* The same for a library of CUDA, which need not lie on the loader's path. After that come the folders of the toolkit
  * ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda) and those that pip fills in the active Python: nvidia/<part>/lib under the
  * site-packages of $VIRTUAL_ENV, of $CONDA_PREFIX and of the first python3 on $PATH. */
 void *library_open_cuda(const char *const *names);

@@ -21,7 +21,7 @@
 #define DEFAULT_COUNT 2000
 #define DEFAULT_SEED 20261115
 #define MAX_FAILURES_SHOWN 40
-#define MAX_KERNELS 512
+#define MAX_KERNELS 1024
 #define MAX_FILLS 8
 #define UNEQUAL_SHARE 0.3 /* of the problems have several streams of unequal channels, at least */
 #define MASKED_SHARE 0.1

@@ -30,7 +30,7 @@ typedef struct staging {
 typedef struct vendor_handle {
     void *handle; /* NULL: not made, or it cannot be */
     int is_tried;
-    char reason[320]; /* why it cannot be used */
+    char reason[512]; /* why it cannot be used */
 } vendor_handle;
 
 typedef struct cuda_device {

@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef BRAID_KERNELS_CPU_MATMUL_LINEAR_H
-#define BRAID_KERNELS_CPU_MATMUL_LINEAR_H
+#ifndef BRAID_KERNELS_MATMUL_LINEAR_H
+#define BRAID_KERNELS_MATMUL_LINEAR_H
 
 #include "kernels/kernel.h"
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cpu/matmul_linear.h"
+#include "kernels/matmul_linear.h"
 
 #include <string.h>
 

@@ -1,0 +1,39 @@
+/*
+ * linear_act forward by cuBLASLt, bias and activation in the epilogue. Its GELU is the one by tanh, and
+ * writes u beside y where training needs it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/linear_cublaslt.h"
+
+_Static_assert((int)LINEAR_ACT_X == (int)LINEAR_X && (int)LINEAR_ACT_W == (int)LINEAR_W &&
+                   (int)LINEAR_ACT_BIAS == (int)LINEAR_BIAS && (int)LINEAR_ACT_Y == (int)LINEAR_Y,
+               "the slots of linear are the first ones of linear_act");
+
+static void describe(const braid_problem *p, int i, cublaslt_call *call) {
+    const int relu = p->activation == BRAID_ACTIVATION_RELU, keeps = !relu && p->phase == BRAID_PHASE_TRAIN;
+    call->left = linear_cublaslt_x(p, i);
+    call->right = linear_cublaslt_w(p, i);
+    call->right.transposed = 1;
+    call->out = linear_cublaslt_y(p, i);
+    call->bias_slot = LINEAR_ACT_BIAS;
+    call->aux_slot = LINEAR_ACT_U;
+    call->epilogue =
+        (relu ? LT_EPILOGUE_RELU : LT_EPILOGUE_GELU) | (p->bias ? LT_EPILOGUE_BIAS : 0) | (keeps ? LT_EPILOGUE_AUX : 0);
+}
+
+static const cublaslt_way way = {describe, 0};
+
+static const char *supports(const braid_problem *p, const device *d) {
+    if (p->activation == BRAID_ACTIVATION_GELU) return "cuBLASLt's GELU is the one by tanh";
+    return linear_cublaslt_refuses(p, d, &way);
+}
+
+static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    return cublaslt_layer_create(p, d, &way, state, workspace_bytes);
+}
+
+const kernel_functions linear_act_fwd__cuda_cublaslt_1 = {supports, vendor_cost, create, cublaslt_layer_launch,
+                                                          cublaslt_layer_destroy};
+const kernel_functions linear_act_fwd_f32__cuda_cublaslt_1 = {supports, vendor_cost, create, cublaslt_layer_launch,
+                                                              cublaslt_layer_destroy};
