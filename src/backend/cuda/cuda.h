@@ -1,8 +1,6 @@
 /*
- * What CUDA kernels' launchers may ask of the runtime: to run a function of an embedded image, and the tensor maps
- * by which the copy engine of sm_90 finds its boxes.
- * What CUDA kernels' launchers may ask of the runtime: to run a function of an embedded image, or to let a vendor
- * library queue its own.
+ * What CUDA kernels' launchers may ask of the runtime: to run a function of an embedded image, the tensor maps by
+ * which the copy engine of sm_90 finds its boxes, or to let a vendor library queue kernels of its own.
  *
  * SPDX-License-Identifier: MIT
  */
