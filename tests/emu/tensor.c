@@ -79,7 +79,8 @@ static const char *refuses_shape(const cuda_tensor *of) {
 static const char *refuses_box(const cuda_tensor *of, int64_t element_bytes) {
     int64_t row = of->box[0] * element_bytes;
     for (int i = 0; i < (of->is_im2col ? 2 : of->rank); i++) {
-        if (of->box[i] < 1 || of->box[i] > (of->is_im2col && i == 1 ? 1024 : 256)) return "box";
+        int64_t step = of->step[i] && !of->is_im2col ? of->step[i] : 1;
+        if (of->box[i] < 1 || (of->box[i] - 1) * step >= (of->is_im2col && i == 1 ? 1024 : 256)) return "box";
     }
     if (row % 16) return "box";
     if (of->swizzle != 0 && of->swizzle != 32 && of->swizzle != 64 && of->swizzle != 128) return "swizzle";

@@ -37,8 +37,8 @@ typedef struct cuda_tensor {
     int rank;         /* 2 to 5 */
     int64_t size[5];  /* elements; what lies beyond reads as zero and is not written */
     int64_t pitch[4]; /* bytes between neighbours along dimension 1, 2, ...: multiples of 16 */
-    int box[5];       /* elements along each dimension, at most 256; of an im2col map channels and pixels */
-    int step[5];      /* every how many elements the box takes one, up to 8; 0: all */
+    int box[5];       /* elements that a copy takes along each dimension; of an im2col map channels and pixels */
+    int step[5];      /* it takes every so-many-th, up to 8, from at most 256 side by side; 0: every one */
     int swizzle;      /* 0, 32, 64 or 128 bytes, and then box[0] fills them */
     /* An im2col map, of [n][h][w][c]: a copy goes on pixel by pixel, from lower to size - 1 + upper along the width
      * and the height, then to the next sample. */

@@ -20,6 +20,12 @@ static int type_number(braid_dtype dtype) {
     }
 }
 
+/* What the L2 cache reads at once: 256 bytes only where the rows of a box touch, else half would be of no use. */
+static int promotion_number(const cuda_tensor *of) {
+    int row_bytes = of->box[0] * (of->dtype == BRAID_DTYPE_F32 ? 4 : 2);
+    return of->pitch[0] > row_bytes && row_bytes < 256 ? CU_TENSOR_PROMOTE_128 : CU_TENSOR_PROMOTE_256;
+}
+
 static int swizzle_number(int bytes) {
     switch (bytes) {
         case 32: return CU_TENSOR_SWIZZLE_32;
@@ -40,17 +46,20 @@ braid_status cuda_tensor_map_make(cuda_tensor_map *to, device *head, const cuda_
         size[i] = (unsigned long long)of->size[i];
         box[i] = (unsigned)of->box[i];
         step[i] = of->step[i] ? (unsigned)of->step[i] : 1;
+        if (!of->is_im2col) box[i] = (box[i] - 1) * step[i] + 1; /* the driver counts what lies between, too */
         if (i > 0) pitch[i - 1] = (unsigned long long)of->pitch[i - 1];
     }
     void *memory = (void *)(uintptr_t)of->memory;
     int type = type_number(of->dtype), swizzle = swizzle_number(of->swizzle);
+    int promotion = promotion_number(of);
+    TRY(cuda_enter(d));
     cu_result result =
-        of->is_im2col
-            ? d->driver->tensor_map_im2col(to, type, (unsigned)of->rank, memory, size, pitch, of->lower, of->upper,
-                                           box[0], box[1], step, CU_TENSOR_NO_INTERLEAVE, swizzle,
-                                           CU_TENSOR_PROMOTE_256, CU_TENSOR_ZERO_FILL)
-            : d->driver->tensor_map_tiled(to, type, (unsigned)of->rank, memory, size, pitch, box, step,
-                                          CU_TENSOR_NO_INTERLEAVE, swizzle, CU_TENSOR_PROMOTE_256, CU_TENSOR_ZERO_FILL);
+        of->is_im2col ? d->driver->tensor_map_im2col(to, type, (unsigned)of->rank, memory, size, pitch, of->lower,
+                                                     of->upper, box[0], box[1], step, CU_TENSOR_NO_INTERLEAVE, swizzle,
+                                                     promotion, CU_TENSOR_ZERO_FILL)
+                      : d->driver->tensor_map_tiled(to, type, (unsigned)of->rank, memory, size, pitch, box, step,
+                                                    CU_TENSOR_NO_INTERLEAVE, swizzle, promotion, CU_TENSOR_ZERO_FILL);
+    TRY(cuda_leave(d, BRAID_OK));
     if (result == CU_SUCCESS) return BRAID_OK;
     return fail(BRAID_ERROR_ARGUMENT, "%s: expected a tensor that the copy engine can describe, got %s", head->name,
                 driver_error_text(d->driver, result, text, sizeof text));
