@@ -46,12 +46,13 @@ static int64_t leading_number(const line *l, size_t *used) {
 
 /* ---- Labels ------------------------------------------------------------------------------- */
 
+/* Where the classes are not known (0 of them), any number is one; that they are not is a problem of its own. */
 static braid_status read_label(const line *l, int64_t number, int classes, const char *path, problems *found,
                                int32_t *label) {
     size_t used;
     int64_t value = leading_number(l, &used);
     *label = value >= 0 && value < classes && used == l->bytes ? (int32_t)value : -1;
-    if (*label >= 0) return BRAID_OK;
+    if (*label >= 0 || (classes == 0 && value >= 0 && used == l->bytes)) return BRAID_OK;
     return problems_add(found, path, "line %lld: expected a class from 0 to %d, got \"%.*s\"", (long long)number,
                         classes - 1, (int)(l->bytes < 40 ? l->bytes : 40), l->text);
 }
@@ -77,12 +78,22 @@ void class_names_free(char **names, int count) {
     memory_free(names);
 }
 
+/* A name comes to the terminal as it is. */
+static int has_control_characters(const line *l) {
+    for (size_t j = 0; j < l->bytes; j++)
+        if ((unsigned char)l->text[j] < ' ' || l->text[j] == 0x7f) return 1;
+    return 0;
+}
+
 static braid_status read_name(const line *l, int64_t number, char **name) {
     size_t used;
     void *memory;
     if (leading_number(l, &used) != number || used + 1 >= l->bytes || l->text[used] != ':')
         return fail(BRAID_ERROR_DATA, "line %lld: expected \"%lld: name\", got \"%.*s\"", (long long)number + 1,
                     (long long)number, (int)(l->bytes < 40 ? l->bytes : 40), l->text);
+    if (has_control_characters(l))
+        return fail(BRAID_ERROR_DATA, "line %lld: expected a name without control characters, got some",
+                    (long long)number + 1);
     used++;
     while (used < l->bytes && l->text[used] == ' ') used++;
     TRY(memory_alloc(l->bytes - used + 1, 1, "the name of a class", &memory));
