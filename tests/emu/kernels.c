@@ -107,6 +107,15 @@ static const char *const chosen[] = {
     "conv2d_bwd_data:f16:n1:b2:hw3x2:c70:k5:rs5x3:pad3x2:mode=circular",
     "conv2d_bwd_weight:f32:n2:b4:hw9x8:c70,3:k66,65:rs3x3:pad1:bias1:mask1",
     "conv2d_bwd_weight:f32:n2:b0:hw9x9:c4,2:k5,6:rs3x3:pad1:bias1",
+    "conv2d_bwd_weight:bf16:n2:b5:hw13x17:c72,8:k64,136:rs3x3:pad1:mask1",
+    "conv2d_bwd_weight:f16:n1:b2:hw11x34:c64:k136:rs3x3:st2:pad1",
+    "conv2d_bwd_weight:bf16:n1:b2:hw13x9:c13:k20:rs7x5:st2x3:pad3:mask1:cp16:kp24",
+    "conv2d_bwd_weight:f16:n2:b2:hw2x300:c40,5:k24,3:rs3x3:pad1:cp48,8:kp24,8",
+    "conv2d_bwd_weight:bf16:n1:b40:hw1x1:c8:k8:rs3x3:pad1:mask1",
+    "conv2d_bwd_weight:f16:n2:b3:hw9x21:c200,8:k64,72:rs1x1:st2:mask1",
+    "conv2d_bwd_weight:f16:n2:b2:hw7x9:c16,24:k8,16:rs2x3:dil3x2:pad=same",
+    "conv2d_bwd_weight:f16:n1:b2:hw12x136:c64:k64:rs3x3:pad1",
+    "conv2d_bwd_weight:bf16:n1:b2:hw7x68:c128:k72:rs3x3:pad1:mask1",
     "linear_fwd:f32:n2:b70:c200,3:k130,65:bias1:mask1",
     "linear_bwd_data:f32:n2:b70:c130,65:k200,3:mask1",
     "linear_bwd_weight:f32:n2:b700:c70,3:k66,65:bias1:mask1",
@@ -167,8 +176,8 @@ static const char *const chosen[] = {
     "normalize:f16:n2:b2:hw5x7:c3,1:cp8,8",
 };
 
-static int run_chosen(const kernel *k, device *d, tally *t) {
-    for (size_t i = 0; i < sizeof chosen / sizeof chosen[0]; i++) {
+static int run_chosen(const kernel *k, device *d, const options *o, tally *t) {
+    for (size_t i = 0; i < sizeof chosen / sizeof chosen[0] && !(o->caught && t->failed); i++) {
         braid_problem p;
         if (braid_problem_parse(chosen[i], &p) != BRAID_OK) return 0;
         if (p.op == k->op && p.pass == k->pass && !run_problem(k, d, &p, i, t)) return 0;
@@ -246,7 +255,7 @@ static int run_odd_addresses(const kernel *k, device *d, tally *t) {
 
 /* Stops at the first failure of a mutant. */
 static void run_kernel(const kernel *k, device *d, const options *o, tally *t) {
-    int checked = run_chosen(k, d, t) && (k->op != BRAID_OP_BN_STATS || run_large_mean(k, d, t));
+    int checked = run_chosen(k, d, o, t) && (k->op != BRAID_OP_BN_STATS || run_large_mean(k, d, t));
     if (k->op == BRAID_OP_ACT && k->pass == BRAID_PASS_FWD) checked = checked && run_odd_addresses(k, d, t);
     for (long i = 0; i < o->cases && checked && !(o->caught && t->failed); i++) {
         checked = run_drawn(k, d, o->seed + (unsigned long long)i, t);

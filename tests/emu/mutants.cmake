@@ -57,6 +57,29 @@ emu_mutant(conv2d_bwd_weight_early_sum conv2d_bwd_weight.cu conv2d_bwd_weight co
            "__syncthreads();\n        gemm_add" "gemm_add")
 emu_mutant(conv2d_bwd_weight_unwritten_bias conv2d_bwd_weight.cu conv2d_bwd_weight conv2d_bwd_weight__cuda_direct
            "at < columns" "at < length")
+emu_mutant(conv2d_bwd_weight_taps_wrong_tap conv2d_bwd_weight_taps_sm90a.cu conv2d_bwd_weight_taps_sm90a conv2d_bwd_weight__cuda_taps_wgmma
+           "column - 1, row - 1" "column, row - 1")
+emu_mutant(conv2d_bwd_weight_taps_wrong_row conv2d_bwd_weight_taps_sm90a.cu conv2d_bwd_weight_taps_sm90a conv2d_bwd_weight__cuda_taps_wgmma
+           "args.dy_bytes + warpgroup * args.x_pitch" "args.dy_bytes + (2 - warpgroup) * args.x_pitch")
+emu_mutant(conv2d_bwd_weight_taps_missing_arrival tile/weight_tiles.cuh conv2d_bwd_weight_taps_sm90a conv2d_bwd_weight__cuda_taps_wgmma
+           "wgmma_wait<1>();\n                if (arrives) barrier_arrive(stages.empty + at.previous * BARRIER_BYTES);"
+           "wgmma_wait<1>();")
+emu_mutant(conv2d_bwd_weight_taps_early_arrival tile/weight_tiles.cuh conv2d_bwd_weight_taps_sm90a conv2d_bwd_weight__cuda_taps_wgmma
+           "wgmma_wait<1>();\n" "\n")
+emu_mutant(conv2d_bwd_weight_taps_unwritten_tail tile/weight_tiles.cuh conv2d_bwd_weight_taps_sm90a conv2d_bwd_weight__cuda_taps_wgmma
+           "weight_clear(box, args.dy_box_bytes, args.dy_bytes)" "weight_clear(box, args.dy_box_bytes, args.dy_box_bytes)")
+emu_mutant(conv2d_bwd_weight_taps_blanked tile/weight_tiles.cuh conv2d_bwd_weight_taps_sm90a conv2d_bwd_weight__cuda_taps_wgmma
+           "at->blanked = mask_blanks(args.plane[at->plane].mask, at->sample)" "at->blanked = false")
+emu_mutant(conv2d_bwd_weight_boxes_wrong_tap conv2d_bwd_weight_boxes_sm90a.cu conv2d_bwd_weight_boxes_sm90a conv2d_bwd_weight__cuda_boxes_wgmma
+           "r * args.dilation[0]" "s * args.dilation[0]")
+emu_mutant(conv2d_bwd_weight_boxes_wrong_filters conv2d_bwd_weight_boxes_sm90a.cu conv2d_bwd_weight_boxes_sm90a conv2d_bwd_weight__cuda_boxes_wgmma
+           "filter + half * 64" "filter")
+emu_mutant(conv2d_bwd_weight_taps_short_row tile/weight_tiles.cuh conv2d_bwd_weight_taps_sm90a conv2d_bwd_weight__cuda_taps_wgmma
+           "unit.row + 1 < args.piece_rows ? args.steps : args.last_steps" "args.last_steps")
+emu_mutant(weight_tiles_sum_dropped_part weight_tiles_sum.cu weight_tiles_sum conv2d_bwd_weight__cuda_taps_wgmma
+           "parts = last + 1 - first" "parts = last - first")
+emu_mutant(weight_tiles_sum_missing_barrier weight_tiles_sum.cu weight_tiles_sum conv2d_bwd_weight__cuda_taps_wgmma
+           "shared[threadIdx.x] = sum;\n        __syncthreads();" "shared[threadIdx.x] = sum;")
 emu_mutant(linear_bwd_weight_dropped_part weight_sum.cu weight_sum linear_bwd_weight__cuda_direct
            "part < args.parts" "part + 1 < args.parts")
 emu_mutant(bn_stats_dropped_pixel tile/columns.cuh bn_stats bn_stats__cuda_direct
