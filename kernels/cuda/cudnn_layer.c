@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "core/memory.h"
 #include "kernels/cuda/vendor.h"
 
@@ -162,16 +165,9 @@ static cudnn_descriptor make_plan(cudnn_handle handle, cudnn_descriptor config, 
     return NULL;
 }
 
-/* The plan that is looked for: `rank` more are to be passed over. */
-typedef struct choice {
-    int rank;
-    cudnn_descriptor plan; /* NULL: not found so far */
-    size_t workspace_bytes;
-} choice;
-
-/* Looks through the configurations of one mode of the heuristics, best first. */
-static void look_in_mode(const braid_problem *p, cudnn_handle handle, const unit *u, int mode, choice *c) {
-    cudnn_descriptor heuristics = NULL, config[MAX_LISTED] = {NULL};
+/* The configurations of one mode of the heuristics, best first. All of the array are to be dropped. */
+static int list_configs(const unit *u, int mode, cudnn_descriptor config[MAX_LISTED]) {
+    cudnn_descriptor heuristics = NULL;
     int64_t listed = 0;
     cudnn_status status = cudnn()->make(CUDNN_HEURISTICS, &heuristics);
     if (!status) status = cudnn()->set(heuristics, CUDNN_HEURISTICS_GRAPH, CUDNN_TYPE_DESCRIPTOR, 1, &u->graph);
@@ -180,16 +176,59 @@ static void look_in_mode(const braid_problem *p, cudnn_handle handle, const unit
     for (int j = 0; j < MAX_LISTED && !status; j++) status = cudnn()->make(CUDNN_CONFIG, &config[j]);
     if (!status)
         status = cudnn()->get(heuristics, CUDNN_HEURISTICS_RESULTS, CUDNN_TYPE_DESCRIPTOR, MAX_LISTED, &listed, config);
-    for (int64_t j = 0; j < listed && j < MAX_LISTED && !status && !c->plan; j++) {
+    drop(heuristics);
+    return status ? 0 : listed < MAX_LISTED ? (int)listed : MAX_LISTED;
+}
+
+/* Which configurations of one shape may be used and can be made ready. Kept for the next call, since a race asks
+ * several times for the same problem. */
+typedef struct ranking {
+    uint64_t key; /* of problem, stream and device; 0: empty */
+    int mode;     /* of the heuristics */
+    int count;
+    int place[VENDOR_RANKS]; /* in its list */
+} ranking;
+
+static uint64_t ranking_key(const braid_problem *p, const device *d, int i) {
+    char text[BRAID_PROBLEM_TEXT];
+    const int numbers[] = {i, d->ordinal};
+    if (braid_problem_print(p, text, sizeof text) != BRAID_OK) return 0;
+    return XXH3_64bits_withSeed(numbers, sizeof numbers, XXH3_64bits(text, strlen(text)));
+}
+
+static void rank_mode(const braid_problem *p, cudnn_handle handle, const unit *u, ranking *r) {
+    cudnn_descriptor config[MAX_LISTED] = {NULL};
+    const int listed = list_configs(u, r->mode, config);
+    for (int j = 0; j < listed && r->count < VENDOR_RANKS; j++) {
+        size_t workspace_bytes = 0;
         if (!is_permitted(config[j], p, u->call.operations)) continue;
-        cudnn_descriptor plan = make_plan(handle, config[j], &c->workspace_bytes);
-        if (plan && c->rank-- == 0)
-            c->plan = plan;
-        else
-            drop(plan);
+        cudnn_descriptor plan = make_plan(handle, config[j], &workspace_bytes);
+        if (plan) r->place[r->count++] = j;
+        drop(plan);
     }
     for (int j = 0; j < MAX_LISTED; j++) drop(config[j]);
-    drop(heuristics);
+}
+
+static const ranking *find_ranking(const braid_problem *p, const device *d, cudnn_handle handle, const unit *u, int i) {
+    static _Thread_local ranking table[256];
+    const uint64_t key = ranking_key(p, d, i);
+    ranking *r = &table[key % (sizeof table / sizeof table[0])];
+    if (key && r->key == key) return r;
+    *r = (ranking){.key = key, .mode = CUDNN_HEURISTICS_A};
+    rank_mode(p, handle, u, r);
+    if (r->count > 0) return r;
+    r->mode = CUDNN_HEURISTICS_FALLBACK;
+    rank_mode(p, handle, u, r);
+    return r;
+}
+
+/* The plan of a rank; NULL where there is none. */
+static cudnn_descriptor make_ranked(cudnn_handle handle, const unit *u, const ranking *r, int rank, size_t *bytes) {
+    cudnn_descriptor config[MAX_LISTED] = {NULL}, plan = NULL;
+    const int listed = list_configs(u, r->mode, config);
+    if (rank < r->count && r->place[rank] < listed) plan = make_plan(handle, config[r->place[rank]], bytes);
+    for (int j = 0; j < MAX_LISTED; j++) drop(config[j]);
+    return plan;
 }
 
 /* ---- Launching ---------------------------------------------------------------------------------- */
@@ -244,31 +283,34 @@ static void drop_unit(unit *u) {
     for (int j = u->call.descriptors - 1; j >= 0; j--) drop(u->call.descriptor[j]);
 }
 
-/* With the context current. What was made is destroyed by drop_unit also after a failure. */
-static cudnn_status make_unit(const braid_problem *p, cudnn_handle handle, const cudnn_way *way, int i, unit *u) {
-    choice c = {.rank = way->rank};
+/* The graph of stream i, with the context current. It is destroyed by drop_unit also after a failure. */
+static cudnn_status describe_unit(const braid_problem *p, cudnn_handle handle, const cudnn_way *way, int i, unit *u) {
     way->describe(p, i, &u->call);
     u->graph = make_graph(&u->call, handle);
-    if (u->call.status) return u->call.status;
-    look_in_mode(p, handle, u, CUDNN_HEURISTICS_A, &c);
-    if (!c.plan && c.rank == way->rank) look_in_mode(p, handle, u, CUDNN_HEURISTICS_FALLBACK, &c);
-    u->plan = c.plan;
-    u->workspace_bytes = c.workspace_bytes;
-    return c.plan ? CUDNN_SUCCESS : CUDNN_NOT_SUPPORTED;
+    return u->call.status;
 }
 
 const char *cudnn_layer_refuses(const braid_problem *p, const device *d, const cudnn_way *way) {
     device *changed = (device *)(uintptr_t)d;
     void *handle = NULL, *queue = NULL;
-    cudnn_status status = CUDNN_SUCCESS;
+    int has_all = 1;
     if (cuda_vendor_enter(changed, CUDA_CUDNN, &handle, &queue) != BRAID_OK) return "the device has failed";
-    for (int i = 0; i < p->streams && !status; i++) {
+    for (int i = 0; i < p->streams && has_all; i++) {
         unit u = {.plan = NULL};
-        if (vendor_same_shape(p, i) == i) status = make_unit(p, handle, way, i, &u);
+        if (vendor_same_shape(p, i) < i) continue;
+        has_all = !describe_unit(p, handle, way, i, &u) && find_ranking(p, d, handle, &u, i)->count > way->rank;
         drop_unit(&u);
     }
     if (cuda_vendor_leave(changed, BRAID_OK) != BRAID_OK) return "the device has failed";
-    return status ? "cuDNN has no further engine with repeatable f32 sums for this problem" : NULL;
+    return has_all ? NULL : "cuDNN has no further engine with repeatable f32 sums for this problem";
+}
+
+static cudnn_status make_unit(const braid_problem *p, const device *d, cudnn_handle handle, const cudnn_way *way, int i,
+                              unit *u) {
+    cudnn_status status = describe_unit(p, handle, way, i, u);
+    if (status) return status;
+    u->plan = make_ranked(handle, u, find_ranking(p, d, handle, u, i), way->rank, &u->workspace_bytes);
+    return u->plan ? CUDNN_SUCCESS : CUDNN_NOT_SUPPORTED;
 }
 
 braid_status cudnn_layer_create(const braid_problem *p, device *d, const cudnn_way *way, void **state,
@@ -285,7 +327,7 @@ braid_status cudnn_layer_create(const braid_problem *p, device *d, const cudnn_w
         layer->unit_of[i] = first < i ? layer->unit_of[first] : layer->units++;
         if (first < i) continue;
         unit *u = &layer->unit[layer->unit_of[i]];
-        status = make_unit(p, handle, way, i, u);
+        status = make_unit(p, d, handle, way, i, u);
         if (u->workspace_bytes > *workspace_bytes) *workspace_bytes = u->workspace_bytes;
     }
     if (!entered) entered = cuda_vendor_leave(d, BRAID_OK);

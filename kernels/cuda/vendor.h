@@ -11,7 +11,7 @@
 #include "backend/cuda/cuda.h"
 #include "kernels/kernel.h"
 
-#define VENDOR_RANKS 6 /* ways that are looked at */
+#define VENDOR_RANKS 4 /* ways that are looked at */
 #define VENDOR_MAX_OPERANDS 6
 
 /* The first stream with the shape of stream i. */

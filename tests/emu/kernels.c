@@ -174,6 +174,9 @@ static const char *const chosen[] = {
     "fuse_bwd_weight:f16:n3:b300:c70,3,1:fuse=gated",
     "fuse_bwd_weight:f32:n2:b300:c7,3:fuse=weighted",
     "normalize:f16:n2:b2:hw5x7:c3,1:cp8,8",
+    "augment:f16:n2:b3:hw40x44:c3,1:phase=train:out36x40:cp8,8",
+    "augment:f32:n3:b2:hw19x21:c3,1,4:phase=train:out40x33:cp4,4,4",
+    "augment:f32:n2:b0:hw9x9:c3,1:phase=eval:out5x5",
 };
 
 static int run_chosen(const kernel *k, device *d, const options *o, tally *t) {

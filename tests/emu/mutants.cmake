@@ -182,3 +182,11 @@ emu_mutant(normalize_wrong_byte normalize.cu normalize normalize__cuda_direct
            "pixel * this->plane.channels + c" "pixel * this->plane.pitch + c")
 emu_mutant(act_fwd_odd_addresses tile/pixels.cuh act_fwd act_fwd__cuda_direct
            "args.map.vector[work.plane]" "args.map.vector[work.plane] || args.map.sample_pixels == 15")
+emu_mutant(augment_wrong_corner augment.cu augment augment__cuda_direct
+           "s.d.source.left + column" "column")
+emu_mutant(augment_unwritten_tail augment.cu augment augment__cuda_direct
+           "c < s.plane.pitch" "c < s.plane.channels")
+emu_mutant(augment_lost_part augment.cu augment augment__cuda_direct
+           "args.sums[s.image * args.parts + s.part] = mine" "args.sums[s.image * args.parts] = mine")
+emu_mutant(augment_other_noise augment.cu augment augment__cuda_direct
+           "numbers.index = 2 * (uint64_t)element" "numbers.index = (uint64_t)element")
