@@ -9,7 +9,7 @@
 #include "core/sizes.h"
 #include "kernels/cuda/conv2d_launch.h"
 #include "kernels/cuda/tile/shape.h"
-#include "kernels/cuda/weight_sum.h"
+#include "kernels/cuda/weight_sum_launch.h"
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
     struct conv2d_args args;
@@ -32,9 +32,7 @@ static const char *supports(const braid_problem *p, const device *d) {
 }
 
 static braid_status sum_parts(const struct conv2d_args *first, device *d, braid_dtype dtype) {
-    static const launch_names names = {"weight_sum_f32", "weight_sum_f16", "weight_sum_bf16"};
     struct weight_sum_args args;
-    int64_t blocks[BRAID_MAX_PLANES] = {0};
     memset(&args, 0, sizeof args);
     args.planes = first->planes;
     args.parts = first->parts;
@@ -49,16 +47,8 @@ static braid_status sum_parts(const struct conv2d_args *first, device *d, braid_
                                                   .partial = from->partial,
                                                   .elements = end - from->partial,
                                                   .columns = length + first->bias};
-        blocks[i] = launch_tiles(args.plane[i].elements, BLOCK_THREADS);
     }
-    if (!launch_schedule(args.first_block, blocks, args.planes))
-        return fail(BRAID_ERROR_ARGUMENT, "weight_sum: %s", launch_too_large);
-    return cuda_launch(d, &(cuda_call){.stem = "weight_sum",
-                                       .function = launch_name(&names, dtype),
-                                       .blocks = args.first_block[BRAID_MAX_PLANES],
-                                       .threads = BLOCK_THREADS,
-                                       .args = &args,
-                                       .args_bytes = sizeof args});
+    return weight_sum_launch(&args, d, dtype);
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {

@@ -23,11 +23,12 @@ struct weight_sum_args {
     struct weight_sum_plane plane[BRAID_MAX_PLANES];
     int32_t first_block[BRAID_MAX_PLANES + 1];
     int32_t planes, parts;
+    int32_t slices;         /* of the parts, which threads of a block add side by side: a power of 2 */
     const float *workspace; /* [part][part_elements] */
     int64_t part_elements;
 };
 
-#define WEIGHT_SUM_ARGS_BYTES 424
+#define WEIGHT_SUM_ARGS_BYTES 432
 
 #ifdef __cplusplus
 static_assert(sizeof(struct weight_sum_args) == WEIGHT_SUM_ARGS_BYTES, "kernel and launcher agree on weight_sum_args");

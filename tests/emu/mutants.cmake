@@ -81,7 +81,7 @@ emu_mutant(weight_tiles_sum_dropped_part weight_tiles_sum.cu weight_tiles_sum co
 emu_mutant(weight_tiles_sum_missing_barrier weight_tiles_sum.cu weight_tiles_sum conv2d_bwd_weight__cuda_taps_wgmma
            "shared[threadIdx.x] = sum;\n        __syncthreads();" "shared[threadIdx.x] = sum;")
 emu_mutant(linear_bwd_weight_dropped_part weight_sum.cu weight_sum linear_bwd_weight__cuda_direct
-           "part < args.parts" "part + 1 < args.parts")
+           "part < end" "part + 1 < end")
 emu_mutant(bn_stats_dropped_pixel tile/columns.cuh bn_stats bn_stats__cuda_direct
            "last < columns.pixels ? last : columns.pixels" "last < columns.pixels ? last : columns.pixels - 1")
 emu_mutant(bn_stats_missing_barrier tile/columns.cuh bn_stats bn_stats__cuda_direct
@@ -190,3 +190,23 @@ emu_mutant(augment_lost_part augment.cu augment augment__cuda_direct
            "args.sums[s.image * args.parts + s.part] = mine" "args.sums[s.image * args.parts] = mine")
 emu_mutant(augment_other_noise augment.cu augment augment__cuda_direct
            "numbers.index = 2 * (uint64_t)element" "numbers.index = (uint64_t)element")
+emu_mutant(integrate_fwd_mma_blanked tile/integrate.cuh integrate_fwd_mma integrate_fwd__cuda_mma
+           "c < source.channels && !mask_blanks(source.mask, place.sample)" "c < source.channels")
+emu_mutant(integrate_fwd_mma_missing_barrier tile/integrate_fwd.cuh integrate_fwd_mma integrate_fwd__cuda_mma
+           "panel_ready();\n                __syncthreads();" "panel_ready();")
+emu_mutant(integrate_fwd_mma_wrong_lane tile/quad.cuh integrate_fwd_mma integrate_fwd__cuda_mma
+           "upper ? word[j] : word[j + step]" "upper ? word[j + step] : word[j]")
+emu_mutant(integrate_fwd_wgmma_wrong_stage tile/integrate_fwd.cuh integrate_fwd_sm90a integrate_fwd__cuda_wgmma
+           "step % stages" "step % (stages - 2)")
+emu_mutant(integrate_bwd_data_mma_wrong_row tile/panel_mma.cuh integrate_bwd_data_mma integrate_bwd_data__cuda_mma
+           "panel_address(b, lane % 16, lane / 16)" "panel_address(b, lane % 8, lane / 16)")
+emu_mutant(integrate_bwd_data_wgmma_no_zeros tile/integrate_bwd_data.cuh integrate_bwd_data_sm90a
+           integrate_bwd_data__cuda_wgmma "column < args.stride[1] &&" "column < 1 &&")
+emu_mutant(integrate_bwd_data_wgmma_unwritten_tail tile/integrate_bwd_data.cuh integrate_bwd_data_sm90a
+           integrate_bwd_data__cuda_wgmma "c >= to.lanes" "c >= to.channels")
+emu_mutant(integrate_bwd_weight_mma_dropped_step tile/integrate_bwd_weight.cuh integrate_bwd_weight_mma
+           integrate_bwd_weight__cuda_mma "(end - pixel + 63) / 64" "(end - pixel) / 64")
+emu_mutant(integrate_bwd_weight_wgmma_wrong_panel tile/panel_wgmma.cuh integrate_bwd_weight_sm90a
+           integrate_bwd_weight__cuda_wgmma "turned_a ? 2048 : 32" "32")
+emu_mutant(integrate_bwd_weight_missing_barrier weight_sum.cu weight_sum integrate_bwd_weight__cuda_mma
+           "slices[threadIdx.x] = sum;\n        __syncthreads();" "slices[threadIdx.x] = sum;")

@@ -227,6 +227,8 @@ static braid_status cuda_synchronize(device *head) {
 
 static size_t cuda_cache_bytes(const device *head) { return ((const cuda_device *)(const void *)head)->cache_bytes; }
 
+int cuda_processors(const device *head) { return ((const cuda_device *)(const void *)head)->processors; }
+
 static size_t cuda_free_bytes(const device *head) {
     cuda_device *d = cuda_device_of((device *)(uintptr_t)head);
     size_t available = 0, total = 0;

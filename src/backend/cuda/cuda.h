@@ -62,4 +62,7 @@ const char *cuda_vendor_refuses(const device *d, cuda_vendor vendor);
 braid_status cuda_vendor_enter(device *d, cuda_vendor vendor, void **handle, void **queue);
 braid_status cuda_vendor_leave(device *d, braid_status status);
 
+/* Multiprocessors: blocks that go through their work in turns are as many as run side by side. */
+int cuda_processors(const device *d);
+
 #endif
