@@ -70,9 +70,9 @@ static braid_status sets_fill(const braid_problem *p, device *d, sets *s, uint64
     TRY(memory_alloc_device(s->layout.bytes, "operands of a race", &host));
     image_fill(p, &s->layout, IMAGE_REAL, seed, host);
     braid_status status = BRAID_OK;
-    for (int j = 0; j < s->count && status == BRAID_OK; j++) {
-        status = d->backend->upload(d, (char *)s->memory + (size_t)j * s->stride, host, s->layout.bytes);
-    }
+    if (s->count > 0) status = d->backend->upload(d, s->memory, host, s->layout.bytes);
+    for (int j = 1; j < s->count && status == BRAID_OK; j++)
+        status = d->backend->copy(d, (char *)s->memory + (size_t)j * s->stride, s->memory, s->layout.bytes);
     memory_free(host);
     return status;
 }

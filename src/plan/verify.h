@@ -26,6 +26,7 @@ typedef struct verifier {
     image layout;
     unsigned char *before, *after, *again; /* host blocks: as filled, after a launch, after a second one */
     void *on_device;                       /* the same block on the device */
+    void *fresh;                           /* and there as filled; NULL: `before` serves */
     truth_sample *samples;
     int64_t sample_count;
 } verifier;

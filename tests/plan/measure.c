@@ -116,6 +116,7 @@ static const backend fake_backend = {.name = "cpu",
                                      .free = fake_free,
                                      .upload = fake_copy,
                                      .download = fake_copy,
+                                     .copy = fake_copy,
                                      .time = fake_time,
                                      .cache_bytes = fake_cache_bytes,
                                      .free_bytes = fake_free_bytes};
