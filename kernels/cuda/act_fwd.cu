@@ -3,31 +3,33 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/tile/act.cuh"
 #include "kernels/cuda/tile/pixels.cuh"
 
-template <class number, int width> struct act_fwd : pixel_body<number, width> {
-    typedef pack<number, width> inputs;
-    using pixel_body<number, width>::pixel_body;
-    __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
-    __device__ __forceinline__ void make(const inputs &x, int64_t, int64_t c, int64_t at) const {
-        float value[width];
-        pack_open(value, x);
+template <bool curved> struct act_fwd {
+    template <class number, int width> struct body : pixel_body<number, width> {
+        typedef pack<number, width> inputs;
+        using pixel_body<number, width>::pixel_body;
+        __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
+        __device__ __forceinline__ void make(const inputs &x, int64_t, int64_t c, int64_t at) const {
+            const act_rule<curved> rule(this->args.activation);
+            float value[width];
+            pack_open(value, x);
 #pragma unroll
-        for (int j = 0; j < width; j++) value[j] = act_value(this->args.activation, value[j]);
-        this->put(this->plane.y, at, value, c);
-    }
-    __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }
+            for (int j = 0; j < width; j++) value[j] = rule.value(value[j]);
+            this->put(this->plane.y, at, value, c);
+        }
+        __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }
+    };
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) act_fwd_f32(const __grid_constant__ pixel_args args) {
-    pixels_kernel<act_fwd, f32>(args);
+    pixels_kernel_act<act_fwd, f32>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) act_fwd_f16(const __grid_constant__ pixel_args args) {
-    pixels_kernel<act_fwd, f16>(args);
+    pixels_kernel_act<act_fwd, f16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) act_fwd_bf16(const __grid_constant__ pixel_args args) {
-    pixels_kernel<act_fwd, bf16>(args);
+    pixels_kernel_act<act_fwd, bf16>(args);
 }

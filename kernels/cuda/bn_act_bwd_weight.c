@@ -16,7 +16,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     struct pixel_args args;
     (void)state;
     bn_fused_fill(&args, p, b);
-    return pixels_launch_columns(&args, p, b->workspace, d, &functions, "bn_sums_parts");
+    return pixels_launch_columns(&args, p, p->size, b, d, &functions, "bn_sums_parts");
 }
 
 const kernel_functions bn_act_bwd_weight__cuda_direct = {.supports = pixels_refuse_columns,

@@ -8,9 +8,12 @@
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const pixels_kernel functions = {
         "bn_dapply", {"bn_act_pool_dapply_f32", "bn_act_pool_dapply_f16", "bn_act_pool_dapply_bf16"}};
+    static const pixels_kernel slide = {"bn_dapply",
+                                        {"bn_act_pool_slide_f32", "bn_act_pool_slide_f16", "bn_act_pool_slide_bf16"}};
     struct pixel_args args;
     (void)state;
     bn_fused_fill(&args, p, b);
+    if (pixels_can_slide(&args, p)) return pixels_launch_slide(&args, p, d, &slide);
     return pixels_launch(&args, p, p->size, d, &functions);
 }
 

@@ -4,37 +4,40 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/tile/act.cuh"
 #include "kernels/cuda/tile/pixels.cuh"
 
-template <class number, int width> struct bn_apply : pixel_body<number, width> {
-    typedef pack<number, width> inputs;
-    float scale[width], shift[width];
-    using pixel_body<number, width>::pixel_body;
-    __device__ __forceinline__ void begin(int64_t c) {
-        pack_channels(scale, this->plane.scale + c, this->plane.channels - c);
-        pack_channels(shift, this->plane.shift + c, this->plane.channels - c);
-    }
-    __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
-    __device__ __forceinline__ void make(const inputs &x, int64_t, int64_t c, int64_t at) const {
-        float value[width];
-        pack_open(value, x);
+template <bool curved> struct bn_apply {
+    template <class number, int width> struct body : pixel_body<number, width> {
+        typedef pack<number, width> inputs;
+        float scale[width], shift[width];
+        using pixel_body<number, width>::pixel_body;
+        __device__ __forceinline__ void begin(int64_t c) {
+            pack_channels(scale, this->plane.scale + c, this->plane.channels - c);
+            pack_channels(shift, this->plane.shift + c, this->plane.channels - c);
+        }
+        __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
+        __device__ __forceinline__ void make(const inputs &x, int64_t, int64_t c, int64_t at) const {
+            const act_rule<curved> rule(this->args.activation);
+            float value[width];
+            pack_open(value, x);
 #pragma unroll
-        for (int j = 0; j < width; j++) value[j] = act_value(this->args.activation, value[j] * scale[j] + shift[j]);
-        this->put(this->plane.y, at, value, c);
-    }
-    __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }
+            for (int j = 0; j < width; j++) value[j] = rule.value(value[j] * scale[j] + shift[j]);
+            this->put(this->plane.y, at, value, c);
+        }
+        __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }
+    };
 };
 
-template <class number, int width> struct bn_add_act : bn_apply<number, width> {
+template <class number, int width> struct bn_add_act : bn_apply<false>::body<number, width> {
     struct inputs {
         pack<number, width> x, z;
     };
     float zscale[width];
-    using bn_apply<number, width>::bn_apply;
+    typedef bn_apply<false>::body<number, width> plain;
+    using plain::plain;
     __device__ __forceinline__ void begin(int64_t c) {
         const int64_t inside = this->plane.channels - c;
-        bn_apply<number, width>::begin(c);
+        plain::begin(c);
         if (!this->plane.zscale) return;
         float zshift[width];
         pack_channels(zscale, this->plane.zscale + c, inside);
@@ -47,28 +50,29 @@ template <class number, int width> struct bn_add_act : bn_apply<number, width> {
         in.z = this->take(this->plane.z, at);
     }
     __device__ __forceinline__ void make(const inputs &in, int64_t, int64_t c, int64_t at) const {
+        const act_rule<false> rule(BRAID_ACTIVATION_RELU);
         float value[width], z[width];
         pack_open(value, in.x);
         pack_open(z, in.z);
 #pragma unroll
         for (int j = 0; j < width; j++) {
             const float residual = this->plane.zscale ? z[j] * zscale[j] : z[j];
-            value[j] = act_value(BRAID_ACTIVATION_RELU, value[j] * this->scale[j] + this->shift[j] + residual);
+            value[j] = rule.value(value[j] * this->scale[j] + this->shift[j] + residual);
         }
         this->put(this->plane.y, at, value, c);
     }
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_apply_f32(const __grid_constant__ pixel_args args) {
-    pixels_kernel<bn_apply, f32>(args);
+    pixels_kernel_act<bn_apply, f32>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_apply_f16(const __grid_constant__ pixel_args args) {
-    pixels_kernel<bn_apply, f16>(args);
+    pixels_kernel_act<bn_apply, f16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_apply_bf16(const __grid_constant__ pixel_args args) {
-    pixels_kernel<bn_apply, bf16>(args);
+    pixels_kernel_act<bn_apply, bf16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_add_act_f32(const __grid_constant__ pixel_args args) {

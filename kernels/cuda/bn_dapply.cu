@@ -9,7 +9,7 @@
  */
 #include "kernels/cuda/tile/bn.cuh"
 #include "kernels/cuda/tile/mask.cuh"
-#include "kernels/cuda/tile/pixels.cuh"
+#include "kernels/cuda/tile/slide.cuh"
 
 template <template <class, int> class gradient> struct dapply_of {
     template <class number, int width> struct body : gradient<number, width> {
@@ -39,6 +39,9 @@ template <template <class, int> class gradient> struct dapply_of {
         __device__ __forceinline__ void make(const inputs &in, int64_t pixel, int64_t c, int64_t at) const {
             float g[width], x[width];
             this->gradient_at(g, x, in, pixel, c);
+            write(g, x, c, at);
+        }
+        __device__ __forceinline__ void write(float (&g)[width], const float (&x)[width], int64_t c, int64_t at) const {
             if (this->plane.dz) this->put(this->plane.dz, at, g, c);
 #pragma unroll
             for (int j = 0; j < width; j++) {
@@ -54,6 +57,71 @@ template <template <class, int> class gradient> struct dapply_of {
     };
 };
 
+template <bool curved> struct act_dapply {
+    template <class number, int width>
+    using body = typename dapply_of<gradient_act<curved>::template body>::template body<number, width>;
+};
+
+/* bn_act_pool with a ReLU and windows as tile/slide.cuh has them. */
+template <class number, int width> struct pool_dapply : dapply_of<gradient_pool>::body<number, width> {
+    typedef dapply_of<gradient_pool>::body<number, width> dapply;
+    struct alignas(16) factors {
+        float scale[width], shift[width], of_g[width], of_x[width], rest[width];
+        float apart[4]; /* neighbours lie in other banks */
+    };
+    bn_order<number, width> order;
+    const factors *mine;
+    using dapply::dapply;
+    __device__ __forceinline__ void begin(factors &to, int64_t c) {
+        dapply::begin(c);
+#pragma unroll
+        for (int j = 0; j < width; j++) {
+            to.scale[j] = this->scale[j];
+            to.shift[j] = this->shift[j];
+            to.of_g[j] = this->of_g[j];
+            to.of_x[j] = this->of_x[j];
+            to.rest[j] = this->rest[j];
+        }
+    }
+    __device__ __forceinline__ void use(const factors &from) {
+        mine = &from;
+        order.begin(from.scale);
+    }
+    __device__ __forceinline__ void before_find() {
+#pragma unroll
+        for (int j = 0; j < width; j++) {
+            this->scale[j] = mine->scale[j];
+            this->shift[j] = mine->shift[j];
+        }
+    }
+    __device__ __forceinline__ void before_make() {
+#pragma unroll
+        for (int j = 0; j < width; j++) {
+            this->of_g[j] = mine->of_g[j];
+            this->of_x[j] = mine->of_x[j];
+            this->rest[j] = mine->rest[j];
+        }
+    }
+    __device__ __forceinline__ uint32_t key(uint32_t x, int k) const { return order.key(x, k); }
+    __device__ __forceinline__ uint32_t open(uint32_t best, int k) const {
+        const int numbers = word<number>::width;
+        float x[numbers];
+        uint32_t bits = 0;
+        word<number>::open(x, best ^ order.flipped[k]);
+#pragma unroll
+        for (int j = 0; j < numbers; j++) {
+            const float value = x[j] * this->scale[k * numbers + j] + this->shift[k * numbers + j];
+            bits |= (value <= 0 ? 0 : numbers == 2 ? 0xFFFFu : 0xFFFFFFFFu) << 16 * j;
+        }
+        return bits;
+    }
+    __device__ __forceinline__ void make(float (&g)[width], const words &from, int64_t c, int64_t at) const {
+        float x[width];
+        words_open<number>(x, from);
+        this->write(g, x, c, at);
+    }
+};
+
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_dapply_f32(const __grid_constant__ pixel_args args) {
     pixels_kernel<dapply_of<gradient_plain>::body, f32>(args);
 }
@@ -67,16 +135,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_dapply_bf16(const
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_act_dapply_f32(const __grid_constant__ pixel_args args) {
-    pixels_kernel<dapply_of<gradient_act>::body, f32>(args);
+    pixels_kernel_act<act_dapply, f32>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_act_dapply_f16(const __grid_constant__ pixel_args args) {
-    pixels_kernel<dapply_of<gradient_act>::body, f16>(args);
+    pixels_kernel_act<act_dapply, f16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     bn_act_dapply_bf16(const __grid_constant__ pixel_args args) {
-    pixels_kernel<dapply_of<gradient_act>::body, bf16>(args);
+    pixels_kernel_act<act_dapply, bf16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -107,4 +175,25 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     bn_act_pool_dapply_bf16(const __grid_constant__ pixel_args args) {
     pixels_kernel<dapply_of<gradient_pool>::body, bf16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+    bn_act_pool_slide_f32(const __grid_constant__ pixel_args args) {
+    __shared__ slide_shared shared;
+    __shared__ pool_dapply<f32, widest<f32>::width>::factors factors[SLIDE_LANES];
+    slide_kernel<pool_dapply, f32>(args, shared, factors);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+    bn_act_pool_slide_f16(const __grid_constant__ pixel_args args) {
+    __shared__ slide_shared shared;
+    __shared__ pool_dapply<f16, widest<f16>::width>::factors factors[SLIDE_LANES];
+    slide_kernel<pool_dapply, f16>(args, shared, factors);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+    bn_act_pool_slide_bf16(const __grid_constant__ pixel_args args) {
+    __shared__ slide_shared shared;
+    __shared__ pool_dapply<bf16, widest<bf16>::width>::factors factors[SLIDE_LANES];
+    slide_kernel<pool_dapply, bf16>(args, shared, factors);
 }

@@ -22,7 +22,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].mean = b->plane[BN_STATS_MEAN][i];
         args.plane[i].var = b->plane[BN_STATS_VAR][i];
     }
-    return pixels_launch_columns(&args, p, b->workspace, d, &functions, "bn_stats_parts");
+    return pixels_launch_columns(&args, p, p->size, b, d, &functions, "bn_stats_parts");
 }
 
 const kernel_functions bn_stats__cuda_direct = {.supports = pixels_refuse_columns,

@@ -25,7 +25,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].dgamma = b->plane[BN_SUMS_DGAMMA][i];
         args.plane[i].dbeta = b->plane[BN_SUMS_DBETA][i];
     }
-    return pixels_launch_columns(&args, p, b->workspace, d, &functions, "bn_sums_parts");
+    return pixels_launch_columns(&args, p, p->size, b, d, &functions, "bn_sums_parts");
 }
 
 const kernel_functions bn_sums__cuda_direct = {.supports = pixels_refuse_columns,

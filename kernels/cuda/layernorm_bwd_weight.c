@@ -48,7 +48,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].var = statistics + (2 * i + 1) * rows;
     }
     TRY(pixels_launch_rows(&args, p, p->size, d, &first));
-    return pixels_launch_columns(&args, p, b->workspace, d, &sums, "layernorm_bwd_weight_parts");
+    return pixels_launch_columns(&args, p, p->size, b, d, &sums, "layernorm_bwd_weight_parts");
 }
 
 const kernel_functions layernorm_bwd_weight__cuda_direct = {.supports = pixels_refuse_columns,

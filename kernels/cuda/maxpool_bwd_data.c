@@ -8,6 +8,8 @@
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const pixels_kernel functions = {"maxpool_bwd_data",
                                             {"maxpool_bwd_data_f32", "maxpool_bwd_data_f16", "maxpool_bwd_data_bf16"}};
+    static const pixels_kernel slide = {"maxpool_bwd_data",
+                                        {"maxpool_slide_f32", "maxpool_slide_f16", "maxpool_slide_bf16"}};
     struct pixel_args args;
     (void)state;
     pixels_begin(&args, p);
@@ -18,6 +20,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].dy = b->plane[MAXPOOL_Y][i];
         args.plane[i].dx = b->plane[MAXPOOL_DX][i];
     }
+    if (pixels_can_slide(&args, p)) return pixels_launch_slide(&args, p, d, &slide);
     return pixels_launch(&args, p, p->size, d, &functions);
 }
 

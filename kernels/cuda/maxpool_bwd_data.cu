@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/tile/window.cuh"
+#include "kernels/cuda/tile/slide.cuh"
 
 template <class number, int width> struct maxpool_bwd_data : pixel_body<number, width> {
     typedef pixel_nothing inputs;
@@ -21,6 +21,22 @@ template <class number, int width> struct maxpool_bwd_data : pixel_body<number, 
     }
 };
 
+/* Windows as tile/slide.cuh has them. */
+template <class number, int width> struct maxpool_slide : pixel_body<number, width> {
+    struct factors {};
+    using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ void begin(factors &, int64_t) const {}
+    __device__ __forceinline__ void use(const factors &) const {}
+    __device__ __forceinline__ void before_find() const {}
+    __device__ __forceinline__ void before_make() const {}
+    __device__ __forceinline__ uint32_t key(uint32_t x, int) const { return x; }
+    __device__ __forceinline__ uint32_t open(uint32_t, int) const { return 0xFFFFFFFFu; }
+    __device__ __forceinline__ void make(float (&g)[width], const words &, int64_t c, int64_t at) const {
+        this->put(this->plane.dx, at, g, c);
+    }
+    __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }
+};
+
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     maxpool_bwd_data_f32(const __grid_constant__ pixel_args args) {
     pixels_kernel<maxpool_bwd_data, f32>(args);
@@ -34,4 +50,22 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     maxpool_bwd_data_bf16(const __grid_constant__ pixel_args args) {
     pixels_kernel<maxpool_bwd_data, bf16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+    maxpool_slide_f32(const __grid_constant__ pixel_args args) {
+    __shared__ slide_shared shared;
+    slide_kernel<maxpool_slide, f32>(args, shared, nullptr);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+    maxpool_slide_f16(const __grid_constant__ pixel_args args) {
+    __shared__ slide_shared shared;
+    slide_kernel<maxpool_slide, f16>(args, shared, nullptr);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+    maxpool_slide_bf16(const __grid_constant__ pixel_args args) {
+    __shared__ slide_shared shared;
+    slide_kernel<maxpool_slide, bf16>(args, shared, nullptr);
 }

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/tile/window.cuh"
+#include "kernels/cuda/tile/window3.cuh"
 
 template <class number, int width> struct maxpool_fwd : pixel_body<number, width> {
     typedef pixel_nothing inputs;
@@ -20,14 +20,30 @@ template <class number, int width> struct maxpool_fwd : pixel_body<number, width
     }
 };
 
+/* Windows of 3 x 3. */
+template <class number, int width> struct maxpool_fwd_3x3 : pixel_body<number, width> {
+    typedef pixel_nothing inputs;
+    static const int ahead = 1;
+    using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ void fetch(inputs &, int64_t) const {}
+    __device__ __forceinline__ void make(const inputs &, int64_t pixel, int64_t c, int64_t at) const {
+        words x[9];
+        float value[width];
+        words_open<number>(value, window3_find<number>(x, *this, pixel, c));
+        this->put(this->plane.y, at, value, c);
+    }
+    __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }
+    __device__ __forceinline__ uint32_t key(uint32_t x, int) const { return x; }
+};
+
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) maxpool_fwd_f32(const __grid_constant__ pixel_args args) {
-    pixels_kernel<maxpool_fwd, f32>(args);
+    windows_kernel<maxpool_fwd, maxpool_fwd_3x3, f32>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) maxpool_fwd_f16(const __grid_constant__ pixel_args args) {
-    pixels_kernel<maxpool_fwd, f16>(args);
+    windows_kernel<maxpool_fwd, maxpool_fwd_3x3, f16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) maxpool_fwd_bf16(const __grid_constant__ pixel_args args) {
-    pixels_kernel<maxpool_fwd, bf16>(args);
+    windows_kernel<maxpool_fwd, maxpool_fwd_3x3, bf16>(args);
 }

@@ -16,6 +16,7 @@
 #define COLUMN_PARTS 256    /* ... into at most so many parts ... */
 #define PART_PIXELS 128     /* ... of at least so many pixels */
 #define CHUNK_ELEMENTS 8192 /* of a block that makes every element */
+#define STRIP_ROWS 16       /* most rows of windows of a block that slides */
 
 /* Channels of one access, where the pitch allows it. */
 static int64_t choose_width(const braid_problem *p, int i) {
@@ -94,6 +95,51 @@ static int fill_windows(struct pixel_args *args, const braid_problem *p) {
     return launch_schedule(map->first_block, blocks, p->streams);
 }
 
+static int is_straight(const braid_problem *p) {
+    return p->activation == BRAID_ACTIVATION_NONE || p->activation == BRAID_ACTIVATION_RELU;
+}
+
+int pixels_are_three(const struct pixel_args *args, const braid_problem *p) {
+    const struct pixel_window *window = &args->window;
+    for (int i = 0; i < p->streams; i++) {
+        if (choose_width(p, i) == 1 || !is_aligned(&args->plane[i])) return 0;
+    }
+    for (int axis = 0; axis < 2; axis++) {
+        if (window->filter[axis] != 3 || window->dilation[axis] != 1) return 0;
+    }
+    return is_straight(p);
+}
+
+int pixels_can_slide(const struct pixel_args *args, const braid_problem *p) {
+    for (int axis = 0; axis < 2; axis++) {
+        if (args->window.stride[axis] != 2 || args->window.padding[axis] != 1) return 0;
+    }
+    return pixels_are_three(args, p);
+}
+
+/* The blocks of a sample are tiles of columns of windows times strips of rows. The last column of threads of a block
+ * finds what the first of the next tile takes. 0 where the blocks are too many for one launch. */
+static int fill_slide(struct pixel_args *args, const braid_problem *p) {
+    struct pixel_map *map = &args->map;
+    int64_t blocks[BRAID_MAX_PLANES] = {0}, rows = args->window.out_size[0], columns = args->window.out_size[1];
+    int64_t strips = launch_tiles(rows, STRIP_ROWS);
+    args->window.strip = (int32_t)launch_tiles(rows, strips);
+    strips = launch_tiles(rows, args->window.strip);
+    map->batch = p->batch;
+    map->sample_pixels = p->size[0] * p->size[1];
+    for (int i = 0; i < p->streams; i++) {
+        map->vector[i] = 1;
+        map->lanes[i] = launch_lanes(p->in_pitch[i] / choose_width(p, i), MOST_LANES);
+        int64_t tiles = launch_tiles(columns, BLOCK_THREADS / map->lanes[i] - 1);
+        map->chunk[i] = launch_tiles(columns, tiles);
+        tiles = launch_tiles(columns, map->chunk[i]);
+        if (p->batch > 0 && tiles * strips > CUDA_MAX_BLOCKS / p->batch) return 0;
+        map->blocks[i] = (int32_t)(tiles * strips);
+        blocks[i] = map->blocks[i] * p->batch;
+    }
+    return launch_schedule(map->first_block, blocks, p->streams);
+}
+
 static braid_status run(const struct pixel_args *args, int64_t blocks, device *d, const char *stem,
                         const char *function) {
     return cuda_launch(d, &(cuda_call){.stem = stem,
@@ -112,6 +158,11 @@ braid_status pixels_launch_windows(struct pixel_args *args, const braid_problem 
 braid_status pixels_launch(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
                            const pixels_kernel *k) {
     if (!fill_map(args, p, size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
+    return run(args, args->map.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype));
+}
+
+braid_status pixels_launch_slide(struct pixel_args *args, const braid_problem *p, device *d, const pixels_kernel *k) {
+    if (!fill_slide(args, p)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
     return run(args, args->map.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype));
 }
 
@@ -153,10 +204,10 @@ braid_status pixels_create_totals(const braid_problem *p, const int64_t size[2],
 /* ---- Sums --------------------------------------------------------------------------------- */
 
 /* 0 where the blocks are too many for one launch. The parts depend on the problem alone. */
-static int fill_columns(struct pixel_args *args, const braid_problem *p) {
+static int fill_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
     struct pixel_columns *columns = &args->columns;
     int64_t tiles[BRAID_MAX_PLANES] = {0}, blocks[BRAID_MAX_PLANES] = {0}, channels = 0, total = 0;
-    columns->sample_pixels = p->size[0] * p->size[1];
+    columns->sample_pixels = size[0] * size[1];
     columns->pixels = p->batch * columns->sample_pixels;
     for (int i = 0; i < p->streams; i++) {
         int64_t width = choose_width(p, i), packs = launch_tiles(p->in_channels[i], width);
@@ -184,10 +235,10 @@ static int fill_columns(struct pixel_args *args, const braid_problem *p) {
            launch_schedule(columns->first_block, blocks, p->streams);
 }
 
-braid_status pixels_launch_columns(struct pixel_args *args, const braid_problem *p, void *workspace, device *d,
-                                   const pixels_kernel *k, const char *second) {
-    args->columns.workspace = workspace;
-    if (!fill_columns(args, p)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
+braid_status pixels_launch_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
+                                   const buffers *b, device *d, const pixels_kernel *k, const char *second) {
+    args->columns.workspace = b->workspace;
+    if (!fill_columns(args, p, size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
     TRY(run(args, args->columns.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype)));
     return run(args, args->columns.first_tile[BRAID_MAX_PLANES], d, k->stem, second);
 }
@@ -198,7 +249,7 @@ braid_status pixels_create_columns(const braid_problem *p, size_t element_bytes,
     size_t elements = 0;
     *state = NULL;
     pixels_begin(&args, p);
-    (void)fill_columns(&args, p);
+    (void)fill_columns(&args, p, p->size);
     TRY(size_array((size_t)args.columns.first_channel[BRAID_MAX_PLANES], (size_t)args.columns.parts, "partial sums",
                    &elements));
     return size_array(elements, element_bytes, "partial sums", workspace_bytes);
@@ -236,7 +287,7 @@ const char *pixels_refuse_columns(const braid_problem *p, const device *d) {
     const char *reason = launch_refuses_channels(p);
     if (reason) return reason;
     pixels_begin(&args, p);
-    return fill_columns(&args, p) ? NULL : launch_too_large;
+    return fill_columns(&args, p, p->size) ? NULL : launch_too_large;
 }
 
 const char *pixels_refuse_columns_windows(const braid_problem *p, const device *d) {

@@ -55,6 +55,7 @@ struct pixel_columns {
 struct pixel_window {
     int32_t size[2], out_size[2];
     int32_t filter[2], stride[2], padding[2], dilation[2];
+    int32_t strip; /* rows of windows of a block that slides down them */
 };
 
 struct pixel_args {
@@ -79,7 +80,7 @@ struct pixel_args {
     int64_t fusion;
 };
 
-#define PIXEL_ARGS_BYTES 2160
+#define PIXEL_ARGS_BYTES 2168
 
 #ifdef __cplusplus
 static_assert(sizeof(struct pixel_args) == PIXEL_ARGS_BYTES, "kernel and launcher agree on pixel_args");

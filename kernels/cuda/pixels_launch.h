@@ -36,6 +36,14 @@ braid_status pixels_launch(struct pixel_args *args, const braid_problem *p, cons
 /* One launch that makes every mean of avgpool. */
 braid_status pixels_launch_windows(struct pixel_args *args, const braid_problem *p, device *d, const pixels_kernel *k);
 
+/* True where all windows are 3 x 3, all planes allow packs and the activation, if any, is straight; and where the
+ * windows are also two apart, behind padding of one, so that a gradient may slide down them. */
+int pixels_are_three(const struct pixel_args *args, const braid_problem *p);
+int pixels_can_slide(const struct pixel_args *args, const braid_problem *p);
+
+/* One launch that slides: see tile/slide.cuh. */
+braid_status pixels_launch_slide(struct pixel_args *args, const braid_problem *p, device *d, const pixels_kernel *k);
+
 /* One launch in which some lanes of a block have a row, the channels of a pixel. */
 braid_status pixels_launch_rows(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
                                 const pixels_kernel *k);
@@ -46,11 +54,12 @@ braid_status pixels_launch_totals(struct pixel_args *args, const braid_problem *
                                   const buffers *b, device *d, const pixels_kernel *k, const char *second);
 braid_status pixels_create_totals(const braid_problem *p, const int64_t size[2], void **state, size_t *workspace_bytes);
 
-/* The two launches of a sum for each channel: the function of the dtype, then the one called `second`. */
-braid_status pixels_launch_columns(struct pixel_args *args, const braid_problem *p, void *workspace, device *d,
-                                   const pixels_kernel *k, const char *second);
+/* The two launches of a sum for each channel of images of this size: the function of the dtype, then the one called
+ * `second`. */
+braid_status pixels_launch_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
+                                   const buffers *b, device *d, const pixels_kernel *k, const char *second);
 
-/* `create` of a sum of `element_bytes` per channel and part. */
+/* `create` of a sum of `element_bytes` per channel and part, of images of the problem's size or smaller. */
 braid_status pixels_create_columns(const braid_problem *p, size_t element_bytes, void **state, size_t *workspace_bytes);
 
 #endif

@@ -101,7 +101,7 @@ emu_mutant(bn_finalize_early_count bn_finalize.cu bn_finalize bn_finalize__cuda_
 emu_mutant(act_fwd_second_pixel tile/pixels.cuh act_fwd act_fwd__cuda_direct
            "pixel += ahead * work.step" "pixel += (ahead + 1) * work.step")
 emu_mutant(act_bwd_data_open_relu tile/act.cuh act_bwd_data act_bwd_data__cuda_direct
-           "x <= 0 ? 0 : dy" "x < 0 ? 0 : dy")
+           "x <= floor ? 0 : dy" "x < floor ? 0 : dy")
 emu_mutant(add_unaligned tile/pixels.cuh add add__cuda_direct
            "work.lane * body::lanes" "work.lane")
 emu_mutant(cast_wrong_format cast.cu cast cast__cuda_direct
@@ -132,6 +132,22 @@ emu_mutant(bn_act_bwd_weight_dropped_part tile/columns.cuh bn_sums bn_act_bwd_we
            "work.end = columns.parts" "work.end = columns.parts - 1")
 emu_mutant(bn_act_pool_bwd_data_open_relu tile/bn.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
            "act_gradient(this->args.activation, x[j] * scale[j]" "act_gradient(BRAID_ACTIVATION_NONE, x[j] * scale[j]")
+emu_mutant(maxpool_fwd_wrong_row tile/window3.cuh maxpool_fwd maxpool_fwd__cuda_direct
+           "window.padding[0] + r, window.size[0]" "window.padding[0] + 1, window.size[0]")
+emu_mutant(maxpool_bwd_data_slide_second_of_equals tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
+           "int t = 8; t >= 0; t--" "int t = 0; t < 9; t++")
+emu_mutant(maxpool_bwd_data_slide_missing_barrier tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
+           "= mine;\n        __syncthreads();" "= mine;")
+emu_mutant(maxpool_bwd_data_slide_short_strip tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
+           "row = work.first - 1; row" "row = work.first; row")
+emu_mutant(bn_act_pool_bwd_data_slide_two_rows tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
+           "SLIDE_ROWS 3 " "SLIDE_ROWS 2 ")
+emu_mutant(bn_act_pool_bwd_data_slide_padding tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
+           "if (t < 3) equal &= has_top;" ";")
+emu_mutant(bn_act_pool_bwd_weight_scale_zero bn_sums.cu bn_sums bn_act_pool_bwd_weight__cuda_direct
+           "scale[j] == 0 ? first[j] : x[j]" "x[j]")
+emu_mutant(bn_act_pool_fwd_wrong_order tile/bn.cuh bn_act_pool_fwd bn_act_pool_fwd__cuda_direct
+           "< 0 ? sign : 0" "> 0 ? sign : 0")
 emu_mutant(softmax_xent_fwd_missing_barrier tile/rows.cuh class_loss softmax_xent_fwd__cuda_direct
            "+ half];\n        __syncthreads();" "+ half];")
 emu_mutant(softmax_xent_bwd_data_early_reuse tile/rows.cuh class_loss softmax_xent_bwd_data__cuda_direct

@@ -1,6 +1,6 @@
 /*
  * The activations and their slopes, as kernels/ref/act.h has them: ReLU keeps NaN and -0.0, and at a NaN it hands the
- * gradient on.
+ * gradient on. A kernel asks once whether its activation is curved, and its bodies are made for either kind.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -30,15 +30,35 @@ static __device__ __noinline__ float act_curved_slope(int32_t activation, float 
     return bend == 0 ? open : open + 0.5f * x * bend * ACT_SQRT_2_OVER_PI * (1 + 3 * ACT_CUBE * x * x);
 }
 
-static __device__ __forceinline__ float act_value(int32_t activation, float x) {
-    if (activation == BRAID_ACTIVATION_RELU) return x < 0 ? 0 : x;
-    return activation == BRAID_ACTIVATION_NONE ? x : act_curved(activation, x);
+static __device__ __forceinline__ bool act_is_curved(int32_t activation) {
+    return activation != BRAID_ACTIVATION_RELU && activation != BRAID_ACTIVATION_NONE;
 }
 
-/* dy * f'(x); behind a closed ReLU 0, even of an infinite dy. */
+/* value(x) = f(x); gradient(x, dy) = dy * f'(x). */
+template <bool curved> struct act_rule {
+    int32_t activation;
+    __device__ __forceinline__ explicit act_rule(int32_t kind) : activation(kind) {}
+    __device__ __forceinline__ float value(float x) const { return act_curved(activation, x); }
+    __device__ __forceinline__ float gradient(float x, float dy) const { return dy * act_curved_slope(activation, x); }
+};
+
+/* ReLU, or none, as a floor: nothing lies below a NaN. Behind a closed ReLU the gradient is 0, even that of an infinite
+ * dy. */
+template <> struct act_rule<false> {
+    float floor;
+    __device__ __forceinline__ explicit act_rule(int32_t kind) : floor(kind == BRAID_ACTIVATION_RELU ? 0 : NAN) {}
+    __device__ __forceinline__ float value(float x) const { return x < floor ? 0 : x; }
+    __device__ __forceinline__ float gradient(float x, float dy) const { return x <= floor ? 0 : dy; }
+};
+
+/* Either kind, found out for every value. */
+static __device__ __forceinline__ float act_value(int32_t activation, float x) {
+    return act_is_curved(activation) ? act_rule<true>(activation).value(x) : act_rule<false>(activation).value(x);
+}
+
 static __device__ __forceinline__ float act_gradient(int32_t activation, float x, float dy) {
-    if (activation == BRAID_ACTIVATION_RELU) return x <= 0 ? 0 : dy;
-    return activation == BRAID_ACTIVATION_NONE ? dy : dy * act_curved_slope(activation, x);
+    return act_is_curved(activation) ? act_rule<true>(activation).gradient(x, dy)
+                                     : act_rule<false>(activation).gradient(x, dy);
 }
 
 #endif

@@ -5,7 +5,7 @@
  *     gradient_plain    g = dy
  *     gradient_act      g = dy * f'(x * scale + shift)
  *     gradient_add_act  g = y > 0 ? dy : 0, the ReLU being read off y
- *     gradient_pool     g = f' times the dy of the windows that took the place
+ *     gradient_pool     g = f' times the dy of the windows that took the place, for all windows and activations
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +13,7 @@
 #define BRAID_KERNELS_CUDA_TILE_BN_CUH
 
 #include "kernels/cuda/tile/act.cuh"
-#include "kernels/cuda/tile/window.cuh"
+#include "kernels/cuda/tile/window3.cuh"
 
 template <class number, int width> struct gradient_plain : pixel_body<number, width> {
     struct inputs {
@@ -31,21 +31,24 @@ template <class number, int width> struct gradient_plain : pixel_body<number, wi
     }
 };
 
-template <class number, int width> struct gradient_act : gradient_plain<number, width> {
-    typedef typename gradient_plain<number, width>::inputs inputs;
-    float scale[width], shift[width];
-    using gradient_plain<number, width>::gradient_plain;
-    __device__ __forceinline__ void begin(int64_t c) {
-        pack_channels(scale, this->plane.scale + c, this->plane.channels - c);
-        pack_channels(shift, this->plane.shift + c, this->plane.channels - c);
-    }
-    __device__ __forceinline__ void gradient_at(float (&g)[width], float (&x)[width], const inputs &in, int64_t,
-                                                int64_t) const {
-        pack_open(g, in.dy);
-        pack_open(x, in.x);
+template <bool curved> struct gradient_act {
+    template <class number, int width> struct body : gradient_plain<number, width> {
+        typedef typename gradient_plain<number, width>::inputs inputs;
+        float scale[width], shift[width];
+        using gradient_plain<number, width>::gradient_plain;
+        __device__ __forceinline__ void begin(int64_t c) {
+            pack_channels(scale, this->plane.scale + c, this->plane.channels - c);
+            pack_channels(shift, this->plane.shift + c, this->plane.channels - c);
+        }
+        __device__ __forceinline__ void gradient_at(float (&g)[width], float (&x)[width], const inputs &in, int64_t,
+                                                    int64_t) const {
+            const act_rule<curved> rule(this->args.activation);
+            pack_open(g, in.dy);
+            pack_open(x, in.x);
 #pragma unroll
-        for (int j = 0; j < width; j++) g[j] = act_gradient(this->args.activation, x[j] * scale[j] + shift[j], g[j]);
-    }
+            for (int j = 0; j < width; j++) g[j] = rule.gradient(x[j] * scale[j] + shift[j], g[j]);
+        }
+    };
 };
 
 template <class number, int width> struct gradient_add_act : pixel_body<number, width> {
@@ -91,6 +94,32 @@ template <class number, int width> struct gradient_pool : pixel_body<number, wid
         pack_open(y, this->take(this->plane.x, pixel * this->plane.pitch + c));
 #pragma unroll
         for (int j = 0; j < width; j++) y[j] = act_value(this->args.activation, y[j] * scale[j] + shift[j]);
+    }
+};
+
+/* How x of the channels of a pack are ordered by f(x * scale + shift), f being straight: as they are, the other way
+ * round where the scale is negative, and all alike where it is 0. */
+template <class number, int width> struct bn_order {
+    uint32_t kept[PACK_WORDS], flipped[PACK_WORDS];
+    __device__ __forceinline__ void begin(const float (&scale)[width]) {
+        const int numbers = width / PACK_WORDS;
+        const uint32_t all = numbers == 2 ? 0xFFFFu : 0xFFFFFFFFu, sign = numbers == 2 ? 0x8000u : 0x80000000u;
+#pragma unroll
+        for (int k = 0; k < PACK_WORDS; k++) {
+            kept[k] = flipped[k] = 0;
+#pragma unroll
+            for (int j = 0; j < numbers; j++) {
+                kept[k] |= (scale[k * numbers + j] != 0 ? all : 0) << 16 * j;
+                flipped[k] |= (scale[k * numbers + j] < 0 ? sign : 0) << 16 * j;
+            }
+        }
+    }
+    __device__ __forceinline__ uint32_t key(uint32_t x, int k) const { return (x & kept[k]) ^ flipped[k]; }
+    /* x of keys; 0 where the scale is. */
+    __device__ __forceinline__ void open(float (&x)[width], words keys) const {
+#pragma unroll
+        for (int k = 0; k < PACK_WORDS; k++) keys.at[k] ^= flipped[k];
+        words_open<number>(x, keys);
     }
 };
 

@@ -14,6 +14,7 @@
 #define BRAID_KERNELS_CUDA_TILE_PIXELS_CUH
 
 #include "kernels/cuda/pixels.h"
+#include "kernels/cuda/tile/act.cuh"
 #include "kernels/cuda/tile/pack.cuh"
 #include "kernels/cuda/tile/schedule.cuh"
 #include "kernels/cuda/tile/shape.h"
@@ -99,6 +100,16 @@ static __device__ __forceinline__ void pixels_kernel(const pixel_args &args) {
     } else {
         body<number, 1> of(args, work.plane);
         pixels_run(of, work);
+    }
+}
+
+/* The same for bodies of either kind of activation. */
+template <template <bool> class body_of, class number>
+static __device__ __forceinline__ void pixels_kernel_act(const pixel_args &args) {
+    if (act_is_curved(args.activation)) {
+        pixels_kernel<body_of<true>::template body, number>(args);
+    } else {
+        pixels_kernel<body_of<false>::template body, number>(args);
     }
 }
 

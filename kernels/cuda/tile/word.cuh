@@ -1,0 +1,75 @@
+/*
+ * The 32 bits of a register as numbers side by side, one f32 or two halves, compared without being widened. Denormals
+ * are numbers here, in bf16 too.
+ *
+ *     width                numbers of a word
+ *     open(to, from)       widens them to float
+ *     larger(a, b)         the larger of each; a NaN before every number
+ *     equals(a, b)         all bits set where they are equal; none where one is a NaN
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_TILE_WORD_CUH
+#define BRAID_KERNELS_CUDA_TILE_WORD_CUH
+
+#include "kernels/cuda/tile/number.cuh"
+
+template <class number> struct word;
+
+template <> struct word<f32> {
+    static const int width = 1;
+    static __device__ __forceinline__ void open(float *to, uint32_t from) { to[0] = __uint_as_float(from); }
+    static __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) {
+        uint32_t to;
+        asm("max.NaN.f32 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));
+        return to;
+    }
+    static __device__ __forceinline__ uint32_t equals(uint32_t a, uint32_t b) {
+        return __uint_as_float(a) == __uint_as_float(b) ? 0xFFFFFFFFu : 0;
+    }
+};
+
+/* Two halves, the first in the low bits. */
+template <class number> static __device__ __forceinline__ void word_open_halves(float *to, uint32_t from) {
+    const number low = {(uint16_t)from}, high = {(uint16_t)(from >> 16)};
+    to[0] = load(&low);
+    to[1] = load(&high);
+}
+
+template <> struct word<f16> {
+    static const int width = 2;
+    static __device__ __forceinline__ void open(float *to, uint32_t from) { word_open_halves<f16>(to, from); }
+    static __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) {
+        uint32_t to;
+        asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));
+        return to;
+    }
+    static __device__ __forceinline__ uint32_t equals(uint32_t a, uint32_t b) {
+        uint32_t to;
+        asm("set.eq.u32.f16x2 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));
+        return to;
+    }
+};
+
+template <> struct word<bf16> {
+    static const int width = 2;
+    static __device__ __forceinline__ void open(float *to, uint32_t from) { word_open_halves<bf16>(to, from); }
+    static __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) {
+        uint32_t to;
+        asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));
+        return to;
+    }
+    static __device__ __forceinline__ uint32_t equals(uint32_t a, uint32_t b) {
+#if __CUDA_ARCH__ >= 900
+        uint32_t to;
+        asm("set.eq.u32.bf16x2 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));
+        return to;
+#else
+        const uint32_t low = __uint_as_float(a << 16) == __uint_as_float(b << 16) ? 0xFFFFu : 0;
+        const uint32_t high = __uint_as_float(a >> 16 << 16) == __uint_as_float(b >> 16 << 16) ? 0xFFFF0000u : 0;
+        return low | high;
+#endif
+    }
+};
+
+#endif
