@@ -85,16 +85,41 @@ static int run_problem(const kernel *k, device *d, const braid_problem *p, unsig
     return 1;
 }
 
+/* Some convolutions of sm_90a take no others: channels and pitches in eights, one group, zeros beyond the edge. */
+static void round_problem(braid_problem *p) {
+    p->groups = 1;
+    p->padding_mode = BRAID_PADDING_ZEROS;
+    for (int i = 0; i < p->streams; i++) {
+        p->in_channels[i] = (p->in_channels[i] + 7) / 8 * 8;
+        p->out_channels[i] = (p->out_channels[i] + 7) / 8 * 8;
+        p->in_pitch[i] = (p->in_pitch[i] + 7) / 8 * 8;
+        p->out_pitch[i] = (p->out_pitch[i] + 7) / 8 * 8;
+    }
+}
+
 static int run_drawn(const kernel *k, device *d, unsigned long long seed, tally *t) {
     static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_F16, BRAID_DTYPE_BF16};
     braid_problem p;
     if (braid_problem_draw(k->op, k->pass, seed, &p) != BRAID_OK) return 0;
     p.dtype = dtypes[seed % 3];
+    if (k->features & FEATURE_SM90A && k->op == BRAID_OP_CONV2D && k->pass != BRAID_PASS_BWD_WEIGHT) {
+        p.dtype = dtypes[1 + seed % 2];
+        round_problem(&p);
+    }
     return braid_problem_check(&p) == BRAID_OK && run_problem(k, d, &p, seed, t);
 }
 
 /* Problems that are too large, too empty or too odd to be drawn: several tiles each way, or no sample. */
 static const char *const chosen[] = {
+    "conv2d_fwd:f16:n1:b1:hw212x211:c72:k8:rs1x1",
+    "conv2d_fwd:f16:n2:b2:hw9x8:c72,16:k136,8:rs3x3:st2:pad1:bias1:mask1",
+    "conv2d_fwd:bf16:n1:b3:hw17x15:c64:k192:rs3x3:pad1",
+    "conv2d_fwd:bf16:n1:b40:hw1x1:c136:k72:rs1x1:mask1:kp88",
+    "conv2d_fwd:f16:n1:b2:hw19x23:c8:k24:rs5x7:st2x3:pad3x2:dil1x2",
+    "conv2d_bwd_data:f16:n2:b2:hw9x8:c136,16:k72,8:rs3x3:st2:pad1:mask1",
+    "conv2d_bwd_data:bf16:n1:b3:hw17x15:c192:k64:rs3x3:pad1",
+    "conv2d_bwd_data:bf16:n1:b2:hw7x9:c64:k72:rs1x1:st2",
+    "conv2d_bwd_data:f16:n1:b2:hw18x17:c40:k16:rs5x3:st2x1:pad2x1:dil2x1:cp48",
     "conv2d_fwd:f32:n2:b2:hw9x8:c70,3:k130,65:rs3x3:pad1:bias1",
     "conv2d_fwd:f32:n2:b0:hw9x9:c4,2:k5,6:rs3x3:pad1",
     "conv2d_fwd:bf16:n1:b40:hw1x1:c130:k67:rs1x1:mask1:kp72",

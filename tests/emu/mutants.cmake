@@ -226,3 +226,19 @@ emu_mutant(integrate_bwd_weight_wgmma_wrong_panel tile/panel_wgmma.cuh integrate
            integrate_bwd_weight__cuda_wgmma "turned_a ? 2048 : 32" "32")
 emu_mutant(integrate_bwd_weight_missing_barrier weight_sum.cu weight_sum integrate_bwd_weight__cuda_mma
            "slices[threadIdx.x] = sum;\n        __syncthreads();" "slices[threadIdx.x] = sum;")
+emu_mutant(conv2d_fwd_im2col_wrong_tap tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
+           "tap.offset[1], tap.offset[0]" "tap.offset[0], tap.offset[1]")
+emu_mutant(conv2d_fwd_im2col_missing_barrier tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_pixels
+           "named_sync(meeting, 128);" ";")
+emu_mutant(conv2d_fwd_im2col_unwritten_tail tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
+           "lane < plane.pitch && pixel" "lane < plane.lanes && pixel")
+emu_mutant(conv2d_fwd_im2col_early_reuse tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_pixels
+           "        wgmma_wait<1>();\n        if (step > 0 && lane == 0) barrier_arrive(used);"
+           "        if (lane == 0) barrier_arrive(place->empty());")
+emu_mutant(conv2d_bwd_data_im2col_wrong_class tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
+           conv2d_bwd_data__cuda_im2col_lanes
+           "from.first[1] + this->column * args.step[1];" "from.first[0] + this->column * args.step[1];")
+emu_mutant(conv2d_bwd_data_im2col_blanked tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
+           conv2d_bwd_data__cuda_im2col_pixels " && !mask_blanks(plane.mask, pixel->sample)" "")
+emu_mutant(conv2d_bwd_data_im2col_wrong_buffer tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
+           conv2d_bwd_data__cuda_im2col_lanes "*turn ^= 1;" ";")

@@ -1,0 +1,67 @@
+/*
+ * conv2d data gradient on the matrix units, all streams in one launch of conv2d_bwd_data_im2col_sm90a.cu.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/conv2d_im2col_launch.h"
+
+static const char stem[] = "conv2d_bwd_data_im2col_sm90a";
+
+static const im2col_tile lanes_list[] = {
+    {64, "conv2d_bwd_data_f16_lanes64", "conv2d_bwd_data_bf16_lanes64"},
+    {112, "conv2d_bwd_data_f16_lanes112", "conv2d_bwd_data_bf16_lanes112"},
+    {144, "conv2d_bwd_data_f16_lanes144", "conv2d_bwd_data_bf16_lanes144"},
+    {176, "conv2d_bwd_data_f16_lanes176", "conv2d_bwd_data_bf16_lanes176"},
+    {192, "conv2d_bwd_data_f16_lanes192", "conv2d_bwd_data_bf16_lanes192"},
+    {208, "conv2d_bwd_data_f16_lanes208", "conv2d_bwd_data_bf16_lanes208"},
+    {224, "conv2d_bwd_data_f16_lanes224", "conv2d_bwd_data_bf16_lanes224"},
+    {256, "conv2d_bwd_data_f16_lanes256", "conv2d_bwd_data_bf16_lanes256"},
+    {0},
+};
+static const im2col_tiles lanes = {stem, 0, lanes_list};
+
+static const im2col_tile pixels_list[] = {
+    {32, "conv2d_bwd_data_f16_pixels32", "conv2d_bwd_data_bf16_pixels32"},
+    {64, "conv2d_bwd_data_f16_pixels64", "conv2d_bwd_data_bf16_pixels64"},
+    {112, "conv2d_bwd_data_f16_pixels112", "conv2d_bwd_data_bf16_pixels112"},
+    {144, "conv2d_bwd_data_f16_pixels144", "conv2d_bwd_data_bf16_pixels144"},
+    {176, "conv2d_bwd_data_f16_pixels176", "conv2d_bwd_data_bf16_pixels176"},
+    {0},
+};
+static const im2col_tiles pixels = {stem, 1, pixels_list};
+
+static double lanes_cost(const braid_problem *p) { return conv2d_im2col_cost(p, &lanes); }
+
+static braid_status lanes_create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    (void)d;
+    *workspace_bytes = 0;
+    return conv2d_im2col_create(p, &lanes, state);
+}
+
+static braid_status lanes_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    return conv2d_im2col_launch(p, d, state, b, &lanes);
+}
+
+const kernel_functions conv2d_bwd_data__cuda_im2col_lanes = {.supports = conv2d_im2col_refuses,
+                                                             .cost = lanes_cost,
+                                                             .create = lanes_create,
+                                                             .launch = lanes_launch,
+                                                             .destroy = conv2d_im2col_destroy};
+
+static double pixels_cost(const braid_problem *p) { return conv2d_im2col_cost(p, &pixels); }
+
+static braid_status pixels_create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    (void)d;
+    *workspace_bytes = 0;
+    return conv2d_im2col_create(p, &pixels, state);
+}
+
+static braid_status pixels_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    return conv2d_im2col_launch(p, d, state, b, &pixels);
+}
+
+const kernel_functions conv2d_bwd_data__cuda_im2col_pixels = {.supports = conv2d_im2col_refuses,
+                                                              .cost = pixels_cost,
+                                                              .create = pixels_create,
+                                                              .launch = pixels_launch,
+                                                              .destroy = conv2d_im2col_destroy};

@@ -1,0 +1,320 @@
+/*
+ * From a convolution to the argument of the general tensor-core kernels: which pixels form a class, what its taps
+ * read, and which size of tiles ends first when the blocks share them out.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "core/memory.h"
+#include "kernels/cuda/conv2d_im2col_launch.h"
+
+#define PROCESSORS 132 /* multiprocessors of the GPU that tiles are sized for; the result does not depend on it */
+
+/* One axis of the gathering: `count` pixels, the first reading from `lower` on, each `stride` further; the walk ends
+ * `upper` before or behind the last row of what is gathered. */
+typedef struct axis {
+    int64_t count, stride, lower, upper, step, size;
+} axis;
+
+/* What is known before the buffers are: all of the argument but pointers and maps. */
+typedef struct im2col_state {
+    struct conv2d_im2col_args args;
+    const im2col_tile *tile;
+} im2col_state;
+
+static int is_forward(const braid_problem *p) { return p->pass == BRAID_PASS_FWD; }
+
+/* Which class of pixels a tap reaches, and the place that it reads for the first pixel of that class. */
+static void reach(const braid_problem *p, int which, int64_t tap, int64_t *first, int64_t *place) {
+    int64_t stride = p->stride[which], start = p->padding[which] - tap * p->dilation[which];
+    if (is_forward(p)) {
+        *first = 0;
+        *place = -start;
+        return;
+    }
+    *first = (stride - start % stride) % stride;
+    if (start < 0) *first = -start % stride;
+    *place = (*first + start) / stride;
+}
+
+static axis axis_of(const braid_problem *p, int which) {
+    int64_t out = conv2d_out_size(p, which), in = p->size[which], first = 0, place = 0;
+    if (is_forward(p)) {
+        return (axis){.count = out,
+                      .stride = p->stride[which],
+                      .lower = -p->padding[which],
+                      .upper =
+                          p->padding[which] + p->extra_padding[which] - (p->filter[which] - 1) * p->dilation[which],
+                      .step = 1,
+                      .size = out};
+    }
+    axis a = {.count = launch_tiles(in, p->stride[which]), .stride = 1, .step = p->stride[which], .size = in};
+    a.lower = INT64_MAX;
+    for (int64_t tap = 0; tap < p->filter[which]; tap++) {
+        reach(p, which, tap, &first, &place);
+        if (place < a.lower) a.lower = place;
+    }
+    a.upper = a.lower + a.count - out;
+    return a;
+}
+
+/* ---- What is refused --------------------------------------------------------------------------- */
+
+static const char *refuses_axis(const braid_problem *p, int which) {
+    axis a = axis_of(p, which);
+    int64_t first, place;
+    if (p->filter[which] > IM2COL_MAX_TAPS) return "only filters of up to 64 taps";
+    if (p->stride[which] > (is_forward(p) ? 8 : 2))
+        return is_forward(p) ? "only strides up to 8" : "only strides 1 and 2";
+    if (a.lower < -128 || a.lower > 127 || a.upper < -128 || a.upper > 127)
+        return "the filter reaches 128 rows or columns beyond the image";
+    for (int64_t tap = 0; tap < p->filter[which]; tap++) {
+        reach(p, which, tap, &first, &place);
+        if (place - a.lower > 255) return "the filter is wider than 256 rows or columns";
+    }
+    return NULL;
+}
+
+static const char *refuses_channels(const braid_problem *p) {
+    for (int i = 0; i < p->streams; i++) {
+        if (p->in_channels[i] < 8 || p->out_channels[i] < 8 || p->in_channels[i] % 8 || p->out_channels[i] % 8 ||
+            p->in_pitch[i] % 8 || p->out_pitch[i] % 8) {
+            return "only channels and pitches in multiples of 8";
+        }
+    }
+    return launch_refuses_channels(p);
+}
+
+static const char *refuses_sizes(const braid_problem *p) {
+    axis rows = axis_of(p, 0), columns = axis_of(p, 1);
+    double pixels = (double)p->batch * (double)rows.count * (double)columns.count;
+    if (p->size[0] >= LAUNCH_MAX_LENGTH || p->size[1] >= LAUNCH_MAX_LENGTH || pixels >= (double)LAUNCH_MAX_LENGTH)
+        return "a stream has 2^30 pixels or more";
+    for (int i = 0; i < p->streams; i++) {
+        int64_t lanes = is_forward(p) ? p->out_pitch[i] : p->in_pitch[i];
+        if ((pixels / 32 + 1) * (double)launch_tiles(lanes, 64) >= (double)LAUNCH_MAX_LENGTH / IM2COL_MAX_SEGMENTS)
+            return launch_too_large;
+    }
+    return NULL;
+}
+
+const char *conv2d_im2col_refuses(const braid_problem *p, const device *d) {
+    if (p->groups != 1) return "only one group";
+    if (p->padding_mode != BRAID_PADDING_ZEROS) return "only zero padding";
+    if (p->filter[0] * p->filter[1] > IM2COL_MAX_TAPS) return "only filters of up to 64 taps";
+    const char *reason = refuses_channels(p);
+    for (int which = 0; which < 2 && !reason; which++) reason = refuses_axis(p, which);
+    if (!reason) reason = refuses_sizes(p);
+    return reason ? reason : cuda_refuses_tensor_maps(d);
+}
+
+/* ---- The argument ------------------------------------------------------------------------------ */
+
+static void fill_axes(struct conv2d_im2col_args *args, const braid_problem *p) {
+    args->batch = (int32_t)p->batch;
+    for (int which = 0; which < 2; which++) {
+        axis a = axis_of(p, which);
+        args->count[which] = (int32_t)a.count;
+        args->stride[which] = (int32_t)a.stride;
+        args->lower[which] = (int32_t)a.lower;
+        args->step[which] = (int32_t)a.step;
+        args->size[which] = (int32_t)a.size;
+    }
+}
+
+/* The taps of the class whose first pixel is (h, w), behind those of the classes before it. Returns the next class. */
+static int fill_class(struct conv2d_im2col_args *args, const braid_problem *p, int at, int64_t h, int64_t w) {
+    struct im2col_class *c = &args->pixel_class[at];
+    int64_t first[2], place[2];
+    c->first_tap = at > 0 ? args->pixel_class[at - 1].first_tap + args->pixel_class[at - 1].taps : 0;
+    c->first[0] = (int32_t)h;
+    c->first[1] = (int32_t)w;
+    for (int64_t r = 0; r < p->filter[0]; r++) {
+        reach(p, 0, r, &first[0], &place[0]);
+        for (int64_t s = 0; s < p->filter[1]; s++) {
+            reach(p, 1, s, &first[1], &place[1]);
+            if (first[0] != h || first[1] != w) continue;
+            struct im2col_tap *tap = &args->tap[c->first_tap + c->taps++];
+            tap->index = (uint16_t)(r * p->filter[1] + s);
+            for (int which = 0; which < 2; which++) {
+                tap->offset[which] = (uint8_t)(place[which] - args->lower[which]);
+            }
+        }
+    }
+    return at + 1;
+}
+
+/* Returns how many classes there are. A class can have no taps: its pixels become zeros. */
+static int fill_classes(struct conv2d_im2col_args *args, const braid_problem *p) {
+    int classes = 0;
+    for (int64_t h = 0; h < args->step[0] && h < args->size[0]; h++) {
+        for (int64_t w = 0; w < args->step[1] && w < args->size[1]; w++) classes = fill_class(args, p, classes, h, w);
+    }
+    return classes;
+}
+
+static void fill_planes(struct conv2d_im2col_args *args, const braid_problem *p, int split) {
+    for (int i = 0; i < p->streams; i++) {
+        struct im2col_plane *plane = &args->plane[i];
+        plane->pitch = is_forward(p) ? p->out_pitch[i] : p->in_pitch[i];
+        plane->lanes = (int32_t)(is_forward(p) ? p->out_channels[i] : p->in_channels[i]);
+        plane->lane_tiles = (int32_t)launch_tiles(plane->pitch, IM2COL_LANES(split));
+        plane->blocks = (int32_t)launch_tiles(is_forward(p) ? p->in_channels[i] : p->out_channels[i], 64);
+        plane->dense = args->step[0] == 1 && args->step[1] == 1 && plane->pitch == plane->lanes && !p->mask;
+    }
+}
+
+static int steps_of(const struct conv2d_im2col_args *args, const struct im2col_segment *s) {
+    return args->plane[s->plane].blocks * args->pixel_class[s->pixel_class].taps;
+}
+
+/* Segments in order of work, the longest sums first, so that the last round of tiles is a cheap one. */
+static void fill_segments(struct conv2d_im2col_args *args, int planes, int classes) {
+    args->segments = 0;
+    for (int i = 0; i < planes; i++) {
+        for (int c = 0; c < classes; c++) {
+            struct im2col_segment made = {.plane = (int16_t)i, .pixel_class = (int16_t)c};
+            int at = args->segments++;
+            for (; at > 0 && steps_of(args, &args->segment[at - 1]) < steps_of(args, &made); at--)
+                args->segment[at] = args->segment[at - 1];
+            args->segment[at] = made;
+        }
+    }
+}
+
+/* Counts the tiles of a size. */
+static void fill_tiles(struct conv2d_im2col_args *args, int columns, int split) {
+    int64_t pixels = (int64_t)args->batch * args->count[0] * args->count[1];
+    args->tiles = 0;
+    for (int s = 0; s < args->segments; s++) {
+        args->segment[s].first_tile = args->tiles;
+        args->tiles += (int32_t)launch_tiles(pixels, IM2COL_PIXELS(columns, split)) *
+                       args->plane[args->segment[s].plane].lane_tiles;
+    }
+}
+
+/* Cycles until the last block is done. A block multiplies 64 x 64 x 64 in 128 cycles where nothing holds it up. */
+static double cycles_of(const struct conv2d_im2col_args *args, int columns) {
+    double longest = 0;
+    for (int block = 0; block < PROCESSORS; block++) {
+        double cycles = 0;
+        for (int s = 0; s < args->segments; s++) {
+            int64_t begin = args->segment[s].first_tile;
+            int64_t end = s + 1 < args->segments ? args->segment[s + 1].first_tile : args->tiles;
+            /* tiles of the segment that are `block` modulo PROCESSORS */
+            int64_t mine = (end + PROCESSORS - 1 - block) / PROCESSORS - (begin + PROCESSORS - 1 - block) / PROCESSORS;
+            cycles += (double)mine * (steps_of(args, &args->segment[s]) * (4.0 * columns + 24) + 300 + 5.0 * columns);
+        }
+        if (cycles > longest) longest = cycles;
+    }
+    return longest;
+}
+
+/* The tile that ends first; its count of tiles is filled in. */
+static const im2col_tile *choose(struct conv2d_im2col_args *args, const braid_problem *p, const im2col_tiles *tiles,
+                                 double *cycles) {
+    const im2col_tile *best = NULL;
+    memset(args, 0, sizeof *args);
+    fill_axes(args, p);
+    fill_planes(args, p, tiles->split);
+    fill_segments(args, p->streams, fill_classes(args, p));
+    for (const im2col_tile *tile = tiles->list; tile->columns; tile++) {
+        fill_tiles(args, tile->columns, tiles->split);
+        double now = cycles_of(args, tile->columns);
+        if (best && now >= *cycles) continue;
+        best = tile;
+        *cycles = now;
+    }
+    fill_tiles(args, best->columns, tiles->split);
+    return best;
+}
+
+double conv2d_im2col_cost(const braid_problem *p, const im2col_tiles *tiles) {
+    const double cycles_per_s = 1.4e9, bytes_per_s = 3e12, launch_s = 5e-6;
+    struct conv2d_im2col_args args;
+    double cycles = 0, memory = op_bytes(p) / bytes_per_s;
+    (void)choose(&args, p, tiles, &cycles);
+    return launch_s + (cycles / cycles_per_s > memory ? cycles / cycles_per_s : memory);
+}
+
+/* ---- Tensor maps and launch -------------------------------------------------------------------- */
+
+static braid_status make_maps(struct conv2d_im2col_args *args, const braid_problem *p, device *d, const buffers *b,
+                              int i, int tile_pixels) {
+    int64_t taps = p->filter[0] * p->filter[1];
+    int slot = is_forward(p) ? CONV2D_X : CONV2D_Y;
+    int64_t pitch = 2 * (is_forward(p) ? p->in_pitch[i] : p->out_pitch[i]);
+    int64_t height = is_forward(p) ? p->size[0] : conv2d_out_size(p, 0);
+    int64_t width = is_forward(p) ? p->size[1] : conv2d_out_size(p, 1);
+    axis rows = axis_of(p, 0), columns = axis_of(p, 1);
+    cuda_tensor pixels = {
+        .memory = b->plane[slot][i],
+        .dtype = p->dtype,
+        .rank = 4,
+        .size = {is_forward(p) ? p->in_channels[i] : p->out_channels[i], width, height, p->batch},
+        .pitch = {pitch, pitch * width, pitch * width * height},
+        .box = {64, tile_pixels},
+        .step = {1, (int)columns.stride, (int)rows.stride, 1},
+        .swizzle = 128,
+        .is_im2col = 1,
+        .lower = {(int)columns.lower, (int)rows.lower},
+        .upper = {(int)columns.upper, (int)rows.upper},
+    };
+    cuda_tensor weights = {
+        .memory = b->plane[CONV2D_W][i],
+        .dtype = p->dtype,
+        .rank = 3,
+        .size = {p->in_channels[i], taps, p->out_channels[i]},
+        .pitch = {2 * p->in_channels[i], 2 * p->in_channels[i] * taps},
+        .box = {64, 1, 64},
+        .swizzle = 128,
+    };
+    const struct im2col_plane *plane = &args->plane[i];
+    cuda_tensor out = {
+        .memory = plane->out,
+        .dtype = p->dtype,
+        .rank = 2,
+        .size = {plane->lanes, p->batch * args->size[0] * args->size[1]},
+        .pitch = {2 * plane->pitch},
+        .box = {64, 16},
+        .swizzle = 128,
+    };
+    TRY(cuda_tensor_map_make(&args->pixels[i], d, &pixels));
+    TRY(cuda_tensor_map_make(&args->weights[i], d, &weights));
+    return plane->dense ? cuda_tensor_map_make(&args->out[i], d, &out) : BRAID_OK;
+}
+
+braid_status conv2d_im2col_create(const braid_problem *p, const im2col_tiles *tiles, void **state) {
+    double cycles = 0;
+    TRY(memory_calloc(1, sizeof(im2col_state), "conv2d", state));
+    im2col_state *made = *state;
+    made->tile = choose(&made->args, p, tiles, &cycles);
+    return BRAID_OK;
+}
+
+void conv2d_im2col_destroy(device *d, void *state) {
+    (void)d;
+    memory_free(state);
+}
+
+braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state, const buffers *b,
+                                  const im2col_tiles *tiles) {
+    const im2col_state *made = state;
+    const im2col_tile *tile = made->tile;
+    struct conv2d_im2col_args args = made->args;
+    if (p->batch == 0) return BRAID_OK;
+    for (int i = 0; i < p->streams; i++) {
+        args.plane[i].out = b->plane[is_forward(p) ? CONV2D_Y : CONV2D_X][i];
+        args.plane[i].bias = is_forward(p) ? b->plane[CONV2D_BIAS][i] : NULL;
+        args.plane[i].mask = b->plane[CONV2D_MASK][i];
+        TRY(make_maps(&args, p, d, b, i, IM2COL_PIXELS(tile->columns, tiles->split)));
+    }
+    return cuda_launch(d, &(cuda_call){.stem = tiles->stem,
+                                       .function = p->dtype == BRAID_DTYPE_F16 ? tile->f16 : tile->bf16,
+                                       .blocks = args.tiles < PROCESSORS ? args.tiles : PROCESSORS,
+                                       .threads = IM2COL_THREADS,
+                                       .shared_bytes = (size_t)IM2COL_SHARED_BYTES(tile->columns, tiles->split),
+                                       .args = &args,
+                                       .args_bytes = sizeof args});
+}

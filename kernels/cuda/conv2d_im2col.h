@@ -1,0 +1,94 @@
+/*
+ * The argument of the general tensor-core convolutions. Forward and data gradient are the same sum of matrix
+ * products: `lanes` (output channels of the pass) are rows, pixels are columns, and every tap adds 64 channels of the
+ * other side at a time. The forward pass gathers from x; the data gradient gathers from dy, once for each class of
+ * input pixels that the same taps reach: one class at stride 1, four at stride 2.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_CONV2D_IM2COL_H
+#define BRAID_KERNELS_CUDA_CONV2D_IM2COL_H
+
+#include <stdint.h>
+
+#include "backend/cuda/tensor_map.h"
+#include "braid.h"
+
+#define IM2COL_MAX_TAPS 64
+#define IM2COL_MAX_CLASSES 4
+#define IM2COL_MAX_SEGMENTS (BRAID_MAX_STREAMS * IM2COL_MAX_CLASSES)
+
+/* A block is two warpgroups that multiply and one that loads. Each multiplies 64 lanes by `columns` pixels: two
+ * neighbouring runs of lanes, or (split) two neighbouring runs of pixels. */
+#define IM2COL_THREADS 384
+#define IM2COL_LANES(split) ((split) ? 64 : 128)
+#define IM2COL_PIXELS(columns, split) ((split) ? 2 * (columns) : (columns))
+
+/* Shared memory: a ring of stages, each a tap's weights and pixels of 64 channels; then, for each warpgroup, two
+ * buffers of 32 pixels of results; then the barriers. */
+#define IM2COL_STAGE_BYTES(columns, split) ((IM2COL_LANES(split) + IM2COL_PIXELS(columns, split)) * 128)
+#define IM2COL_RESULT_BYTES 4096
+#define IM2COL_MOST_BYTES 232448
+#define IM2COL_RING_BYTES (IM2COL_MOST_BYTES - 4 * IM2COL_RESULT_BYTES - 256)
+#define IM2COL_FITTING(columns, split) (IM2COL_RING_BYTES / IM2COL_STAGE_BYTES(columns, split))
+#define IM2COL_STAGES(columns, split) (IM2COL_FITTING(columns, split) < 8 ? IM2COL_FITTING(columns, split) : 8)
+#define IM2COL_SHARED_BYTES(columns, split)                                                         \
+    (IM2COL_STAGES(columns, split) * IM2COL_STAGE_BYTES(columns, split) + 4 * IM2COL_RESULT_BYTES + \
+     16 * IM2COL_STAGES(columns, split))
+
+/* The weights of a tap, and how far from its pixel's first place it reads. */
+struct im2col_tap {
+    uint8_t offset[2];
+    uint16_t index; /* r * S + s */
+};
+
+/* Pixels that the same taps reach: rows first[0], first[0] + step[0], ..., and columns likewise. */
+struct im2col_class {
+    int32_t first_tap, taps;
+    int32_t first[2];
+};
+
+/* The tiles of one class of one plane, up to those of the next segment. */
+struct im2col_segment {
+    int32_t first_tile;
+    int16_t plane, pixel_class;
+};
+
+struct im2col_plane {
+    void *out;
+    const void *bias; /* NULL: none */
+    const uint32_t *mask;
+    int64_t pitch; /* of out */
+    int32_t lanes; /* the others up to the pitch are written as zeros */
+    int32_t lane_tiles;
+    int32_t blocks; /* of 64 channels to sum over */
+    int32_t
+        dense; /* 1: the copy engine may store: neighbours in a class are neighbours in out, all lanes are real and no
+                       sample is blanked */
+};
+
+struct conv2d_im2col_args {
+    cuda_tensor_map pixels[BRAID_MAX_STREAMS];  /* what is gathered: 64 channels of a tile's pixels */
+    cuda_tensor_map weights[BRAID_MAX_STREAMS]; /* [K][tap][C]: 64 x 1 x 64 */
+    cuda_tensor_map out[BRAID_MAX_STREAMS];     /* [pixel][lane]: 16 x 64; of dense planes */
+    struct im2col_plane plane[BRAID_MAX_STREAMS];
+    struct im2col_segment segment[IM2COL_MAX_SEGMENTS];
+    struct im2col_tap tap[IM2COL_MAX_TAPS];
+    struct im2col_class pixel_class[IM2COL_MAX_CLASSES];
+    int32_t segments, tiles, batch;
+    int32_t count[2];  /* rows and columns of the pixels of a class */
+    int32_t stride[2]; /* from pixel to pixel in what is gathered ... */
+    int32_t lower[2];  /* ... and where the first one begins to read */
+    int32_t step[2];   /* from pixel to pixel in out, which has ... */
+    int32_t size[2];   /* ... so many rows and columns */
+};
+
+#define CONV2D_IM2COL_ARGS_BYTES 4096
+
+#ifdef __cplusplus
+static_assert(sizeof(struct conv2d_im2col_args) == CONV2D_IM2COL_ARGS_BYTES, "kernel and launcher agree on it");
+#else
+_Static_assert(sizeof(struct conv2d_im2col_args) == CONV2D_IM2COL_ARGS_BYTES, "kernel and launcher agree on it");
+#endif
+
+#endif

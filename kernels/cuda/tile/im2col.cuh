@@ -1,0 +1,295 @@
+/*
+ * The general convolution on the matrix units: a product of lanes x pixels summed over (64 channels, tap). One thread
+ * asks the copy engine for the pixels that a tap reads (im2col maps walk over flattened pixels, with stride and zeros
+ * beyond the edge, so a tile is any run of pixels, across rows and samples) and for the tap's weights; two
+ * warpgroups multiply. Blocks stay and take every gridDim-th tile, so that the loads of a tile begin while the one
+ * before is stored. Sums are float, in an order that the problem alone decides.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_TILE_IM2COL_CUH
+#define BRAID_KERNELS_CUDA_TILE_IM2COL_CUH
+
+#include "kernels/cuda/conv2d_im2col.h"
+#include "kernels/cuda/tile/barrier.cuh"
+#include "kernels/cuda/tile/matrix.cuh"
+#include "kernels/cuda/tile/number.cuh"
+#include "kernels/cuda/tile/pair.cuh"
+#include "kernels/cuda/tile/registers.cuh"
+#include "kernels/cuda/tile/schedule.cuh"
+#include "kernels/cuda/tile/shared.cuh"
+#include "kernels/cuda/tile/tma.cuh"
+#include "kernels/cuda/tile/wgmma.cuh"
+
+/* The named barriers: 1 and 2 of each warpgroup alone, and that of the second one's delay. */
+#define IM2COL_LEAD 3
+
+/* `transposed`: the weights are summed over K, not over C. */
+template <class number_type, int columns_each, int split_pixels, int transposed_weights> struct im2col_shape {
+    typedef number_type number;
+    static const int columns = columns_each, split = split_pixels, transposed = transposed_weights;
+    static const int lanes = IM2COL_LANES(split), pixels = IM2COL_PIXELS(columns, split);
+    static const int stages = IM2COL_STAGES(columns, split);
+    static const int lead = stages > 4 ? 2 : 1; /* steps that the first warpgroup begins before the second */
+    static const uint32_t stage_bytes = IM2COL_STAGE_BYTES(columns, split), weight_bytes = lanes * 128;
+    static const uint32_t results = stages * stage_bytes, barriers = results + 4 * IM2COL_RESULT_BYTES;
+};
+
+/* A tile: `first_lane` and `first_pixel` are those of its corner. */
+struct im2col_work {
+    int plane, pixel_class;
+    int32_t first_lane, first_pixel;
+};
+
+template <class shape>
+static __device__ __forceinline__ im2col_work im2col_find(const conv2d_im2col_args &args, int32_t tile) {
+    int at = 0;
+    while (at + 1 < args.segments && tile >= args.segment[at + 1].first_tile) at++;
+    im2col_work work;
+    work.plane = args.segment[at].plane;
+    work.pixel_class = args.segment[at].pixel_class;
+    const int32_t rest = tile - args.segment[at].first_tile, lane_tiles = args.plane[work.plane].lane_tiles;
+    work.first_pixel = rest / lane_tiles * shape::pixels;
+    work.first_lane = rest % lane_tiles * shape::lanes;
+    return work;
+}
+
+/* A place in the ring of stages, and the parity of its phase. */
+template <class shape> struct im2col_place {
+    int stage;
+    uint32_t parity, memory; /* the shared memory of the block */
+
+    __device__ __forceinline__ uint32_t weights() const { return this->memory + this->stage * shape::stage_bytes; }
+    __device__ __forceinline__ uint32_t pixels() const { return this->weights() + shape::weight_bytes; }
+    __device__ __forceinline__ uint32_t full() const {
+        return this->memory + shape::barriers + this->stage * BARRIER_BYTES;
+    }
+    __device__ __forceinline__ uint32_t empty() const { return this->full() + shape::stages * BARRIER_BYTES; }
+    __device__ __forceinline__ void advance() {
+        if (++this->stage < shape::stages) return;
+        this->stage = 0;
+        this->parity ^= 1;
+    }
+};
+
+template <class shape>
+static __device__ __forceinline__ void im2col_load_weights(const conv2d_im2col_args &args, const im2col_work &work,
+                                                           const im2col_place<shape> &place, int index, int channel) {
+#pragma unroll
+    for (int part = 0; part < shape::lanes / 64; part++) {
+        const int lane = work.first_lane + part * 64;
+        tma_load_3d(place.weights() + part * 8192, &args.weights[work.plane], place.full(),
+                    shape::transposed ? lane : channel, index, shape::transposed ? channel : lane);
+    }
+}
+
+/* The one thread that loads. */
+template <class shape>
+static __device__ __forceinline__ void im2col_produce(const conv2d_im2col_args &args, uint32_t memory) {
+    im2col_place<shape> place = {0, 1, memory};
+    for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles; tile += (int32_t)gridDim.x) {
+        const im2col_work work = im2col_find<shape>(args, tile);
+        const im2col_class taps = args.pixel_class[work.pixel_class];
+        const int32_t row = work.first_pixel / args.count[1], sample = row / args.count[0];
+        const int32_t h = (row - sample * args.count[0]) * args.stride[0] + args.lower[0];
+        const int32_t w = (work.first_pixel - row * args.count[1]) * args.stride[1] + args.lower[1];
+        for (int32_t block = 0; block < args.plane[work.plane].blocks; block++) {
+            for (int32_t at = taps.first_tap; at < taps.first_tap + taps.taps; at++) {
+                const im2col_tap tap = args.tap[at];
+                barrier_wait(place.empty(), place.parity);
+                barrier_expect(place.full(), shape::stage_bytes);
+                tma_load_im2col_4d(place.pixels(), &args.pixels[work.plane], place.full(), block * 64, w, h, sample,
+                                   tap.offset[1], tap.offset[0]);
+                im2col_load_weights<shape>(args, work, place, tap.index, block * 64);
+                place.advance();
+            }
+        }
+    }
+}
+
+/* The products of one tile. A stage is handed back when the products behind it are under way. `leads`: the other
+ * warpgroup waits to begin. */
+template <class shape>
+static __device__ __forceinline__ void im2col_multiply(float (&sums)[shape::columns / 2], im2col_place<shape> *place,
+                                                       int32_t steps, int group, bool leads) {
+    const int lane = (int)threadIdx.x % 32;
+    const uint32_t weights_at = shape::split ? 0 : (uint32_t)group * 8192;
+    const uint32_t pixels_at = shape::split ? (uint32_t)group * shape::columns * 128 : 0;
+    uint32_t used = 0;
+    for (int32_t step = 0; step < steps; step++) {
+        const shared_matrix a = shape::transposed ? matrix_down_rows(place->weights() + weights_at, 16)
+                                                  : matrix_along_rows(place->weights() + weights_at);
+        const shared_matrix b = matrix_along_rows(place->pixels() + pixels_at);
+        barrier_wait(place->full(), place->parity);
+        wgmma_hold(sums);
+        wgmma_begin();
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            wgmma<typename shape::number, shape::columns, shape::transposed>(
+                sums, matrix_moved(a, k * (shape::transposed ? 2048 : 32)), matrix_moved(b, k * 32), step | k);
+        }
+        wgmma_commit();
+        if (leads && step + 1 == shape::lead) named_arrive(IM2COL_LEAD, 256);
+        wgmma_wait<1>();
+        if (step > 0 && lane == 0) barrier_arrive(used);
+        used = place->empty();
+        place->advance();
+    }
+    wgmma_wait<0>();
+    wgmma_hold(sums);
+    if (steps > 0 && lane == 0) barrier_arrive(used);
+    if (leads && steps < shape::lead) named_arrive(IM2COL_LEAD, 256);
+}
+
+/* The sums of a warpgroup, rounded and turned to [pixel][lane]: 32 pixels from column `begin` on (the last 16 may be
+ * missing) in a buffer of results under the 128-byte swizzle. */
+template <class shape>
+static __device__ __forceinline__ void im2col_turn(uint32_t buffer, const float (&sums)[shape::columns / 2], int begin,
+                                                   float low, float high) {
+    typedef typename shape::number number;
+    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x % 128 / 32;
+    /* lane l gives the address of pixel 8 (l / 16) + l % 8, 8 lanes from 16 warp + l / 8 % 2 * 8 on */
+    const uint32_t to = buffer + (lane / 16 * 8 + lane % 8) * 128 + ((warp * 2 + lane / 8 % 2) ^ lane % 8) * 16;
+#pragma unroll
+    for (int at = begin; at < begin + 32 && at < shape::columns; at += 16) {
+        const float *sum = sums + at / 2;
+        const uint32_t pairs[4] = {
+            pair_made<number>(sum[0] + low, sum[1] + low), pair_made<number>(sum[2] + high, sum[3] + high),
+            pair_made<number>(sum[4] + low, sum[5] + low), pair_made<number>(sum[6] + high, sum[7] + high)};
+        matrix_store_x4_transposed(to + (at - begin) * 128, pairs);
+    }
+}
+
+/* The place in out of a thread's pixels, every 16th of a class. */
+struct im2col_pixel {
+    int32_t sample, row, column; /* of the class */
+    int64_t element;
+
+    __device__ __forceinline__ void begin(const conv2d_im2col_args &args, const im2col_work &work, int32_t at) {
+        const im2col_class &from = args.pixel_class[work.pixel_class];
+        const int32_t all = at / args.count[1];
+        this->column = at - all * args.count[1];
+        this->sample = all / args.count[0];
+        this->row = all - this->sample * args.count[0];
+        const int64_t h = (int64_t)this->sample * args.size[0] + from.first[0] + this->row * args.step[0];
+        const int32_t w = from.first[1] + this->column * args.step[1];
+        this->element = (h * args.size[1] + w) * args.plane[work.plane].pitch;
+    }
+    __device__ __forceinline__ bool inside(const conv2d_im2col_args &args, const im2col_class &from) const {
+        return this->sample < args.batch && from.first[0] + this->row * args.step[0] < args.size[0] &&
+               from.first[1] + this->column * args.step[1] < args.size[1];
+    }
+    __device__ __forceinline__ void advance(const conv2d_im2col_args &args, int64_t pitch) {
+        this->element += pitch * (16 * args.step[1]);
+        for (this->column += 16; this->column >= args.count[1]; this->column -= args.count[1]) {
+            this->element += pitch * (args.step[0] * args.size[1] - args.count[1] * args.step[1]);
+            if (++this->row < args.count[0]) continue;
+            this->element += pitch * ((int64_t)args.size[1] * (args.size[0] - args.count[0] * args.step[0]));
+            this->row = 0;
+            this->sample++;
+        }
+    }
+};
+
+/* Writes a buffer of results, 16 pixels at a time, 16 bytes for each thread. */
+template <class shape>
+static __device__ __forceinline__ void im2col_write(const conv2d_im2col_args &args, const im2col_work &work,
+                                                    uint32_t buffer, int begin, im2col_pixel *pixel) {
+    const im2col_plane &plane = args.plane[work.plane];
+    const int thread = (int)threadIdx.x % 128;
+    const int32_t lane = work.first_lane + thread % 8 * 8;
+    const uint32_t from = buffer + thread / 8 * 128 + (thread % 8 ^ thread / 8 % 8) * 16;
+#pragma unroll
+    for (int at = begin; at < begin + 32 && at < shape::columns; at += 16) {
+        if (lane < plane.pitch && pixel->inside(args, args.pixel_class[work.pixel_class])) {
+            uint32_t words[4] = {0, 0, 0, 0};
+            if (lane < plane.lanes && !mask_blanks(plane.mask, pixel->sample))
+                shared_read(words, from + (at - begin) * 128);
+            write_bytes<16>((typename shape::number *)plane.out + pixel->element + lane, words);
+        }
+        pixel->advance(args, plane.pitch);
+    }
+}
+
+/* Stores the sums of a warpgroup through its two buffers of results. `turn` says which of them is free. */
+template <class shape>
+static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &args, const im2col_work &work,
+                                                    const float (&sums)[shape::columns / 2], uint32_t results,
+                                                    int *turn) {
+    typedef typename shape::number number;
+    const im2col_plane &plane = args.plane[work.plane];
+    const int thread = (int)threadIdx.x % 128, meeting = 1 + (int)threadIdx.x / 128;
+    const int32_t lane = work.first_lane + thread / 32 * 16 + thread % 32 / 4;
+    const number *bias = (const number *)plane.bias;
+    const float low = bias && lane < plane.lanes ? load(bias + lane) : 0;
+    const float high = bias && lane + 8 < plane.lanes ? load(bias + lane + 8) : 0;
+    im2col_pixel pixel = {0, 0, 0, 0};
+    if (!plane.dense) pixel.begin(args, work, work.first_pixel + thread / 8);
+#pragma unroll
+    for (int begin = 0; begin < shape::columns; begin += 32) {
+        const uint32_t buffer = results + (uint32_t)*turn * IM2COL_RESULT_BYTES;
+        *turn ^= 1;
+        im2col_turn<shape>(buffer, sums, begin, low, high);
+        fence_async();
+        if (thread == 0) tma_wait_read<0>(); /* then the other buffer is free */
+        named_sync(meeting, 128);
+        if (!plane.dense) {
+            im2col_write<shape>(args, work, buffer, begin, &pixel);
+        } else if (thread == 0) {
+#pragma unroll
+            for (int at = begin; at < begin + 32 && at < shape::columns; at += 16)
+                tma_store_2d(&args.out[work.plane], buffer + (at - begin) * 128, work.first_lane,
+                             work.first_pixel + at);
+            tma_commit();
+        }
+    }
+}
+
+/* One of the two warpgroups that multiply. The second begins some steps later than the first and stays behind, so that
+ * one multiplies while the other stores. */
+template <class shape>
+static __device__ __forceinline__ void im2col_consume(const conv2d_im2col_args &args, uint32_t memory, int group) {
+    im2col_place<shape> place = {0, 0, memory};
+    float sums[shape::columns / 2];
+    int turn = 0;
+    bool leads = group == 0;
+    if (group == 1) named_sync(IM2COL_LEAD, 256);
+    for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles; tile += (int32_t)gridDim.x) {
+        im2col_work work = im2col_find<shape>(args, tile);
+        const int32_t steps = args.pixel_class[work.pixel_class].taps * args.plane[work.plane].blocks;
+        if (steps == 0) {
+#pragma unroll
+            for (int i = 0; i < shape::columns / 2; i++) sums[i] = 0;
+        }
+        im2col_multiply<shape>(sums, &place, steps, group, leads);
+        leads = false;
+        if (shape::split)
+            work.first_pixel += group * shape::columns;
+        else
+            work.first_lane += group * 64;
+        im2col_store<shape>(args, work, sums, memory + shape::results + group * 2 * IM2COL_RESULT_BYTES, &turn);
+    }
+    if (threadIdx.x % 128 == 0) tma_wait<0>();
+}
+
+template <class shape> static __device__ __forceinline__ void im2col_run(const conv2d_im2col_args &args) {
+    const uint32_t memory = shared_address(shared_memory());
+    const int group = warp_uniform((int)threadIdx.x / 128);
+    if (threadIdx.x == 0) {
+        for (im2col_place<shape> place = {0, 0, memory}; place.parity == 0; place.advance()) {
+            barrier_init(place.full(), 1);
+            barrier_init(place.empty(), 8); /* the warps of two warpgroups */
+        }
+        barrier_publish();
+    }
+    __syncthreads();
+    if (group == 2) {
+        registers_give<40>();
+        if (threadIdx.x == 256) im2col_produce<shape>(args, memory);
+    } else {
+        registers_take<232>();
+        im2col_consume<shape>(args, memory, group);
+    }
+}
+
+#endif
