@@ -9,13 +9,25 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/sizes.h"
+
+#define LARGE ((size_t)8 << 20)
+#define LARGE_PAGE ((size_t)2 << 20)
+
+/* Large blocks are asked for in large pages: the first touch of gigabytes of small ones takes seconds. Only advice. */
+static void advise(void *memory, size_t bytes) {
+    size_t skipped = (LARGE_PAGE - (uintptr_t)memory % LARGE_PAGE) % LARGE_PAGE;
+    (void)madvise((char *)memory + skipped, (bytes - skipped) / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+}
 
 static void *system_alloc(void *user, size_t bytes, size_t alignment) {
     void *memory = NULL;
     (void)user;
-    return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+    if (posix_memalign(&memory, alignment, bytes) != 0) return NULL;
+    if (bytes >= LARGE) advise(memory, bytes);
+    return memory;
 }
 
 static void system_free(void *user, void *memory) {

@@ -16,10 +16,12 @@
 
 #define PLAN_SECONDS 20.0 /* where nothing else is said */
 
+#define ALONE_WORTH 0.05 /* of a race that one kernel runs against its own chain, or against nothing */
+
 /* An op and what is known of it before any race. */
 typedef struct outlook {
     int op;
-    double calls_s; /* all calls of it in the plan, by the best candidate */
+    double calls_s; /* all calls of it in the plan, by the best candidate; less where there is little to choose */
     double race_s;  /* its race, with all that belongs to it; 0: there is none */
 } outlook;
 
@@ -27,6 +29,16 @@ static int by_worth(const void *a, const void *b) {
     const outlook *x = a, *y = b;
     if (x->calls_s != y->calls_s) return x->calls_s < y->calls_s ? 1 : -1;
     return (x->op > y->op) - (x->op < y->op);
+}
+
+/* Candidates that were made to be fast. */
+static int count_rivals(const race *r) {
+    int count = 0;
+    for (int j = 0; j < r->count; j++) {
+        braid_kind kind = kernel_kind(r->racers[j].kernel);
+        count += !r->racers[j].reason[0] && (kind == BRAID_KIND_OWN || kind == BRAID_KIND_VENDOR);
+    }
+    return count;
 }
 
 static void look_at(const braid_plan *plan, int j, race *r, outlook *out) {
@@ -37,7 +49,7 @@ static void look_at(const braid_plan *plan, int j, race *r, outlook *out) {
     race_spare_reference(&op->problem, r);
     race_spare_slow(&op->problem, r);
     *out = (outlook){.op = j, .race_s = race_predict(&op->problem, r)};
-    out->calls_s = race_predict_best(&op->problem, r) * (calls ? calls : 1);
+    out->calls_s = race_predict_best(&op->problem, r) * (calls ? calls : 1) * (count_rivals(r) > 1 ? 1 : ALONE_WORTH);
 }
 
 /* Tells the caller which op is next. One that has had enough gets the rest without races. */
