@@ -9,6 +9,7 @@
  */
 #include "kernels/cuda/tile/lines.cuh"
 #include "kernels/cuda/tile/mma.cuh"
+#include "kernels/cuda/tile/pair.cuh"
 
 /* Two terms of the reduction: where they lie from a pixel's first element, and which of the two exist. */
 struct lines_pair {
@@ -82,7 +83,8 @@ static __device__ __forceinline__ void take_weights(uint32_t (&to)[column_tiles]
 /* Where pixels go: the tile, the lanes of y that this block writes, and how many of them are one access. */
 struct lines_output {
     lines_tile tile;
-    int32_t first_column, columns, width;
+    int32_t first_column, columns, width, pieces; /* pieces: columns / width */
+    uint32_t pieces_inverse;
 };
 
 /* Writes some pixels of a warp out of shared memory. */
@@ -90,15 +92,19 @@ template <int width>
 static __device__ __forceinline__ void write_pixels(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
                                                     const lines_output &out, const uint16_t *stage, int stage_pitch,
                                                     int32_t first, int32_t pixels) {
-    const lines_divisor tile_columns(args.tile[1]), pieces(out.columns / width);
-    uint16_t *y = (uint16_t *)plane.y;
-    for (int32_t i = (int32_t)threadIdx.x % 32; i < pixels * (out.columns / width); i += 32) {
-        const int32_t pixel = pieces.divide(i), column = (i - pixel * (out.columns / width)) * width;
-        const int32_t tile_row = tile_columns.divide(first + pixel);
-        const int32_t p = out.tile.row + tile_row, q = out.tile.column + first + pixel - tile_row * args.tile[1];
-        if (tile_row >= args.tile[0] || p >= args.out_size[0] || q >= args.out_size[1]) continue;
-        const int64_t at = ((out.tile.sample * args.out_size[0] + p) * args.out_size[1] + q) * plane.out_pitch;
-        write_bytes<2 * width>(y + at + out.first_column + column, stage + pixel * stage_pitch + column);
+    const int32_t out_pitch = (int32_t)plane.out_pitch;
+    uint16_t *y =
+        (uint16_t *)plane.y + out.first_column +
+        ((out.tile.sample * args.out_size[0] + out.tile.row) * args.out_size[1] + out.tile.column) * plane.out_pitch;
+    for (int32_t i = (int32_t)threadIdx.x % 32; i < pixels * out.pieces; i += 32) {
+        const int32_t pixel = lines_divide(i, out.pieces_inverse), piece = (i - pixel * out.pieces) * width;
+        const int32_t row = lines_divide(first + pixel, args.columns_inverse);
+        const int32_t column = first + pixel - row * args.tile[1];
+        if (row >= args.tile[0] || out.tile.row + row >= args.out_size[0] ||
+            out.tile.column + column >= args.out_size[1])
+            continue;
+        write_bytes<2 * width>(y + (row * args.out_size[1] + column) * out_pitch + piece,
+                               stage + pixel * stage_pitch + piece);
     }
 }
 
@@ -125,9 +131,9 @@ static __device__ __forceinline__ void write_sums(const conv2d_lines_args &args,
             for (int t = 0; t < together; t++) {
 #pragma unroll
                 for (int half = 0; half < 2; half++) {
-                    number *to = (number *)stage + (16 * t + lane / 4 + 8 * half) * pitch + column;
-                    store(to, live > 0 ? sum[i + t][j][2 * half] + add[0] : 0);
-                    store(to + 1, live > 1 ? sum[i + t][j][2 * half + 1] + add[1] : 0);
+                    *(uint32_t *)(stage + (16 * t + lane / 4 + 8 * half) * pitch + column) =
+                        pair_made<number>(live > 0 ? sum[i + t][j][2 * half] + add[0] : 0,
+                                          live > 1 ? sum[i + t][j][2 * half + 1] + add[1] : 0);
                 }
             }
         }
@@ -142,25 +148,30 @@ static __device__ __forceinline__ void write_sums(const conv2d_lines_args &args,
     }
 }
 
-/* The sums of one tile; a warp has 16 * row_tiles pixels. */
-template <class number, int row_tiles, int column_tiles>
-static __device__ __forceinline__ void add_terms(float (&sum)[row_tiles][column_tiles][4],
-                                                 const conv2d_lines_args &args, const conv2d_lines_plane &plane,
-                                                 const lines_shared *shared) {
-    const int lane = (int)threadIdx.x % 32, pair = lane % 4;
-    const lines_divisor tile_columns(args.tile[1]);
-    int32_t first[row_tiles][2];
+/* Where the pixels of a lane begin in the x of a tile. */
+template <int row_tiles>
+static __device__ __forceinline__ void find_pixels(int32_t (&first)[row_tiles][2], const conv2d_lines_args &args,
+                                                   const conv2d_lines_plane &plane) {
 #pragma unroll
     for (int i = 0; i < 2 * row_tiles; i++) {
-        const int32_t pixel = (int32_t)threadIdx.x / 32 * 16 * row_tiles + 8 * i + lane / 4;
-        const int32_t row = tile_columns.divide(pixel), column = pixel - row * args.tile[1];
+        const int32_t pixel = (int32_t)threadIdx.x / 32 * 16 * row_tiles + 8 * i + (int32_t)threadIdx.x % 32 / 4;
+        const int32_t row = lines_divide(pixel, args.columns_inverse), column = pixel - row * args.tile[1];
         int32_t at = row < args.tile[0]
                          ? row * args.stride[0] * plane.row_pitch + column * args.stride[1] * plane.in_channels
                          : 0;
         if (at % 2) at += plane.copy - 1;
         first[i / 2][i % 2] = at;
     }
-    for (int32_t step = 0; step < plane.steps; step++) {
+}
+
+/* The sums of one tile; a warp has 16 * row_tiles pixels. */
+template <class number, int row_tiles, int column_tiles>
+static __device__ __forceinline__ void add_terms(float (&sum)[row_tiles][column_tiles][4],
+                                                 const int32_t (&first)[row_tiles][2], int32_t steps,
+                                                 const lines_shared *shared) {
+    const int lane = (int)threadIdx.x % 32, pair = lane % 4;
+#pragma unroll 2
+    for (int32_t step = 0; step < steps; step++) {
         const lines_pair low = shared->pairs[8 * step + pair], high = shared->pairs[8 * step + 4 + pair];
         uint32_t b[column_tiles][2];
         take_weights<column_tiles>(b, shared->weights, step, lane);
@@ -195,18 +206,22 @@ static __device__ __forceinline__ void conv2d_fwd_lines(const conv2d_lines_args 
     out.first_column = block % column_blocks * 8 * column_tiles;
     out.columns = all_columns - out.first_column < 8 * column_tiles ? all_columns - out.first_column : 8 * column_tiles;
     out.width = access_width(plane, out.columns);
+    out.pieces = out.columns / out.width;
+    out.pieces_inverse = lines_inverse(out.pieces);
     const int32_t begin = block / column_blocks * args.block_tiles;
     const int32_t end = begin + args.block_tiles < args.all_tiles ? begin + args.block_tiles : args.all_tiles;
     const auto place = [&plane](int32_t column, int32_t c) { return column * plane.in_channels + c; };
 
+    int32_t first[row_tiles][2];
+    find_pixels(first, args, plane);
     find_pairs(shared->pairs, args, plane);
     load_weights<column_tiles>(shared->weights, args, plane, out.first_column);
     for (int32_t tile = begin; tile < end; tile++) {
         float sum[row_tiles][column_tiles][4] = {};
         out.tile = lines_find(args, plane, tile);
-        if (!out.tile.blanked) lines_load(shared->x, args, plane, out.tile, place);
+        if (!out.tile.blanked) lines_load<16>(shared->x, args, plane, out.tile, place);
         __syncthreads();
-        if (!out.tile.blanked) add_terms<number>(sum, args, plane, shared);
+        if (!out.tile.blanked) add_terms<number>(sum, first, plane.steps, shared);
         __syncthreads();
         write_sums<number>(args, plane, out, shared->x, sum);
         __syncthreads();

@@ -9,10 +9,11 @@
 #include "kernels/cuda/conv2d_lines_launch.h"
 
 #define FWD_BLOCKS 2112   /* more blocks than this take several tiles each: the weights are laid out once */
-#define WEIGHT_BLOCKS 264 /* of a weight gradient: the fewer, the less there is to add up */
+#define WEIGHT_BLOCKS 792 /* of a weight gradient: the fewer, the less there is to add up */
 #define MOST_TILE_COLUMNS 64
 
-int conv2d_lines_columns(const braid_problem *p) {
+/* Output channels that one block makes: 64, 16 or 8. */
+static int block_columns(const braid_problem *p) {
     int64_t widest = 0;
     for (int i = 0; i < p->streams; i++) {
         if (p->out_pitch[i] > widest) widest = p->out_pitch[i];
@@ -56,6 +57,7 @@ static int64_t lay_out(const braid_problem *p, int i, const int64_t in_tile[2], 
 /* The cost of a tile shape for all of the image, in no unit; 0 where x does not fit. */
 static double tile_cost(const braid_problem *p, int64_t pixels, int64_t columns, int64_t tile[2], int64_t in_tile[2]) {
     int64_t rows = least(pixels / columns, conv2d_out_size(p, 0));
+    int64_t most = p->pass == BRAID_PASS_BWD_WEIGHT ? LINES_WEIGHT_ELEMENTS : LINES_MOST_ELEMENTS;
     double cost = 0;
     tile[0] = rows;
     tile[1] = columns;
@@ -64,8 +66,8 @@ static double tile_cost(const braid_problem *p, int64_t pixels, int64_t columns,
     for (int i = 0; i < p->streams; i++) {
         struct conv2d_lines_plane plane;
         if (in_tile[1] * p->in_channels[i] >= 1024) return 0;
-        if (lay_out(p, i, in_tile, &plane) > LINES_MOST_ELEMENTS) return 0;
-        cost += (double)pixels * (1 + (double)steps(p, i) * conv2d_lines_columns(p) / 64);
+        if (lay_out(p, i, in_tile, &plane) > most) return 0;
+        cost += (double)pixels * (1 + (double)steps(p, i) * block_columns(p) / 64);
         cost += 0.15 * (double)(in_tile[0] * in_tile[1] * p->in_channels[i]);
     }
     return cost * (double)(launch_tiles(conv2d_out_size(p, 0), rows) * launch_tiles(conv2d_out_size(p, 1), columns));
@@ -73,7 +75,8 @@ static double tile_cost(const braid_problem *p, int64_t pixels, int64_t columns,
 
 /* The pixels of one tile at most. */
 static int64_t tile_pixels(const braid_problem *p) {
-    return p->pass == BRAID_PASS_FWD && conv2d_lines_columns(p) < 64 ? 512 : 256;
+    if (p->pass == BRAID_PASS_BWD_WEIGHT) return LINES_WEIGHT_PIXELS;
+    return block_columns(p) < 64 ? 512 : 256;
 }
 
 /* The cheapest tile. False where none fits. */
@@ -102,12 +105,15 @@ const char *conv2d_lines_refuses(const braid_problem *p, const device *d) {
         return "only sums of up to 208 terms, and strides and dilations of up to 64";
     for (int i = 0; i < p->streams; i++) {
         if (p->in_channels[i] < 1 || p->in_channels[i] > LINES_MOST_CHANNELS) return "only 1 to 4 input channels";
-        if (p->out_channels[i] >= 1 << 16 || p->out_pitch[i] >= 1 << 16 || p->in_pitch[i] >= 1 << 16)
-            return "only pitches below 2^16";
+        if (p->out_pitch[i] >= 1 << 15 || p->in_pitch[i] >= 1 << 15) return "only pitches below 2^15";
         if (steps(p, i) * 16 > LINES_MOST_TERMS) return "only sums of up to 208 terms";
     }
     int64_t tile[2], in_tile[2];
     if (!choose_tile(p, tile, in_tile)) return "the x of a tile does not fit in shared memory";
+    for (int i = 0; i < p->streams; i++) {
+        if (tile[0] * conv2d_out_size(p, 1) * p->out_pitch[i] >= LAUNCH_MAX_LENGTH)
+            return "the rows of a tile have 2^30 elements or more";
+    }
     return conv2d_lines_fill(&args, p, NULL) ? NULL : launch_too_large;
 }
 
@@ -122,6 +128,8 @@ static void fill_planes(struct conv2d_lines_args *args, const braid_problem *p, 
         plane->in_pitch = p->in_pitch[i];
         plane->out_pitch = p->out_pitch[i];
         plane->steps = (int32_t)steps(p, i);
+        plane->channels_inverse = lines_inverse(plane->in_channels);
+        plane->elements_inverse = lines_inverse((int32_t)(in_tile[1] * p->in_channels[i]));
         plane->partial = partial;
         partial += p->out_channels[i] * weight_columns(p, i);
         if (!b) continue;
@@ -152,12 +160,14 @@ int conv2d_lines_fill(struct conv2d_lines_args *args, const braid_problem *p, co
         args->in_tile[axis] = (int32_t)in_tile[axis];
         args->tiles[axis] = (int32_t)launch_tiles(conv2d_out_size(p, axis), tile[axis]);
     }
+    args->columns_inverse = lines_inverse(args->tile[1]);
+    args->stride_inverse = lines_inverse(args->stride[1]);
     fill_planes(args, p, in_tile, b);
     int64_t image = (int64_t)args->tiles[0] * args->tiles[1];
     if (p->batch >= CUDA_MAX_BLOCKS / image) return 0;
     for (int i = 0; i < p->streams; i++) {
         int64_t lanes = p->pass == BRAID_PASS_FWD ? p->out_pitch[i] : p->out_channels[i];
-        blocks[i] = launch_tiles(lanes, conv2d_lines_columns(p));
+        blocks[i] = launch_tiles(lanes, block_columns(p));
         columns += blocks[i];
     }
     int64_t wanted = p->pass == BRAID_PASS_FWD ? FWD_BLOCKS : WEIGHT_BLOCKS, tiles = p->batch * image;
@@ -175,4 +185,20 @@ double conv2d_lines_cost(const braid_problem *p) {
     const double flops_per_s = 1e14, bytes_per_s = 2.5e12, launch_s = 5e-6;
     double arithmetic = op_of(p)->flops(p) / flops_per_s, memory = op_bytes(p) / bytes_per_s;
     return launch_s + (arithmetic > memory ? arithmetic : memory);
+}
+
+braid_status conv2d_lines_launch(struct conv2d_lines_args *args, const braid_problem *p, device *d, const char *stem,
+                                 const launch_names names[3], const buffers *b) {
+    int columns = block_columns(p);
+    if (!conv2d_lines_fill(args, p, b)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", stem, launch_too_large);
+    return cuda_launch(d, &(cuda_call){.stem = stem,
+                                       .function = launch_name(&names[columns == 64   ? 0
+                                                                      : columns == 16 ? 1
+                                                                                      : 2],
+                                                               p->dtype),
+                                       .blocks = args->first_block[BRAID_MAX_PLANES],
+                                       .threads = LINES_THREADS,
+                                       .shared_bytes = p->pass == BRAID_PASS_BWD_WEIGHT ? LINES_WEIGHT_SHARED : 0,
+                                       .args = args,
+                                       .args_bytes = sizeof *args});
 }

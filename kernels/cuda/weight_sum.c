@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/sizes.h"
 #include "kernels/cuda/tile/shape.h"
 #include "kernels/cuda/weight_sum_launch.h"
 
@@ -23,4 +24,36 @@ braid_status weight_sum_launch(struct weight_sum_args *args, device *d, braid_dt
                                        .threads = BLOCK_THREADS,
                                        .args = args,
                                        .args_bytes = sizeof *args});
+}
+
+static int64_t columns(const braid_problem *p, int i) {
+    return p->filter[0] * p->filter[1] * (p->in_channels[i] / p->groups) + p->bias;
+}
+
+const char *weight_sum_refuses(const braid_problem *p) {
+    for (int i = 0; i < p->streams; i++) {
+        double elements = (double)p->out_channels[i] * (double)columns(p, i);
+        if (elements / BLOCK_THREADS * p->streams * SLICES >= CUDA_MAX_BLOCKS / 2.0) return launch_too_large;
+    }
+    return NULL;
+}
+
+braid_status weight_sum_bytes(const braid_problem *p, int64_t parts, size_t *bytes) {
+    size_t elements = 0;
+    for (int i = 0; i < p->streams; i++) elements += (size_t)(p->out_channels[i] * columns(p, i));
+    TRY(size_array(elements, (size_t)parts, "partial weight gradients", &elements));
+    return size_array(elements, sizeof(float), "partial weight gradients", bytes);
+}
+
+braid_status weight_sum_conv2d(const braid_problem *p, int32_t parts, device *d, const buffers *b) {
+    struct weight_sum_args args = {.planes = p->streams, .parts = parts, .workspace = b->workspace};
+    for (int i = 0; i < p->streams; i++) {
+        args.plane[i] = (struct weight_sum_plane){.w = b->plane[CONV2D_W][i],
+                                                  .bias = b->plane[CONV2D_BIAS][i],
+                                                  .partial = args.part_elements,
+                                                  .elements = p->out_channels[i] * columns(p, i),
+                                                  .columns = columns(p, i)};
+        args.part_elements += args.plane[i].elements;
+    }
+    return weight_sum_launch(&args, d, p->dtype);
 }

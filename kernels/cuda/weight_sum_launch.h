@@ -13,4 +13,13 @@
  * here. */
 braid_status weight_sum_launch(struct weight_sum_args *args, device *d, braid_dtype dtype);
 
+/* The same for a convolution: a part holds its planes one behind the other, each [filters][r, s, c and then the bias]. */
+braid_status weight_sum_conv2d(const braid_problem *p, int32_t parts, device *d, const buffers *b);
+
+/* Bytes of the workspace for so many parts of a convolution. */
+braid_status weight_sum_bytes(const braid_problem *p, int64_t parts, size_t *bytes);
+
+/* Why weight_sum_conv2d cannot do a convolution, in words; NULL: it can. */
+const char *weight_sum_refuses(const braid_problem *p);
+
 #endif

@@ -32,8 +32,8 @@ emu_mutant(conv2d_fwd_unwritten_tail conv2d_fwd.cu conv2d_fwd conv2d_fwd__cuda_d
 emu_mutant(conv2d_fwd_lines_wrong_copy conv2d_fwd_lines.cu conv2d_fwd_lines conv2d_fwd__cuda_lines
            "at += plane.copy - 1" "at += plane.copy")
 emu_mutant(conv2d_fwd_lines_missing_barrier conv2d_fwd_lines.cu conv2d_fwd_lines conv2d_fwd__cuda_lines
-           "add_terms<number>(sum, args, plane, shared);\n        __syncthreads();"
-           "add_terms<number>(sum, args, plane, shared);")
+           "add_terms<number>(sum, first, plane.steps, shared);\n        __syncthreads();"
+           "add_terms<number>(sum, first, plane.steps, shared);")
 emu_mutant(conv2d_fwd_lines_early_reuse conv2d_fwd_lines.cu conv2d_fwd_lines conv2d_fwd__cuda_lines
            "    for (int i = 0; i < row_tiles; i += together) {\n        __syncwarp();"
            "    for (int i = 0; i < row_tiles; i += together) {")
@@ -80,6 +80,18 @@ emu_mutant(weight_tiles_sum_dropped_part weight_tiles_sum.cu weight_tiles_sum co
            "parts = last + 1 - first" "parts = last - first")
 emu_mutant(weight_tiles_sum_missing_barrier weight_tiles_sum.cu weight_tiles_sum conv2d_bwd_weight__cuda_taps_wgmma
            "shared[threadIdx.x] = sum;\n        __syncthreads();" "shared[threadIdx.x] = sum;")
+emu_mutant(conv2d_bwd_weight_lines_wrong_copy conv2d_bwd_weight_lines.cu conv2d_bwd_weight_lines conv2d_bwd_weight__cuda_lines
+           "column % 2 ? plane.copy - 1 : 0" "column % 2 ? plane.copy : 0")
+emu_mutant(conv2d_bwd_weight_lines_early_sum conv2d_bwd_weight_lines.cu conv2d_bwd_weight_lines conv2d_bwd_weight__cuda_lines
+           "copy_async_wait<0>();\n        __syncthreads();" "copy_async_wait<0>();")
+emu_mutant(conv2d_bwd_weight_lines_missing_wait conv2d_bwd_weight_lines.cu conv2d_bwd_weight_lines conv2d_bwd_weight__cuda_lines
+           "copy_async_wait<0>();" "copy_async_wait<1>();")
+emu_mutant(conv2d_bwd_weight_lines_dropped_warp conv2d_bwd_weight_lines.cu conv2d_bwd_weight_lines conv2d_bwd_weight__cuda_lines
+           "int32_t pixel = 1; pixel < share.pixels" "int32_t pixel = 1; pixel + 1 < share.pixels")
+emu_mutant(conv2d_bwd_weight_lines_unwritten_bias conv2d_bwd_weight_lines.cu conv2d_bwd_weight_lines conv2d_bwd_weight__cuda_lines
+           "plane.in_channels + args.bias" "plane.in_channels")
+emu_mutant(conv2d_bwd_weight_lines_dropped_slice weight_sum.cu weight_sum conv2d_bwd_weight__cuda_lines
+           "slice < args.slices; slice++" "slice + 1 < args.slices; slice++")
 emu_mutant(linear_bwd_weight_dropped_part weight_sum.cu weight_sum linear_bwd_weight__cuda_direct
            "part < end" "part + 1 < end")
 emu_mutant(bn_stats_dropped_pixel tile/columns.cuh bn_stats bn_stats__cuda_direct

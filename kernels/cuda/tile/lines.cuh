@@ -32,42 +32,56 @@ static __device__ __forceinline__ lines_tile lines_find(const conv2d_lines_args 
     return found;
 }
 
-/* Whole numbers below 2^10, divided by one of them. */
-struct lines_divisor {
-    uint32_t inverse;
-    __device__ __forceinline__ explicit lines_divisor(int32_t by) {
-        inverse = ((1u << 20) + (uint32_t)by - 1) / (uint32_t)by;
-    }
-    __device__ __forceinline__ int32_t divide(int32_t a) const { return (int32_t)(((uint32_t)a * inverse) >> 20); }
-};
+/* a / by for the lines_inverse of `by`: exact where a * by is below 2^32. */
+static __device__ __forceinline__ int32_t lines_divide(int32_t a, uint32_t inverse) {
+    return inverse ? (int32_t)(((uint64_t)(uint32_t)a * inverse) >> 32) : a;
+}
 
-/* Loads the x of a tile. Column and channel e = column * channels + c of a line go to place(column, c), and to one
- * element earlier in the shifted copy. */
-template <class place>
+template <bool zeros, int ahead, class place>
+static __device__ __forceinline__ void lines_load_as(uint16_t *to, const conv2d_lines_args &args,
+                                                     const conv2d_lines_plane &plane, const lines_tile &tile,
+                                                     const place &where) {
+    const uint16_t *sample = (const uint16_t *)plane.x + tile.sample * args.size[0] * args.size[1] * plane.in_pitch;
+    const int32_t pitch = (int32_t)plane.in_pitch;
+    const int64_t line_elements = (int64_t)args.size[1] * pitch;
+    const int32_t first_h = tile.row * args.stride[0] - args.padding[0];
+    const int32_t first_w = tile.column * args.stride[1] - args.padding[1];
+    const int32_t elements = args.in_tile[1] * plane.in_channels, all = args.in_tile[0] * elements;
+    for (int32_t begin = 0; begin < all; begin += ahead * LINES_THREADS) {
+        uint16_t value[ahead];
+        int32_t cell[ahead];
+#pragma unroll
+        for (int j = 0; j < ahead; j++) {
+            if (begin + j * LINES_THREADS >= all) break;
+            const int32_t at = begin + j * LINES_THREADS + (int32_t)threadIdx.x;
+            const int32_t row = lines_divide(at, plane.elements_inverse), e = at - row * elements;
+            const int32_t column = lines_divide(e, plane.channels_inverse), c = e - column * plane.in_channels;
+            int32_t h = first_h + row, w = first_w + column;
+            if (!zeros) h = padding_pixel(args.mode, h, args.size[0]);
+            if (!zeros) w = padding_pixel(args.mode, w, args.size[1]);
+            const bool inside = at < all && h >= 0 && h < args.size[0] && w >= 0 && w < args.size[1];
+            value[j] = inside ? sample[h * line_elements + w * pitch + c] : (uint16_t)0;
+            cell[j] = row * plane.row_pitch + where(column, c);
+        }
+#pragma unroll
+        for (int j = 0; j < ahead; j++) {
+            if (begin + j * LINES_THREADS + (int32_t)threadIdx.x >= all) break;
+            to[cell[j]] = value[j];
+            if (plane.copy && cell[j] > 0) to[cell[j] + plane.copy - 1] = value[j];
+        }
+    }
+}
+
+/* Loads the x of a tile. A column and channel of a line go to where(column, channel), and to one element earlier in the
+ * shifted copy. A thread has `ahead` elements under way. */
+template <int ahead, class place>
 static __device__ __forceinline__ void lines_load(uint16_t *to, const conv2d_lines_args &args,
                                                   const conv2d_lines_plane &plane, const lines_tile &tile,
                                                   const place &where) {
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    const uint16_t *sample = (const uint16_t *)plane.x + tile.sample * args.size[0] * args.size[1] * plane.in_pitch;
-    const int64_t line_elements = args.size[1] * plane.in_pitch;
-    const int32_t first_h = tile.row * args.stride[0] - args.padding[0];
-    const int32_t first_w = tile.column * args.stride[1] - args.padding[1];
-    const int32_t elements = args.in_tile[1] * plane.in_channels;
-    const lines_divisor channels(plane.in_channels);
-    for (int32_t e = lane; e < elements; e += 32) {
-        const int32_t column = channels.divide(e), c = e - column * plane.in_channels;
-        const int32_t w = padding_pixel(args.mode, first_w + column, args.size[1]);
-        const uint16_t *from = sample + (int64_t)(w < 0 ? 0 : w) * plane.in_pitch + c;
-        const int32_t at = where(column, c);
-#pragma unroll 4
-        for (int32_t row = warp; row < args.in_tile[0]; row += LINES_WARPS) {
-            const int32_t h = padding_pixel(args.mode, first_h + row, args.size[0]);
-            const bool inside = h >= 0 && h < args.size[0] && w >= 0 && w < args.size[1];
-            const uint16_t value = inside ? from[h * line_elements] : (uint16_t)0;
-            uint16_t *cell = to + row * plane.row_pitch + at;
-            *cell = value;
-            if (plane.copy && at > 0) cell[plane.copy - 1] = value;
-        }
+    if (args.mode == BRAID_PADDING_ZEROS) {
+        lines_load_as<true, ahead>(to, args, plane, tile, where);
+    } else {
+        lines_load_as<false, ahead>(to, args, plane, tile, where);
     }
 }
 

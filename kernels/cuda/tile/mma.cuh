@@ -28,6 +28,10 @@ static __device__ __forceinline__ void mma(float (&sum)[4], const uint32_t (&a)[
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+/* Two ones in one word. */
+static __device__ __forceinline__ uint32_t one_pair(f16) { return 0x3C003C00u; }
+static __device__ __forceinline__ uint32_t one_pair(bf16) { return 0x3F803F80u; }
+
 /* Starts to copy 16 bytes to shared memory, zeros where they are not `inside`; both addresses are multiples of 16, and
  * `from` must be readable memory even then. */
 static __device__ __forceinline__ void copy_async(void *to, const void *from, bool inside) {

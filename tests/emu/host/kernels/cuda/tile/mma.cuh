@@ -55,6 +55,9 @@ static inline void mma(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (
     }
 }
 
+static inline uint32_t one_pair(f16) { return 0x3C003C00u; }
+static inline uint32_t one_pair(bf16) { return 0x3F803F80u; }
+
 struct copy_async_job {
     void *to;
     const void *from; /* NULL: zeros */
