@@ -15,10 +15,12 @@
 
 #define LINES_ONES INT32_MIN /* in place of a tap: the row of the bias */
 
-/* Everything a block shares. dy has the pixels of two tiles in turn, 16 bytes of a pixel at a time. */
+#define LINES_AHEAD 5 /* elements of x that a thread has under way */
+
+/* Everything a block shares. dy and x have those of two tiles in turn, dy 16 bytes of a pixel at a time. */
 struct lines_shared {
     alignas(16) uint16_t dy[2][LINES_WEIGHT_PIXELS * 64];
-    alignas(16) uint16_t x[LINES_WEIGHT_ELEMENTS];
+    alignas(16) uint16_t x[2][LINES_WEIGHT_ELEMENTS];
     int32_t pixels[LINES_WEIGHT_PIXELS / 2]; /* where the x of pixels 2 j and 2 j + 1 begins */
 };
 
@@ -37,7 +39,8 @@ static __device__ __forceinline__ lines_share find_share(int32_t steps) {
     share.rows = (steps + row_tiles - 1) / row_tiles;
     share.row_tiles = (steps + share.rows - 1) / share.rows;
     share.columns = all_column_tiles / column_tiles;
-    share.pixels = LINES_WARPS / (share.rows * share.columns);
+    share.pixels = 1; /* a power of two, as is the number of steps */
+    while (2 * share.pixels * share.rows * share.columns <= LINES_WARPS) share.pixels *= 2;
     share.row = warp % share.rows;
     share.column = warp / share.rows % share.columns;
     share.pixel = warp / (share.rows * share.columns);
@@ -97,7 +100,8 @@ static __device__ __forceinline__ void load_dy(uint16_t *to, const conv2d_lines_
 template <class number, int row_tiles, int column_tiles, int all_column_tiles>
 static __device__ __forceinline__ void add_pixels(float (&sum)[row_tiles][column_tiles][4],
                                                   const int32_t (&tap)[row_tiles][2], const lines_share &share,
-                                                  const lines_shared *shared, const uint16_t *dy, int32_t step) {
+                                                  const int32_t *pixels, const uint16_t *x, const uint16_t *dy,
+                                                  int32_t step) {
     const int lane = (int)threadIdx.x % 32;
     const uint32_t ones = one_pair(number());
     uint32_t b[column_tiles][2];
@@ -114,8 +118,7 @@ static __device__ __forceinline__ void add_pixels(float (&sum)[row_tiles][column
             b[(j + 1) % column_tiles][1] = words[3];
         }
     }
-    const uint16_t *low = shared->x + shared->pixels[8 * step + lane % 4];
-    const uint16_t *high = shared->x + shared->pixels[8 * step + 4 + lane % 4];
+    const uint16_t *low = x + pixels[8 * step + lane % 4], *high = x + pixels[8 * step + 4 + lane % 4];
 #pragma unroll
     for (int i = 0; i < row_tiles; i++) {
         if (i >= share.row_tiles) break;
@@ -178,25 +181,33 @@ static __device__ __forceinline__ void conv2d_bwd_weight_lines(const conv2d_line
         tap[j / 2][j % 2] = find_tap(args, plane, m);
     }
     find_pixels(shared->pixels, args, plane);
-    lines_tile tile = begin < end ? lines_find(args, plane, begin) : lines_tile();
-    if (begin < end && !tile.blanked) load_dy<all_column_tiles>(shared->dy[0], args, plane, tile, first_column, vector);
+    const int32_t most_steps = LINES_WEIGHT_PIXELS / 16,
+                  steps = share.pixel < share.pixels ? most_steps / share.pixels : 0;
+    lines_tile next = begin < end ? lines_find(args, plane, begin) : lines_tile();
+    if (begin < end && !next.blanked) {
+        load_dy<all_column_tiles>(shared->dy[0], args, plane, next, first_column, vector);
+        lines_load<LINES_AHEAD>(shared->x[0], args, plane, next, place);
+    }
     copy_async_commit();
     for (int32_t at = begin; at < end; at++) {
-        const bool blanked = tile.blanked;
-        const uint16_t *dy = shared->dy[(at - begin) % 2];
-        if (!blanked) lines_load<5>(shared->x, args, plane, tile, place);
+        const bool blanked = next.blanked, is_next = at + 1 < end;
+        const int now = (at - begin) % 2;
         copy_async_wait<0>();
         __syncthreads();
-        if (at + 1 < end) tile = lines_find(args, plane, at + 1);
-        if (at + 1 < end && !tile.blanked)
-            load_dy<all_column_tiles>(shared->dy[(at + 1 - begin) % 2], args, plane, tile, first_column, vector);
+        if (is_next) next = lines_find(args, plane, at + 1);
+        if (is_next && !next.blanked)
+            load_dy<all_column_tiles>(shared->dy[1 - now], args, plane, next, first_column, vector);
         copy_async_commit();
-        for (int32_t step = share.pixel; step < LINES_WEIGHT_PIXELS / 16 && share.pixel < share.pixels && !blanked;
-             step += share.pixels) {
-            add_pixels<number, row_tiles, column_tiles, all_column_tiles>(sum, tap, share, shared, dy, step);
-        }
-        __syncthreads();
+        lines_overlap<LINES_AHEAD>(shared->x[1 - now], args, plane, next, is_next, place, blanked ? 0 : steps,
+                                   [&](int32_t first_step, int32_t last_step) {
+                                       for (int32_t step = first_step; step < last_step; step++) {
+                                           add_pixels<number, row_tiles, column_tiles, all_column_tiles>(
+                                               sum, tap, share, shared->pixels, shared->x[now], shared->dy[now],
+                                               step * share.pixels + share.pixel);
+                                       }
+                                   });
     }
+    copy_async_wait<0>();
 
     add_warps(sum, share, (float *)shared);
     if (share.pixel != 0) return;

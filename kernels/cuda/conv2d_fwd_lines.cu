@@ -10,6 +10,7 @@
 #include "kernels/cuda/tile/lines.cuh"
 #include "kernels/cuda/tile/mma.cuh"
 #include "kernels/cuda/tile/pair.cuh"
+#include "kernels/cuda/tile/shared.cuh"
 
 /* Two terms of the reduction: where they lie from a pixel's first element, and which of the two exist. */
 struct lines_pair {
@@ -17,12 +18,16 @@ struct lines_pair {
     uint32_t exists;
 };
 
+#define LINES_AHEAD 9 /* elements of x that a thread has under way */
+
+/* Everything a block shares: x of two tiles in turn. */
 struct lines_shared {
     alignas(16) uint32_t weights[LINES_MOST_TERMS * 64 / 2];
+    alignas(16) uint16_t x[2][LINES_MOST_ELEMENTS];
+    alignas(16) uint16_t stage[LINES_WARPS * 16 * (64 + 8)]; /* the output on its way */
     lines_pair pairs[LINES_MOST_TERMS / 2];
-    alignas(16) uint16_t x[LINES_MOST_ELEMENTS]; /* and, when the sums are made, the output on its way */
 };
-static_assert(LINES_WARPS * 16 * (64 + 8) <= LINES_MOST_ELEMENTS, "the output has room where x was");
+static_assert(sizeof(lines_shared) == LINES_FWD_SHARED, "kernel and launcher agree");
 
 /* The pairs of the reduction: filter rows of `pairs` pairs each, `terms` terms. */
 static __device__ __forceinline__ void find_pairs(lines_pair *to, const conv2d_lines_args &args,
@@ -49,15 +54,24 @@ static __device__ __forceinline__ void load_weights(uint32_t *to, const conv2d_l
     const int32_t terms = args.filter[1] * plane.in_channels, pairs = (terms + 1) / 2, length = args.filter[0] * terms;
     const int32_t all = 8 * plane.steps;
     const uint16_t *weights = (const uint16_t *)plane.w;
-    for (int32_t i = (int32_t)threadIdx.x; i < all * 8 * column_tiles; i += LINES_THREADS) {
-        const int32_t column = i / all, j = i - column * all, r = j / pairs, e = 2 * (j - r * pairs);
-        const int32_t filter = first_column + column;
-        uint32_t word = 0;
-        if (filter < plane.out_channels && r < args.filter[0]) {
-            const uint16_t *from = weights + (int64_t)filter * length + r * terms + e;
-            word = from[0] | (e + 1 < terms ? (uint32_t)from[1] << 16 : 0u);
+    const int ahead = 4;
+    for (int32_t begin = (int32_t)threadIdx.x; begin < all * 8 * column_tiles; begin += ahead * LINES_THREADS) {
+        uint32_t word[ahead];
+        int32_t at[ahead];
+#pragma unroll
+        for (int n = 0; n < ahead; n++) {
+            const int32_t i = begin + n * LINES_THREADS, column = i / all, j = i - column * all, r = j / pairs;
+            const int32_t e = 2 * (j - r * pairs), filter = first_column + column;
+            const bool inside = column < 8 * column_tiles && filter < plane.out_channels && r < args.filter[0];
+            const uint16_t *from = weights + (inside ? (int64_t)filter * length + r * terms + e : 0);
+            const uint32_t low = inside ? from[0] : 0u, high = inside && e + 1 < terms ? from[1] : 0u;
+            word[n] = low | high << 16;
+            at[n] = weight_at<column_tiles>(j / 8, column / 8, column % 8 * 4 + j % 4, j % 8 / 4);
         }
-        to[weight_at<column_tiles>(j / 8, column / 8, column % 8 * 4 + j % 4, j % 8 / 4)] = word;
+#pragma unroll
+        for (int n = 0; n < ahead; n++) {
+            if (begin + n * LINES_THREADS < all * 8 * column_tiles) to[at[n]] = word[n];
+        }
     }
 }
 
@@ -167,11 +181,11 @@ static __device__ __forceinline__ void find_pixels(int32_t (&first)[row_tiles][2
 /* The sums of one tile; a warp has 16 * row_tiles pixels. */
 template <class number, int row_tiles, int column_tiles>
 static __device__ __forceinline__ void add_terms(float (&sum)[row_tiles][column_tiles][4],
-                                                 const int32_t (&first)[row_tiles][2], int32_t steps,
-                                                 const lines_shared *shared) {
+                                                 const int32_t (&first)[row_tiles][2], int32_t begin, int32_t end,
+                                                 const lines_shared *shared, const uint16_t *x) {
     const int lane = (int)threadIdx.x % 32, pair = lane % 4;
 #pragma unroll 2
-    for (int32_t step = 0; step < steps; step++) {
+    for (int32_t step = begin; step < end; step++) {
         const lines_pair low = shared->pairs[8 * step + pair], high = shared->pairs[8 * step + 4 + pair];
         uint32_t b[column_tiles][2];
         take_weights<column_tiles>(b, shared->weights, step, lane);
@@ -180,8 +194,8 @@ static __device__ __forceinline__ void add_terms(float (&sum)[row_tiles][column_
             uint32_t a[4];
 #pragma unroll
             for (int half = 0; half < 2; half++) {
-                a[half] = *(const uint32_t *)(shared->x + first[i][half] + low.at) & low.exists;
-                a[2 + half] = *(const uint32_t *)(shared->x + first[i][half] + high.at) & high.exists;
+                a[half] = *(const uint32_t *)(x + first[i][half] + low.at) & low.exists;
+                a[2 + half] = *(const uint32_t *)(x + first[i][half] + high.at) & high.exists;
             }
 #pragma unroll
             for (int j = 0; j < column_tiles; j++) mma(sum[i][j], a, b[j], number());
@@ -216,50 +230,48 @@ static __device__ __forceinline__ void conv2d_fwd_lines(const conv2d_lines_args 
     find_pixels(first, args, plane);
     find_pairs(shared->pairs, args, plane);
     load_weights<column_tiles>(shared->weights, args, plane, out.first_column);
+    lines_tile next = begin < end ? lines_find(args, plane, begin) : lines_tile();
+    if (begin < end && !next.blanked) lines_load<LINES_AHEAD>(shared->x[0], args, plane, next, place);
     for (int32_t tile = begin; tile < end; tile++) {
+        const uint16_t *x = shared->x[(tile - begin) % 2];
         float sum[row_tiles][column_tiles][4] = {};
-        out.tile = lines_find(args, plane, tile);
-        if (!out.tile.blanked) lines_load<16>(shared->x, args, plane, out.tile, place);
         __syncthreads();
-        if (!out.tile.blanked) add_terms<number>(sum, first, plane.steps, shared);
-        __syncthreads();
-        write_sums<number>(args, plane, out, shared->x, sum);
-        __syncthreads();
+        out.tile = next;
+        if (tile + 1 < end) next = lines_find(args, plane, tile + 1);
+        lines_overlap<LINES_AHEAD>(shared->x[(tile + 1 - begin) % 2], args, plane, next, tile + 1 < end, place,
+                                   out.tile.blanked ? 0 : plane.steps, [&](int32_t first_step, int32_t last_step) {
+                                       add_terms<number>(sum, first, first_step, last_step, shared, x);
+                                   });
+        write_sums<number>(args, plane, out, shared->stage, sum);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
     conv2d_fwd_lines_64_f16(const __grid_constant__ conv2d_lines_args args) {
-    __shared__ lines_shared shared;
-    conv2d_fwd_lines<f16, 2, 8>(args, &shared);
+    conv2d_fwd_lines<f16, 2, 8>(args, (lines_shared *)shared_memory());
 }
 
 extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
     conv2d_fwd_lines_64_bf16(const __grid_constant__ conv2d_lines_args args) {
-    __shared__ lines_shared shared;
-    conv2d_fwd_lines<bf16, 2, 8>(args, &shared);
+    conv2d_fwd_lines<bf16, 2, 8>(args, (lines_shared *)shared_memory());
 }
 
 extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
     conv2d_fwd_lines_16_f16(const __grid_constant__ conv2d_lines_args args) {
-    __shared__ lines_shared shared;
-    conv2d_fwd_lines<f16, 4, 2>(args, &shared);
+    conv2d_fwd_lines<f16, 4, 2>(args, (lines_shared *)shared_memory());
 }
 
 extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
     conv2d_fwd_lines_16_bf16(const __grid_constant__ conv2d_lines_args args) {
-    __shared__ lines_shared shared;
-    conv2d_fwd_lines<bf16, 4, 2>(args, &shared);
+    conv2d_fwd_lines<bf16, 4, 2>(args, (lines_shared *)shared_memory());
 }
 
 extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
     conv2d_fwd_lines_8_f16(const __grid_constant__ conv2d_lines_args args) {
-    __shared__ lines_shared shared;
-    conv2d_fwd_lines<f16, 4, 1>(args, &shared);
+    conv2d_fwd_lines<f16, 4, 1>(args, (lines_shared *)shared_memory());
 }
 
 extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
     conv2d_fwd_lines_8_bf16(const __grid_constant__ conv2d_lines_args args) {
-    __shared__ lines_shared shared;
-    conv2d_fwd_lines<bf16, 4, 1>(args, &shared);
+    conv2d_fwd_lines<bf16, 4, 1>(args, (lines_shared *)shared_memory());
 }

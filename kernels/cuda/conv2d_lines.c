@@ -8,8 +8,8 @@
 
 #include "kernels/cuda/conv2d_lines_launch.h"
 
-#define FWD_BLOCKS 2112   /* more blocks than this take several tiles each: the weights are laid out once */
-#define WEIGHT_BLOCKS 792 /* of a weight gradient: the fewer, the less there is to add up */
+#define FWD_BLOCKS 792    /* more blocks than this take several tiles each: the weights are laid out once */
+#define WEIGHT_BLOCKS 528 /* of a weight gradient: the fewer, the less there is to add up */
 #define MOST_TILE_COLUMNS 64
 
 /* Output channels that one block makes: 64, 16 or 8. */
@@ -191,14 +191,15 @@ braid_status conv2d_lines_launch(struct conv2d_lines_args *args, const braid_pro
                                  const launch_names names[3], const buffers *b) {
     int columns = block_columns(p);
     if (!conv2d_lines_fill(args, p, b)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", stem, launch_too_large);
-    return cuda_launch(d, &(cuda_call){.stem = stem,
-                                       .function = launch_name(&names[columns == 64   ? 0
-                                                                      : columns == 16 ? 1
-                                                                                      : 2],
-                                                               p->dtype),
-                                       .blocks = args->first_block[BRAID_MAX_PLANES],
-                                       .threads = LINES_THREADS,
-                                       .shared_bytes = p->pass == BRAID_PASS_BWD_WEIGHT ? LINES_WEIGHT_SHARED : 0,
-                                       .args = args,
-                                       .args_bytes = sizeof *args});
+    return cuda_launch(
+        d, &(cuda_call){.stem = stem,
+                        .function = launch_name(&names[columns == 64   ? 0
+                                                       : columns == 16 ? 1
+                                                                       : 2],
+                                                p->dtype),
+                        .blocks = args->first_block[BRAID_MAX_PLANES],
+                        .threads = LINES_THREADS,
+                        .shared_bytes = p->pass == BRAID_PASS_BWD_WEIGHT ? LINES_WEIGHT_SHARED : LINES_FWD_SHARED,
+                        .args = args,
+                        .args_bytes = sizeof *args});
 }

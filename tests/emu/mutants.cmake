@@ -32,8 +32,7 @@ emu_mutant(conv2d_fwd_unwritten_tail conv2d_fwd.cu conv2d_fwd conv2d_fwd__cuda_d
 emu_mutant(conv2d_fwd_lines_wrong_copy conv2d_fwd_lines.cu conv2d_fwd_lines conv2d_fwd__cuda_lines
            "at += plane.copy - 1" "at += plane.copy")
 emu_mutant(conv2d_fwd_lines_missing_barrier conv2d_fwd_lines.cu conv2d_fwd_lines conv2d_fwd__cuda_lines
-           "add_terms<number>(sum, first, plane.steps, shared);\n        __syncthreads();"
-           "add_terms<number>(sum, first, plane.steps, shared);")
+           "__syncthreads();\n        out.tile = next;" "out.tile = next;")
 emu_mutant(conv2d_fwd_lines_early_reuse conv2d_fwd_lines.cu conv2d_fwd_lines conv2d_fwd__cuda_lines
            "    for (int i = 0; i < row_tiles; i += together) {\n        __syncwarp();"
            "    for (int i = 0; i < row_tiles; i += together) {")
