@@ -45,6 +45,8 @@ void emu_warp_barrier(const char *file, int line);
 /* Shuffles of a whole warp. */
 #include "tests/emu/warp.h"
 
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
+
 static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 
 #endif

@@ -194,7 +194,7 @@ braid_status cuda_vendor_leave(device *d, braid_status status) {
 
 int cuda_processors(const device *d) {
     (void)d;
-    return 1; /* so that blocks have several turns */
+    return 2; /* so that blocks have several turns */
 }
 
 /* ---- Copies and the rest -------------------------------------------------------------------- */

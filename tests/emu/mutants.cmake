@@ -40,6 +40,23 @@ emu_mutant(conv2d_fwd_lines_unwritten_tail conv2d_fwd_lines.cu conv2d_fwd_lines 
            "all_columns = (int32_t)plane.out_pitch" "all_columns = plane.out_channels")
 emu_mutant(conv2d_fwd_lines_wrong_line tile/lines.cuh conv2d_fwd_lines conv2d_fwd__cuda_lines
            "tile.row * args.stride[0] - args.padding[0]" "tile.row - args.padding[0]")
+emu_mutant(conv2d_fwd_halo_early_reuse tile/halo.cuh conv2d_fwd_halo_sm90a conv2d_fwd__cuda_halo_64x240
+           "                wgmma_wait<1>();\n" "")
+emu_mutant(conv2d_fwd_halo_unwritten_tail tile/halo.cuh conv2d_fwd_halo_sm90a conv2d_fwd__cuda_halo_128x192
+           "target.rest = plane.pitch - channel" "target.rest = plane.channels - channel")
+emu_mutant(conv2d_fwd_halo_early_start tile/halo.cuh conv2d_fwd_halo_sm90a conv2d_fwd__cuda_halo_128x232
+           "barrier_wait(at.input_full + (uint32_t)turn->input.stage * BARRIER_BYTES, turn->input.parity);" "")
+emu_mutant(conv2d_fwd_halo_wrong_border tile/halo.cuh conv2d_fwd_halo_sm90a conv2d_fwd__cuda_halo_64x240
+           "shared_clear(at.input + stage * args.stage_bytes + byte)" ";")
+emu_mutant(conv2d_fwd_halo_rows_wrong_strip tile/halo_rows.cuh conv2d_fwd_halo_sm90a conv2d_fwd__cuda_halo_rows136
+           "unit + 2 * ((range.row + unit) / args.size[0])" "unit")
+emu_mutant(conv2d_fwd_halo_rows_blanked tile/halo_rows.cuh conv2d_fwd_halo_sm90a conv2d_fwd__cuda_halo_rows112
+           "blanked = mask_blanks(plane.mask, tile.sample)" "blanked = false")
+emu_mutant(conv2d_bwd_data_halo_wrong_tap tile/halo.cuh conv2d_bwd_data_halo_sm90a conv2d_bwd_data__cuda_halo_64x240
+           "HALO_TAPS - 1 - tap" "tap")
+emu_mutant(conv2d_bwd_data_halo_rows_early_reuse tile/halo_rows.cuh conv2d_bwd_data_halo_sm90a
+           conv2d_bwd_data__cuda_halo_rows136
+           "halo_rows_input(args, range, unit + 2));" "halo_rows_input(args, range, unit + 3));")
 emu_mutant(conv2d_bwd_data_wrong_tap conv2d_bwd_data.cu conv2d_bwd_data conv2d_bwd_data__cuda_direct
            "term.tap[axis] * args.dilation[axis]" "term.tap[0] * args.dilation[axis]")
 emu_mutant(conv2d_bwd_data_missing_barrier conv2d_bwd_data.cu conv2d_bwd_data conv2d_bwd_data__cuda_direct

@@ -1,0 +1,235 @@
+/*
+ * From a 3x3 convolution to the argument of a halo kernel: strips, tiles, shared memory and tensor maps. All of it
+ * depends on the problem alone.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "kernels/cuda/conv2d_halo_launch.h"
+
+#define SHARED_MOST 232448 /* bytes of shared memory that one block of sm_90 may have */
+#define STAGES_MOST 16     /* of weights in all rings */
+#define STAGES_LEAST 4
+#define BOX_MOST 256 /* pixels or rows of one copy */
+#define ROWS_LEAST 6 /* input rows that two warpgroups may need at the same time */
+#define H200_PROCESSORS 132
+
+/* For predictions: what a multiprocessor of an H200 was seen to do. */
+#define FLOPS_PER_S 5.6e12
+#define BYTES_PER_S 3.5e10
+#define TILE_S 1e-6
+#define LAUNCH_S 5e-6
+
+/* The input and the output of the pass. */
+static int is_gradient(const braid_problem *p) { return p->pass == BRAID_PASS_BWD_DATA; }
+
+static int64_t inputs(const braid_problem *p, int i) { return is_gradient(p) ? p->out_channels[i] : p->in_channels[i]; }
+
+static int64_t outputs(const braid_problem *p, int i) {
+    return is_gradient(p) ? p->in_channels[i] : p->out_channels[i];
+}
+
+static int64_t input_pitch(const braid_problem *p, int i) { return is_gradient(p) ? p->out_pitch[i] : p->in_pitch[i]; }
+
+static int64_t output_pitch(const braid_problem *p, int i) { return is_gradient(p) ? p->in_pitch[i] : p->out_pitch[i]; }
+
+/* Rows of input that the widest reaching tile of a strip reads. */
+static int64_t rows_of_tiles(int64_t strip_pixels, int64_t pitch, int64_t tiles, int64_t pixels) {
+    int64_t most = 0;
+    for (int64_t tile = 0; tile < tiles; tile++) {
+        int64_t first = tile * pixels, end = first + pixels < strip_pixels ? first + pixels : strip_pixels;
+        int64_t rows = (end - 1) / pitch - first / pitch + 3;
+        if (rows > most) most = rows;
+    }
+    return most;
+}
+
+/* False where so many strips do not fit into shared memory. */
+static int fill_strips(struct conv2d_halo_args *args, const braid_problem *p, const halo_shape *shape, int64_t strips) {
+    int64_t width = launch_tiles(p->size[1], strips), pitch = strips == 1 ? width + 1 : width + 2;
+    int64_t pixels = (p->size[0] - 1) * pitch + width, tiles = launch_tiles(pixels, shape->pixels);
+    if (pitch > BOX_MOST || (double)p->size[0] * (double)pitch * (double)pitch >= 4e9) return 0;
+    int64_t rows = rows_of_tiles(pixels, pitch, tiles, shape->pixels);
+    if (rows > BOX_MOST) return 0;
+    int64_t loaded = rows * pitch + 1, read = pitch - 1 + shape->pixels + 2 * pitch + 2;
+    int64_t stage_bytes = launch_tiles((loaded > read ? loaded : read) * 128, 1024) * 1024;
+    int64_t left = SHARED_MOST - HALO_STAGES * stage_bytes - 2 * HALO_STAGING_BYTES - HALO_BARRIER_BYTES;
+    int64_t stages = left / (shape->rings * HALO_WEIGHT_BYTES);
+    if (left < 0 || stages < STAGES_LEAST) return 0;
+    args->strips = (int32_t)launch_tiles(p->size[1], width);
+    args->width = (int32_t)width;
+    args->pitch = (int32_t)pitch;
+    args->reciprocal = (uint32_t)(((uint64_t)1 << 32) / (uint64_t)pitch + 1);
+    args->strip_tiles = (int32_t)tiles;
+    args->rows = (int32_t)rows;
+    args->stage_bytes = (uint32_t)stage_bytes;
+    args->stages = (int32_t)(stages < STAGES_MOST ? stages : STAGES_MOST);
+    return 1;
+}
+
+/* The same for kernels that keep all weights in shared memory: strips are as wide as an accumulator. */
+static int fill_row_strips(struct conv2d_halo_args *args, const braid_problem *p, const halo_shape *shape) {
+    int64_t pitch = shape->pixels + 2, stage_bytes = launch_tiles(pitch * 128, 1024) * 1024;
+    int64_t left = SHARED_MOST - HALO_TAPS * HALO_WEIGHT_BYTES - 2 * HALO_STAGING_BYTES - HALO_BARRIER_BYTES;
+    int64_t stages = left / stage_bytes;
+    if (stages < ROWS_LEAST || (double)p->size[0] * (double)pitch * (double)pitch >= 4e9) return 0;
+    args->strips = (int32_t)launch_tiles(p->size[1], shape->pixels);
+    args->width = shape->pixels;
+    args->pitch = (int32_t)pitch;
+    args->reciprocal = (uint32_t)(((uint64_t)1 << 32) / (uint64_t)pitch + 1);
+    args->rows = 1;
+    args->stage_bytes = (uint32_t)stage_bytes;
+    args->stages = (int32_t)(stages < STAGES_MOST ? stages : STAGES_MOST);
+    return 1;
+}
+
+/* Everything but pointers, maps and blocks. False where the problem is too large. */
+static int fill_shape(struct conv2d_halo_args *args, const braid_problem *p, const halo_shape *shape) {
+    int64_t strips = 1;
+    memset(args, 0, sizeof *args);
+    if (shape->rings == 0) {
+        if (!fill_row_strips(args, p, shape)) return 0;
+    } else {
+        while (!fill_strips(args, p, shape, strips)) {
+            if (++strips > p->size[1]) return 0;
+        }
+    }
+    args->planes = p->streams;
+    args->samples = (int32_t)p->batch;
+    for (int axis = 0; axis < 2; axis++) args->size[axis] = (int32_t)p->size[axis];
+    for (int i = 0; i < p->streams; i++) {
+        struct conv2d_halo_plane *plane = &args->plane[i];
+        plane->channels = (int32_t)outputs(p, i);
+        plane->pitch = (int32_t)output_pitch(p, i);
+        plane->blocks = (int32_t)launch_tiles(inputs(p, i), HALO_BLOCK);
+        plane->groups = (int32_t)launch_tiles(output_pitch(p, i), shape->channels);
+    }
+    return (double)p->batch * args->strips * (double)p->size[0] < (double)CUDA_MAX_BLOCKS;
+}
+
+/* The tiles, or of halo_rows the blocks, which share the rows of each group. False where they are too many. */
+static int fill_schedule(struct conv2d_halo_args *args, const braid_problem *p, const halo_shape *shape,
+                         int processors) {
+    int64_t tiles[BRAID_MAX_PLANES] = {0}, groups = 0, units = p->batch * args->strips * p->size[0];
+    for (int i = 0; i < p->streams; i++) groups += args->plane[i].groups;
+    if (shape->rings == 0) {
+        int64_t shares = processors / groups;
+        if (shares < 1) shares = 1;
+        args->strip_tiles = (int32_t)(shares < units ? shares : units);
+    }
+    for (int i = 0; i < p->streams; i++) {
+        double all = (double)args->plane[i].groups * args->strip_tiles;
+        if (shape->rings != 0) all *= (double)p->batch * args->strips;
+        if (all >= (double)CUDA_MAX_BLOCKS) return 0;
+        tiles[i] = (int64_t)all;
+    }
+    return launch_schedule(args->first_tile, tiles, p->streams);
+}
+
+static const char *refuses_options(const braid_problem *p) {
+    for (int axis = 0; axis < 2; axis++) {
+        if (p->filter[axis] != 3) return "only filters of 3x3";
+        if (p->stride[axis] != 1 || p->dilation[axis] != 1) return "only stride 1 without dilation";
+        if (p->padding[axis] != 1 || p->extra_padding[axis] != 0) return "only padding 1 on all sides";
+    }
+    if (p->padding_mode != BRAID_PADDING_ZEROS) return "only padding with zeros";
+    return p->groups != 1 ? "only one group" : NULL;
+}
+
+static const char *refuses_channels(const braid_problem *p) {
+    for (int i = 0; i < p->streams; i++) {
+        if (p->in_channels[i] < 16 || p->out_channels[i] < 16) return "a stream has fewer than 16 channels";
+        if (p->in_channels[i] % 8 || p->in_pitch[i] % 8 || p->out_pitch[i] % 8)
+            return "input channels or a pitch are no multiple of 8";
+    }
+    return launch_refuses_channels(p);
+}
+
+const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const halo_shape *shape) {
+    struct conv2d_halo_args args;
+    const char *reason = refuses_options(p);
+    if (!reason) reason = refuses_channels(p);
+    if (!reason && (p->size[0] >= LAUNCH_MAX_LENGTH || p->size[1] >= LAUNCH_MAX_LENGTH))
+        reason = "the image has 2^30 rows or columns or more";
+    if (!reason) reason = cuda_refuses_tensor_maps(d);
+    for (int i = 0; i < p->streams && shape->rings == 0 && !reason; i++) {
+        if (inputs(p, i) > HALO_BLOCK) reason = "a stream has more than 64 channels to sum over";
+    }
+    if (!reason && !(fill_shape(&args, p, shape) && fill_schedule(&args, p, shape, H200_PROCESSORS)))
+        reason = launch_too_large;
+    return reason;
+}
+
+/* Rows of 64 output channels, shared by the blocks. */
+static double rows_cost(const struct conv2d_halo_args *args, const braid_problem *p, const halo_shape *shape) {
+    double units = (double)p->batch * args->strips * (double)p->size[0], blocks = args->first_tile[BRAID_MAX_PLANES];
+    double flops = 2.0 * shape->channels * shape->pixels * HALO_TAPS * HALO_BLOCK;
+    double turns = (double)launch_tiles((int64_t)blocks, H200_PROCESSORS);
+    return blocks > 0 ? LAUNCH_S + turns * (2 * TILE_S + units / args->strip_tiles * flops / FLOPS_PER_S) : LAUNCH_S;
+}
+
+/* Tiles in turns of the multiprocessors, each at the speed of its matrix units or of the L2 cache. */
+double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape) {
+    struct conv2d_halo_args args;
+    double seconds = 0, tiles = 0;
+    if (!fill_shape(&args, p, shape) || !fill_schedule(&args, p, shape, H200_PROCESSORS)) return 1;
+    if (shape->rings == 0) return rows_cost(&args, p, shape);
+    for (int i = 0; i < p->streams; i++) {
+        double own = (double)(args.first_tile[i + 1] - args.first_tile[i]), blocks = args.plane[i].blocks;
+        double flops = 2.0 * shape->channels * shape->pixels * HALO_TAPS * HALO_BLOCK * blocks;
+        double bytes = blocks * (double)(args.rows * args.pitch * 128 + shape->channels * HALO_TAPS * HALO_BLOCK * 2);
+        double work = flops / FLOPS_PER_S, memory = bytes / BYTES_PER_S;
+        seconds += own * (TILE_S + (work > memory ? work : memory));
+        tiles += own;
+    }
+    double turns = (double)launch_tiles((int64_t)tiles, H200_PROCESSORS);
+    return LAUNCH_S + (tiles > 0 ? seconds / tiles * turns : 0);
+}
+
+static braid_status make_maps(struct conv2d_halo_plane *plane, device *d, const braid_problem *p, const buffers *b,
+                              int i, const struct conv2d_halo_args *args) {
+    int64_t pixel = input_pitch(p, i) * 2, tap = p->in_channels[i] * 2;
+    const cuda_tensor input = {.memory = b->plane[is_gradient(p) ? CONV2D_Y : CONV2D_X][i],
+                               .dtype = p->dtype,
+                               .rank = 4,
+                               .size = {inputs(p, i), p->size[1], p->size[0], p->batch},
+                               .pitch = {pixel, pixel * p->size[1], pixel * p->size[1] * p->size[0]},
+                               .box = {HALO_BLOCK, args->pitch, args->rows, 1},
+                               .swizzle = 128};
+    const cuda_tensor weight = {.memory = b->plane[CONV2D_W][i],
+                                .dtype = p->dtype,
+                                .rank = 3,
+                                .size = {p->in_channels[i], HALO_TAPS, p->out_channels[i]},
+                                .pitch = {tap, tap * HALO_TAPS},
+                                .box = {HALO_BLOCK, 1, HALO_BLOCK},
+                                .swizzle = 128};
+    TRY(cuda_tensor_map_make(&plane->input, d, &input));
+    return cuda_tensor_map_make(&plane->weight, d, &weight);
+}
+
+braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b) {
+    struct conv2d_halo_args args;
+    int rings = k->shape.rings, processors = cuda_processors(d);
+    if (!fill_shape(&args, p, &k->shape) || !fill_schedule(&args, p, &k->shape, processors))
+        return fail(BRAID_ERROR_ARGUMENT, "conv2d: %s", launch_too_large);
+    int32_t tiles = args.first_tile[BRAID_MAX_PLANES];
+    for (int i = 0; i < p->streams && tiles > 0; i++) {
+        struct conv2d_halo_plane *plane = &args.plane[i];
+        TRY(make_maps(plane, d, p, b, i, &args));
+        plane->output = b->plane[is_gradient(p) ? CONV2D_X : CONV2D_Y][i];
+        plane->bias = is_gradient(p) ? NULL : b->plane[CONV2D_BIAS][i];
+        plane->mask = b->plane[CONV2D_MASK][i];
+    }
+    size_t input_stages = rings ? HALO_STAGES : (size_t)args.stages;
+    size_t weight_stages = rings ? (size_t)(rings * args.stages) : HALO_TAPS;
+    size_t shared = input_stages * args.stage_bytes + 2 * HALO_STAGING_BYTES + weight_stages * HALO_WEIGHT_BYTES +
+                    HALO_BARRIER_BYTES;
+    return cuda_launch(d, &(cuda_call){.stem = k->stem,
+                                       .function = launch_name(&k->names, p->dtype),
+                                       .blocks = tiles < processors || rings == 0 ? tiles : processors,
+                                       .threads = HALO_THREADS,
+                                       .shared_bytes = shared,
+                                       .args = &args,
+                                       .args_bytes = sizeof args});
+}

@@ -1,0 +1,59 @@
+/*
+ * The argument of the 3x3 convolution kernels that keep a halo of input rows in shared memory. "Input" and "output"
+ * are those of the pass: x and y forwards, dy and dx in the data gradient.
+ *
+ * A stream's image is cut into strips of columns, and a strip's rows lie behind each other with `pitch` pixels each, of
+ * which the first `width` are outputs: pixel p is row p / pitch, column p % pitch. A single strip needs one pixel more than
+ * its width, because the right border of a row is the left border of the next; more strips need two.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_CONV2D_HALO_H
+#define BRAID_KERNELS_CUDA_CONV2D_HALO_H
+
+#include <stdint.h>
+
+#include "backend/cuda/tensor_map.h"
+#include "braid.h"
+
+#define HALO_THREADS 384        /* two warpgroups that compute, one that loads */
+#define HALO_BLOCK 64           /* channels that one copy brings: 128 bytes of a pixel */
+#define HALO_TAPS 9             /* of the filter */
+#define HALO_WEIGHT_BYTES 8192  /* 64 x 64 weights of one tap */
+#define HALO_STAGING_BYTES 8192 /* 64 output pixels of 64 channels, for each warpgroup */
+#define HALO_STAGES 2           /* blocks of input channels in shared memory */
+#define HALO_BARRIER_BYTES 512
+
+struct conv2d_halo_plane {
+    cuda_tensor_map input;  /* [sample][row][column][channel] */
+    cuda_tensor_map weight; /* [k][tap][c] */
+    void *output;
+    const void *bias; /* NULL: none */
+    const uint32_t *mask;
+    int32_t pitch;    /* elements of an output pixel */
+    int32_t channels; /* outputs */
+    int32_t blocks;   /* of 64 input channels */
+    int32_t groups;   /* tiles of output channels */
+};
+
+struct conv2d_halo_args {
+    struct conv2d_halo_plane plane[BRAID_MAX_PLANES];
+    int32_t first_tile[BRAID_MAX_PLANES + 1]; /* as first_block of other kernels */
+    int32_t planes, samples;
+    int32_t size[2];      /* of the image, which the output has too */
+    int32_t strips;       /* of columns */
+    int32_t width, pitch; /* of a strip */
+    uint32_t reciprocal;  /* p / pitch = (p * reciprocal) >> 32 */
+    int32_t strip_tiles;  /* tiles of pixels in one strip of one sample; of halo_rows the shares of a group's rows */
+    int32_t rows;         /* that one load brings */
+    uint32_t stage_bytes; /* of shared memory for one block of input channels */
+    int32_t stages;       /* of weights; of halo_rows those of input rows */
+};
+
+#ifdef __cplusplus
+static_assert(sizeof(struct conv2d_halo_args) <= 4096, "the argument fits in a launch");
+#else
+_Static_assert(sizeof(struct conv2d_halo_args) <= 4096, "the argument fits in a launch");
+#endif
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * What the launchers of the 3x3 halo kernels share.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_CONV2D_HALO_LAUNCH_H
+#define BRAID_KERNELS_CUDA_CONV2D_HALO_LAUNCH_H
+
+#include "kernels/cuda/conv2d_halo.h"
+#include "kernels/cuda/launch.h"
+
+/* One kernel: output channels and pixels of its tile, and rings of weights (tile/halo.cuh; 0: tile/halo_rows.cuh). */
+typedef struct halo_shape {
+    int channels, pixels, rings;
+} halo_shape;
+
+/* `stem` and `names`: of the pass. */
+typedef struct halo_kernel {
+    halo_shape shape;
+    const char *stem;
+    launch_names names;
+} halo_kernel;
+
+const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const halo_shape *shape);
+double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape);
+braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b);
+
+#endif

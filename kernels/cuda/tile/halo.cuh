@@ -1,0 +1,361 @@
+/*
+ * 3x3 convolutions at stride 1 as matrix products over shared memory that holds a halo: the input rows around a
+ * tile of pixels are loaded once for each block of 64 channels, and the nine taps read them at shifted addresses, so
+ * that nothing is unfolded. Weights are the left operand as they lie in memory; output channels are rows of the
+ * accumulators, pixels are columns.
+ *
+ * A persistent block has two computing warpgroups and one that loads. Where the warpgroups split the rows each has 64
+ * output channels of the same pixels and a ring of weights of its own; else they split the pixels and share one ring.
+ * The second starts some taps late, so that the stores of one hide behind the products of the other.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_TILE_HALO_CUH
+#define BRAID_KERNELS_CUDA_TILE_HALO_CUH
+
+#include "kernels/cuda/conv2d_halo.h"
+#include "kernels/cuda/tile/barrier.cuh"
+#include "kernels/cuda/tile/matrix.cuh"
+#include "kernels/cuda/tile/pair.cuh"
+#include "kernels/cuda/tile/registers.cuh"
+#include "kernels/cuda/tile/schedule.cuh"
+#include "kernels/cuda/tile/shared.cuh"
+#include "kernels/cuda/tile/tma.cuh"
+#include "kernels/cuda/tile/wgmma.cuh"
+
+#define HALO_LATE_TAPS 5 /* that the second warpgroup starts behind the first */
+
+/* A place in a ring of stages: which stage, and the parity of its phase. */
+struct ring_place {
+    int32_t stage;
+    uint32_t parity;
+};
+
+static __device__ __forceinline__ void ring_step(ring_place *place, int32_t stages) {
+    if (++place->stage == stages) {
+        place->stage = 0;
+        place->parity ^= 1;
+    }
+}
+
+static __device__ __forceinline__ int32_t ring_before(int32_t stage, int32_t stages) {
+    return stage ? stage - 1 : stages - 1;
+}
+
+/* Addresses in shared memory. Ring r of weights begins `stages` stages behind ring r - 1, barriers likewise. */
+struct halo_shared {
+    uint32_t input, staging, weights, weight_full, weight_empty, input_full, input_empty;
+};
+
+template <int rings> static __device__ __forceinline__ halo_shared halo_layout(const conv2d_halo_args &args) {
+    halo_shared at;
+    at.input = shared_address(shared_memory());
+    at.staging = at.input + HALO_STAGES * args.stage_bytes;
+    at.weights = at.staging + 2 * HALO_STAGING_BYTES;
+    at.weight_full = at.weights + (uint32_t)(rings * args.stages) * HALO_WEIGHT_BYTES;
+    at.weight_empty = at.weight_full + (uint32_t)(rings * args.stages) * BARRIER_BYTES;
+    at.input_full = at.weight_empty + (uint32_t)(rings * args.stages) * BARRIER_BYTES;
+    at.input_empty = at.input_full + HALO_STAGES * BARRIER_BYTES;
+    return at;
+}
+
+/* Behind the rows of a stage the last right border must read as zero; barriers are made ready. */
+template <int rings>
+static __device__ __forceinline__ void halo_begin(const conv2d_halo_args &args, const halo_shared &at) {
+    const uint32_t filled = (uint32_t)(args.rows * args.pitch) * 128;
+    for (uint32_t byte = filled + threadIdx.x * 16; byte < args.stage_bytes; byte += HALO_THREADS * 16) {
+        for (uint32_t stage = 0; stage < HALO_STAGES; stage++) shared_clear(at.input + stage * args.stage_bytes + byte);
+    }
+    fence_async();
+    if (threadIdx.x == 0) {
+        for (int32_t i = 0; i < rings * args.stages; i++) {
+            barrier_init(at.weight_full + (uint32_t)i * BARRIER_BYTES, 1);
+            barrier_init(at.weight_empty + (uint32_t)i * BARRIER_BYTES, 8 / rings); /* the warps that read it */
+        }
+        for (uint32_t i = 0; i < HALO_STAGES; i++) {
+            barrier_init(at.input_full + i * BARRIER_BYTES, 1);
+            barrier_init(at.input_empty + i * BARRIER_BYTES, 8);
+        }
+        barrier_publish();
+    }
+    __syncthreads();
+}
+
+/* One tile of work. */
+struct halo_tile {
+    int32_t plane, group, sample, strip;
+    int32_t first, row; /* first pixel, and the row it lies in */
+    bool blanked;
+};
+
+static __device__ __forceinline__ uint32_t halo_row(const conv2d_halo_args &args, uint32_t pixel) {
+    return __umulhi(pixel, args.reciprocal);
+}
+
+/* `pixels` is how many a tile has. */
+static __device__ __forceinline__ halo_tile halo_find(const conv2d_halo_args &args, int32_t tile, int32_t pixels) {
+    halo_tile found;
+    found.plane = 0;
+    while (found.plane + 1 < args.planes && tile >= args.first_tile[found.plane + 1]) found.plane++;
+    const conv2d_halo_plane &plane = args.plane[found.plane];
+    tile -= args.first_tile[found.plane];
+    found.group = tile % plane.groups;
+    tile /= plane.groups;
+    found.first = tile % args.strip_tiles * pixels;
+    tile /= args.strip_tiles;
+    found.strip = tile % args.strips;
+    found.sample = tile / args.strips;
+    found.row = (int32_t)halo_row(args, (uint32_t)found.first);
+    found.blanked = mask_blanks(plane.mask, found.sample);
+    return found;
+}
+
+/* ---- Loading ------------------------------------------------------------------------------------ */
+
+/* One thread fills one ring of weights; `transposed`: for the data gradient, whose taps are turned around. */
+template <int rings, bool transposed>
+static __device__ __forceinline__ void halo_load_weights(const conv2d_halo_args &args, const halo_shared &at, int ring,
+                                                         int32_t pixels) {
+    const uint32_t first = (uint32_t)(ring * args.stages);
+    ring_place place = {0, 1};
+    for (int32_t t = (int32_t)blockIdx.x; t < args.first_tile[BRAID_MAX_PLANES]; t += (int32_t)gridDim.x) {
+        const halo_tile tile = halo_find(args, t, pixels);
+        if (tile.blanked) continue;
+        const conv2d_halo_plane &plane = args.plane[tile.plane];
+        const int32_t output = (tile.group * rings + ring) * HALO_BLOCK;
+        for (int32_t block = 0; block < plane.blocks; block++) {
+            for (int32_t tap = 0; tap < HALO_TAPS; tap++, ring_step(&place, args.stages)) {
+                const uint32_t stage = first + (uint32_t)place.stage, full = at.weight_full + stage * BARRIER_BYTES;
+                barrier_wait(at.weight_empty + stage * BARRIER_BYTES, place.parity);
+                barrier_expect(full, HALO_WEIGHT_BYTES);
+                if (transposed)
+                    tma_load_3d(at.weights + stage * HALO_WEIGHT_BYTES, &plane.weight, full, output,
+                                HALO_TAPS - 1 - tap, block * HALO_BLOCK);
+                else
+                    tma_load_3d(at.weights + stage * HALO_WEIGHT_BYTES, &plane.weight, full, block * HALO_BLOCK, tap,
+                                output);
+            }
+        }
+    }
+}
+
+/* One thread loads the input rows of every tile, block by block of its channels. */
+static __device__ __forceinline__ void halo_load_input(const conv2d_halo_args &args, const halo_shared &at,
+                                                       int32_t pixels) {
+    const uint32_t bytes = (uint32_t)(args.rows * args.pitch) * 128;
+    ring_place place = {0, 1};
+    for (int32_t t = (int32_t)blockIdx.x; t < args.first_tile[BRAID_MAX_PLANES]; t += (int32_t)gridDim.x) {
+        const halo_tile tile = halo_find(args, t, pixels);
+        if (tile.blanked) continue;
+        const conv2d_halo_plane &plane = args.plane[tile.plane];
+        for (int32_t block = 0; block < plane.blocks; block++, ring_step(&place, HALO_STAGES)) {
+            const uint32_t stage = (uint32_t)place.stage, full = at.input_full + stage * BARRIER_BYTES;
+            barrier_wait(at.input_empty + stage * BARRIER_BYTES, place.parity);
+            barrier_expect(full, bytes);
+            tma_load_4d(at.input + stage * args.stage_bytes, &plane.input, full, block * HALO_BLOCK,
+                        tile.strip * args.width - 1, tile.row - 1, tile.sample);
+        }
+    }
+}
+
+/* ---- Computing ---------------------------------------------------------------------------------- */
+
+/* Where a computing warpgroup stands in the rings. */
+struct halo_turn {
+    ring_place weight, input;
+    bool announced; /* the second warpgroup was let go */
+};
+
+/* sum = the products of one tile. `ring` is that of this warpgroup's weights, `first` the first pixel of its columns,
+ * counted from the first of the loaded rows. */
+template <class number, int columns, int rings, bool transposed>
+static __device__ __forceinline__ void halo_multiply(float (&sum)[columns / 2], const conv2d_halo_args &args,
+                                                     const halo_shared &at, halo_turn *turn, int32_t blocks, int group,
+                                                     uint32_t first) {
+    const uint32_t ring = rings == 2 ? (uint32_t)(group * args.stages) : 0;
+    const uint32_t full = at.weight_full + ring * BARRIER_BYTES, empty = at.weight_empty + ring * BARRIER_BYTES;
+    const uint32_t weights = at.weights + ring * HALO_WEIGHT_BYTES;
+    const bool leads = threadIdx.x % 32 == 0;
+    const int late = rings == 2 || args.stages > HALO_LATE_TAPS + 1 ? HALO_LATE_TAPS : 1;
+#pragma unroll 1
+    for (int32_t block = 0; block < blocks; block++) {
+        const shared_matrix left = transposed ? matrix_down_rows(weights, 0) : matrix_along_rows(weights);
+        const shared_matrix right =
+            matrix_along_rows(at.input + (uint32_t)turn->input.stage * args.stage_bytes + first * 128);
+        barrier_wait(at.input_full + (uint32_t)turn->input.stage * BARRIER_BYTES, turn->input.parity);
+#pragma unroll
+        for (int tap = 0; tap < HALO_TAPS; tap++) {
+            const shared_matrix a = matrix_moved(left, (uint32_t)turn->weight.stage * HALO_WEIGHT_BYTES);
+            const shared_matrix b = matrix_moved(right, (uint32_t)(tap / 3 * args.pitch + tap % 3) * 128);
+            barrier_wait(full + (uint32_t)turn->weight.stage * BARRIER_BYTES, turn->weight.parity);
+            wgmma_hold(sum);
+            wgmma_begin();
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                wgmma<number, columns, transposed ? 1 : 0>(
+                    sum, matrix_moved(a, (uint32_t)k * (transposed ? 2048u : 32u)), matrix_moved(b, (uint32_t)k * 32),
+                    block != 0 || tap != 0 || k != 0);
+            }
+            wgmma_commit();
+            if (block != 0 || tap != 0) { /* all before this group is done: what it read is free */
+                wgmma_wait<1>();
+                const int32_t before = ring_before(turn->weight.stage, args.stages);
+                if (leads) barrier_arrive(empty + (uint32_t)before * BARRIER_BYTES);
+                if (leads && tap == 0)
+                    barrier_arrive(at.input_empty +
+                                   (uint32_t)ring_before(turn->input.stage, HALO_STAGES) * BARRIER_BYTES);
+            }
+            ring_step(&turn->weight, args.stages);
+            if (tap == late && group == 0 && !turn->announced) {
+                turn->announced = true;
+                named_arrive(1, 256);
+            }
+        }
+        ring_step(&turn->input, HALO_STAGES);
+    }
+    wgmma_wait<0>();
+    wgmma_hold(sum);
+    if (leads) {
+        barrier_arrive(empty + (uint32_t)ring_before(turn->weight.stage, args.stages) * BARRIER_BYTES);
+        barrier_arrive(at.input_empty + (uint32_t)ring_before(turn->input.stage, HALO_STAGES) * BARRIER_BYTES);
+    }
+}
+
+/* Where the outputs of a warpgroup go: pixel p of the strip to output + (row * size + column) * pitch. */
+struct halo_target {
+    void *output;        /* of the first of 64 channels, at the first column of the strip in row 0 */
+    int32_t pitch, rest; /* of its channels, those behind the first */
+    int32_t columns;     /* of the strip that exist */
+};
+
+/* Eight channels of pixel `pixel` of the strip; nothing where there is no such output. */
+template <class number>
+static __device__ __forceinline__ void halo_write(const conv2d_halo_args &args, const halo_target &target,
+                                                  uint32_t pixel, uint32_t eight, const uint32_t (&words)[4]) {
+    const uint32_t row = halo_row(args, pixel), column = pixel - row * (uint32_t)args.pitch;
+    if (row >= (uint32_t)args.size[0] || column >= (uint32_t)target.columns || (int32_t)eight * 8 >= target.rest)
+        return;
+    write_bytes<16>((number *)target.output + ((int64_t)row * args.size[1] + column) * target.pitch + eight * 8, words);
+}
+
+/* Zeros instead of outputs. */
+template <class number, int columns>
+static __device__ __forceinline__ void halo_clear(const conv2d_halo_args &args, const halo_target &target,
+                                                  uint32_t first) {
+    const uint32_t zeros[4] = {0, 0, 0, 0};
+    for (uint32_t at = threadIdx.x % 128 / 8; at < columns; at += 16)
+        halo_write<number>(args, target, first + at, threadIdx.x % 8, zeros);
+}
+
+/* Stores 64 channels x columns pixels from pixel `first` of the strip on, rounded. Chunks of 64 pixels, this one and those
+ * behind it, pass through shared memory to become whole rows of channels. Barrier `id` is the warpgroup's own. */
+template <class number, int columns, int begin = 0>
+static __device__ __forceinline__ void halo_store(const float (&sum)[columns / 2], const float (&bias)[2],
+                                                  const conv2d_halo_args &args, const halo_target &target,
+                                                  uint32_t staging, uint32_t first, int id) {
+    const uint32_t thread = threadIdx.x % 128, lane = thread % 32, warp = thread / 32, eight = thread % 8;
+    const uint32_t to = staging + (lane / 16 * 8 + lane % 8) * 128 + (((warp * 2 + lane / 8 % 2) ^ (lane % 8)) << 4);
+    constexpr int count = columns - begin < 64 ? columns - begin : 64;
+    named_sync(id, 128); /* the chunk before has been read */
+#pragma unroll
+    for (int g = 0; g < count / 16; g++) {
+        uint32_t pairs[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const int at = begin / 2 + g * 8 + 2 * i;
+            pairs[i] = pair_made<number>(sum[at] + bias[i % 2], sum[at + 1] + bias[i % 2]);
+        }
+        matrix_store_x4_transposed(to + (uint32_t)g * 2048, pairs);
+    }
+    if (count % 16) {
+        uint32_t pairs[2];
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            const int at = begin / 2 + count / 2 - 4 + 2 * i;
+            pairs[i] = pair_made<number>(sum[at] + bias[i], sum[at + 1] + bias[i]);
+        }
+        matrix_store_x2_transposed(to + (uint32_t)(count / 16) * 2048, pairs);
+    }
+    named_sync(id, 128);
+#pragma unroll
+    for (int part = 0; part < (count + 15) / 16; part++) {
+        const uint32_t at = (uint32_t)part * 16 + thread / 8;
+        if (count % 16 && at >= (uint32_t)count) continue;
+        uint32_t words[4];
+        shared_read(words, staging + at * 128 + ((eight ^ (at % 8)) << 4));
+        halo_write<number>(args, target, first + (uint32_t)begin + at, eight, words);
+    }
+    if constexpr (begin + 64 < columns)
+        halo_store<number, columns, begin + 64>(sum, bias, args, target, staging, first, id);
+}
+
+/* The biases of this thread's two rows of accumulators; `channel` is the first of 64. */
+template <class number>
+static __device__ __forceinline__ void halo_bias(float (&bias)[2], const conv2d_halo_plane &plane, int32_t channel) {
+    const int32_t row = channel + (int32_t)(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4);
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        bias[i] = plane.bias && row + 8 * i < plane.channels ? load((const number *)plane.bias + row + 8 * i) : 0;
+}
+
+static __device__ __forceinline__ halo_target halo_aim(const conv2d_halo_args &args, const halo_tile &tile,
+                                                       int32_t channel) {
+    const conv2d_halo_plane &plane = args.plane[tile.plane];
+    const int32_t column = tile.strip * args.width, left = args.size[1] - column;
+    halo_target target;
+    target.pitch = plane.pitch;
+    target.rest = plane.pitch - channel;
+    target.columns = left < args.width ? left : args.width;
+    target.output = (uint16_t *)plane.output +
+                    ((int64_t)tile.sample * args.size[0] * args.size[1] + column) * plane.pitch + channel;
+    return target;
+}
+
+template <class number, int columns, int rings, bool transposed>
+static __device__ __forceinline__ void halo_compute(const conv2d_halo_args &args, const halo_shared &at, int group,
+                                                    int32_t pixels) {
+    halo_turn turn = {{0, 0}, {0, 0}, false};
+    const uint32_t staging = at.staging + (uint32_t)group * HALO_STAGING_BYTES;
+    const int32_t shift = rings == 1 ? group * columns : 0; /* of this warpgroup's pixels in the tile */
+    bool waited = false;
+    float sum[columns / 2];
+#pragma unroll 1
+    for (int32_t t = (int32_t)blockIdx.x; t < args.first_tile[BRAID_MAX_PLANES]; t += (int32_t)gridDim.x) {
+        const halo_tile tile = halo_find(args, t, pixels);
+        const conv2d_halo_plane &plane = args.plane[tile.plane];
+        const int32_t channel = (tile.group * rings + (rings == 2 ? group : 0)) * HALO_BLOCK;
+        const halo_target target = halo_aim(args, tile, channel);
+        const uint32_t first = (uint32_t)(tile.first + shift);
+        if (tile.blanked) {
+            halo_clear<number, columns>(args, target, first);
+            continue;
+        }
+        float bias[2];
+        if (group == 1 && !waited) named_sync(1, 256);
+        waited = true;
+        halo_bias<number>(bias, plane, channel);
+        halo_multiply<number, columns, rings, transposed>(sum, args, at, &turn, plane.blocks, group,
+                                                          first - (uint32_t)(tile.row * args.pitch));
+        halo_store<number, columns>(sum, bias, args, target, staging, first, 2 + group);
+    }
+}
+
+/* The kernel. rings = 2: a tile is 128 output channels x columns pixels; 1: 64 x 2 columns. */
+template <class number, int columns, int rings, bool transposed>
+static __device__ __forceinline__ void conv2d_halo(const conv2d_halo_args &args) {
+    const int32_t pixels = rings == 2 ? columns : 2 * columns;
+    const halo_shared at = halo_layout<rings>(args);
+    const int group = warp_uniform((int)threadIdx.x / 128);
+    halo_begin<rings>(args, at);
+    if (group == 2) {
+        registers_give<40>();
+        const int warp = warp_uniform((int)threadIdx.x / 32 % 4);
+        if (threadIdx.x % 32 == 0 && warp < rings) halo_load_weights<rings, transposed>(args, at, warp, pixels);
+        if (threadIdx.x % 32 == 0 && warp == 2) halo_load_input(args, at, pixels);
+    } else {
+        registers_take<232>();
+        halo_compute<number, columns, rings, transposed>(args, at, group, pixels);
+    }
+}
+
+#endif

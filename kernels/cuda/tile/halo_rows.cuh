@@ -1,0 +1,184 @@
+/*
+ * The halo convolution (halo.cuh) for at most 64 input channels: all nine taps of 64 output channels stay in shared
+ * memory, and input rows pass through a ring. One accumulator is one row of outputs; the two computing warpgroups take
+ * turns, so that one multiplies while the other stores.
+ *
+ * A unit of work is a row of one strip of one sample; a block has a range of units of one stream and 64 output
+ * channels. Unit u of the range reads input rows u + 2 s to u + 2 s + 2 of those that the block loads, where s counts the
+ * strips that ended before it, because every strip has a border above and below.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_TILE_HALO_ROWS_CUH
+#define BRAID_KERNELS_CUDA_TILE_HALO_ROWS_CUH
+
+#include "kernels/cuda/tile/halo.cuh"
+
+struct halo_rows_shared {
+    uint32_t weights, staging, rows, weight_full, full, empty;
+};
+
+static __device__ __forceinline__ halo_rows_shared halo_rows_layout(const conv2d_halo_args &args) {
+    halo_rows_shared at;
+    at.weights = shared_address(shared_memory());
+    at.staging = at.weights + HALO_TAPS * HALO_WEIGHT_BYTES;
+    at.rows = at.staging + 2 * HALO_STAGING_BYTES;
+    at.weight_full = at.rows + (uint32_t)args.stages * args.stage_bytes;
+    at.full = at.weight_full + BARRIER_BYTES;
+    at.empty = at.full + (uint32_t)args.stages * BARRIER_BYTES;
+    return at;
+}
+
+/* The range of a block. */
+struct halo_range {
+    int32_t plane, group;
+    int32_t first, units; /* first unit, and how many */
+    int32_t row;          /* of the first unit in its strip */
+    int32_t loads;        /* input rows */
+};
+
+static __device__ __forceinline__ halo_range halo_rows_range(const conv2d_halo_args &args) {
+    halo_range found;
+    found.plane = schedule_plane(args.first_tile, args.planes);
+    const int32_t share = (int32_t)blockIdx.x - args.first_tile[found.plane];
+    const int64_t all = (int64_t)args.samples * args.strips * args.size[0], j = share % args.strip_tiles;
+    found.group = share / args.strip_tiles;
+    found.first = (int32_t)(j * all / args.strip_tiles);
+    found.units = (int32_t)((j + 1) * all / args.strip_tiles) - found.first;
+    found.row = found.first % args.size[0];
+    found.loads = found.units + 2 * ((found.row + found.units - 1) / args.size[0] + 1);
+    return found;
+}
+
+/* The first input row of a unit, among those of the block. */
+static __device__ __forceinline__ int32_t halo_rows_input(const conv2d_halo_args &args, const halo_range &range,
+                                                          int32_t unit) {
+    return unit < range.units ? unit + 2 * ((range.row + unit) / args.size[0]) : range.loads;
+}
+
+/* One thread loads the weights, then row after row. */
+template <bool transposed>
+static __device__ __forceinline__ void halo_rows_load(const conv2d_halo_args &args, const halo_rows_shared &at,
+                                                      const halo_range &range) {
+    const conv2d_halo_plane &plane = args.plane[range.plane];
+    const int32_t output = range.group * HALO_BLOCK, high = args.size[0] + 2;
+    barrier_expect(at.weight_full, HALO_TAPS * HALO_WEIGHT_BYTES);
+    for (int32_t tap = 0; tap < HALO_TAPS; tap++) {
+        const uint32_t to = at.weights + (uint32_t)tap * HALO_WEIGHT_BYTES;
+        if (transposed)
+            tma_load_3d(to, &plane.weight, at.weight_full, output, HALO_TAPS - 1 - tap, 0);
+        else
+            tma_load_3d(to, &plane.weight, at.weight_full, 0, tap, output);
+    }
+    ring_place place = {0, 1};
+    int32_t strip = range.first / args.size[0], row = range.row - 1;
+    for (int32_t i = 0; i < range.loads; i++, ring_step(&place, args.stages)) {
+        const uint32_t stage = (uint32_t)place.stage, full = at.full + stage * BARRIER_BYTES;
+        barrier_wait(at.empty + stage * BARRIER_BYTES, place.parity);
+        barrier_expect(full, (uint32_t)args.pitch * 128);
+        tma_load_4d(at.rows + stage * args.stage_bytes, &plane.input, full, 0, strip % args.strips * args.width - 1,
+                    row, strip / args.strips);
+        if (++row == high - 1) {
+            row = -1;
+            strip++;
+        }
+    }
+}
+
+/* Waits until input row `i` is there. Returns its stage. */
+static __device__ __forceinline__ uint32_t halo_rows_await(const conv2d_halo_args &args, const halo_rows_shared &at,
+                                                           int32_t i) {
+    const uint32_t stage = (uint32_t)(i % args.stages);
+    barrier_wait(at.full + stage * BARRIER_BYTES, (uint32_t)(i / args.stages) & 1);
+    return stage;
+}
+
+/* One lane of each warp gives input rows back, up to `end`. It waits for each of them, since the other warpgroup may
+ * not have come so far. */
+static __device__ __forceinline__ void halo_rows_release(const conv2d_halo_args &args, const halo_rows_shared &at,
+                                                         int32_t *released, int32_t end) {
+    for (; *released < end; ++*released) {
+        if (threadIdx.x % 32 == 0) barrier_arrive(at.empty + halo_rows_await(args, at, *released) * BARRIER_BYTES);
+    }
+}
+
+/* sum = one row of outputs from three rows of input. */
+template <class number, int columns, bool transposed>
+static __device__ __forceinline__ void halo_rows_multiply(float (&sum)[columns / 2], const halo_rows_shared &at,
+                                                          const uint32_t (&row)[3]) {
+    const shared_matrix left = transposed ? matrix_down_rows(at.weights, 0) : matrix_along_rows(at.weights);
+    wgmma_hold(sum);
+    wgmma_begin();
+#pragma unroll
+    for (int tap = 0; tap < HALO_TAPS; tap++) {
+        const shared_matrix a = matrix_moved(left, (uint32_t)tap * HALO_WEIGHT_BYTES);
+        const shared_matrix b = matrix_moved(matrix_along_rows(row[tap / 3]), (uint32_t)(tap % 3) * 128);
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            wgmma<number, columns, transposed ? 1 : 0>(sum, matrix_moved(a, (uint32_t)k * (transposed ? 2048u : 32u)),
+                                                       matrix_moved(b, (uint32_t)k * 32), tap != 0 || k != 0);
+    }
+    wgmma_commit();
+}
+
+template <class number, int columns, bool transposed>
+static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args &args, const halo_rows_shared &at,
+                                                         const halo_range &range, int group) {
+    const conv2d_halo_plane &plane = args.plane[range.plane];
+    const uint32_t staging = at.staging + (uint32_t)group * HALO_STAGING_BYTES;
+    const int32_t channel = range.group * HALO_BLOCK;
+    int32_t released = 0;
+    float sum[columns / 2], bias[2];
+    halo_bias<number>(bias, plane, channel);
+    barrier_wait(at.weight_full, 0);
+    halo_rows_release(args, at, &released, halo_rows_input(args, range, group));
+    if (group == 1) named_arrive(1, 256); /* the first turn is the other's */
+#pragma unroll 1
+    for (int32_t unit = group; unit < range.units; unit += 2) {
+        const int32_t input = halo_rows_input(args, range, unit), strip = (range.first + unit) / args.size[0];
+        const int32_t output_row = range.first + unit - strip * args.size[0];
+        const halo_tile tile = {range.plane, range.group, strip / args.strips, strip % args.strips, 0, 0, false};
+        const bool blanked = mask_blanks(plane.mask, tile.sample);
+        const halo_target target = halo_aim(args, tile, channel);
+        uint32_t row[3];
+#pragma unroll
+        for (int i = 0; i < 3; i++) row[i] = at.rows + halo_rows_await(args, at, input + i) * args.stage_bytes;
+        named_sync(1 + group, 256);
+        if (!blanked) halo_rows_multiply<number, columns, transposed>(sum, at, row);
+        if (unit + 1 < range.units) named_arrive(2 - group, 256);
+        wgmma_wait<0>();
+        wgmma_hold(sum);
+        halo_rows_release(args, at, &released, halo_rows_input(args, range, unit + 2));
+        if (blanked)
+            halo_clear<number, columns>(args, target, (uint32_t)(output_row * args.pitch));
+        else
+            halo_store<number, columns>(sum, bias, args, target, staging, (uint32_t)(output_row * args.pitch),
+                                        3 + group);
+    }
+}
+
+/* The kernel: 64 output channels x columns pixels of one row at a time. */
+template <class number, int columns, bool transposed>
+static __device__ __forceinline__ void conv2d_halo_rows(const conv2d_halo_args &args) {
+    const halo_rows_shared at = halo_rows_layout(args);
+    const halo_range range = halo_rows_range(args);
+    const int group = warp_uniform((int)threadIdx.x / 128);
+    if (threadIdx.x == 0) {
+        barrier_init(at.weight_full, 1);
+        for (int32_t i = 0; i < args.stages; i++) {
+            barrier_init(at.full + (uint32_t)i * BARRIER_BYTES, 1);
+            barrier_init(at.empty + (uint32_t)i * BARRIER_BYTES, 8); /* the computing warps */
+        }
+        barrier_publish();
+    }
+    __syncthreads();
+    if (group == 2) {
+        registers_give<24>();
+        if (threadIdx.x == 256) halo_rows_load<transposed>(args, at, range);
+    } else {
+        registers_take<240>();
+        halo_rows_compute<number, columns, transposed>(args, at, range, group);
+    }
+}
+
+#endif
