@@ -1,5 +1,6 @@
 /*
- * conv2d data gradient, 3x3 at stride 1, on the matrix units of sm_90a: a convolution of dy with the filters turned around, read as they lie in memory (tile/halo.cuh).
+ * conv2d data gradient, 3x3 at stride 1, on the matrix units of sm_90a: a convolution of dy with the filters turned
+ * around, which are read as they lie in memory (tile/halo.cuh, tile/halo_rows.cuh).
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,6 @@
 /*
- * conv2d forward, 3x3 at stride 1, on the matrix units of sm_90a: tile/halo.cuh says how. Named by output channels x pixels of a tile.
+ * conv2d forward, 3x3 at stride 1, on the matrix units of sm_90a. tile/halo.cuh and tile/halo_rows.cuh say how; names
+ * tell the output channels x pixels of a tile, or the pixels of a row.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -2,9 +2,9 @@
  * The argument of the 3x3 convolution kernels that keep a halo of input rows in shared memory. "Input" and "output"
  * are those of the pass: x and y forwards, dy and dx in the data gradient.
  *
- * A stream's image is cut into strips of columns, and a strip's rows lie behind each other with `pitch` pixels each, of
- * which the first `width` are outputs: pixel p is row p / pitch, column p % pitch. A single strip needs one pixel more than
- * its width, because the right border of a row is the left border of the next; more strips need two.
+ * A stream's image is cut into strips of columns, and a strip's rows lie behind each other with `pitch` pixels each,
+ * of which the first `width` are outputs: pixel p is row p / pitch, column p % pitch. A single strip needs one pixel
+ * more than its width, because the right border of a row is the left border of the next; more strips need two.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -247,8 +247,8 @@ static __device__ __forceinline__ void halo_clear(const conv2d_halo_args &args, 
         halo_write<number>(args, target, first + at, threadIdx.x % 8, zeros);
 }
 
-/* Stores 64 channels x columns pixels from pixel `first` of the strip on, rounded. Chunks of 64 pixels, this one and those
- * behind it, pass through shared memory to become whole rows of channels. Barrier `id` is the warpgroup's own. */
+/* Stores 64 channels x columns pixels from pixel `first` of the strip on, rounded. Chunks of 64 pixels, this one and
+ * those behind it, pass through shared memory to become whole rows of channels. Barrier `id` is the warpgroup's own. */
 template <class number, int columns, int begin = 0>
 static __device__ __forceinline__ void halo_store(const float (&sum)[columns / 2], const float (&bias)[2],
                                                   const conv2d_halo_args &args, const halo_target &target,

@@ -4,8 +4,8 @@
  * turns, so that one multiplies while the other stores.
  *
  * A unit of work is a row of one strip of one sample; a block has a range of units of one stream and 64 output
- * channels. Unit u of the range reads input rows u + 2 s to u + 2 s + 2 of those that the block loads, where s counts the
- * strips that ended before it, because every strip has a border above and below.
+ * channels. Unit u of the range reads input rows u + 2 s to u + 2 s + 2 of those that the block loads, where s counts
+ * the strips that ended before it, because every strip has a border above and below.
  *
  * SPDX-License-Identifier: MIT
  */
