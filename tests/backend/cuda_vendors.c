@@ -1,0 +1,247 @@
+/*
+ * cuDNN and cuBLASLt as candidates, on the fake driver with fake libraries (tests/backend/fake_vendors): which engines
+ * are taken, what is refused and why, one call for each stream, and nothing left behind. Each case has its own
+ * process, because a process opens a library once.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/cuda/cublaslt.h"
+#include "backend/cuda/cudnn.h"
+#include "backend/cuda/images.h"
+#include "kernels/kernel.h"
+#include "tests/backend/fake_vendors/fake_vendors.h"
+
+#ifndef BRAID_FAKE_VENDORS_PATH
+#define BRAID_FAKE_VENDORS_PATH "" /* folders of the fake driver and libraries; set by tests/emu/CMakeLists.txt */
+#endif
+
+/* Inside a case: leaves it with the line of the first expectation that does not hold. */
+#define EXPECT(condition)                                                                         \
+    do {                                                                                          \
+        if (!(condition)) {                                                                       \
+            printf("line %d: expected %s; message: %s\n", __LINE__, #condition, braid_message()); \
+            return 1;                                                                             \
+        }                                                                                         \
+    } while (0)
+
+static device *gpu;
+
+static int open_gpu(void) {
+    EXPECT(setenv("BRAID_LIBRARY_PATH", BRAID_FAKE_VENDORS_PATH, 1) == 0);
+    EXPECT(backend_cuda.open(0, &gpu) == BRAID_OK);
+    return 0;
+}
+
+static void run_in_child(int (*run)(void)) {
+    int result = 0;
+    if (cuda_image_count == 0) {
+        print_message("skip: this build has no CUDA kernels (no nvcc)\n");
+        skip();
+    }
+    fflush(stdout);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int failed = run();
+        fflush(stdout);
+        _exit(failed ? 1 : 0);
+    }
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result));
+    assert_int_equal(WEXITSTATUS(result), 0);
+}
+
+static fake_vendor_counts counts_of(const char *file, const char *function) {
+    void *handle = dlopen(file, RTLD_NOW | RTLD_NOLOAD);
+    void *address = handle ? dlsym(handle, function) : NULL;
+    fake_vendor_counts_function *counts;
+    if (!address) return (fake_vendor_counts){-1, -1, -1};
+    memcpy(&counts, &address, sizeof address);
+    return counts();
+}
+
+static fake_vendor_counts cudnn_counts(void) { return counts_of(cudnn_library()->file, "fake_cudnn_counts"); }
+static fake_vendor_counts cublaslt_counts(void) { return counts_of(cublaslt_library()->file, "fake_cublaslt_counts"); }
+
+/* Why a kernel refuses a problem; NULL: it does not. */
+static const char *reason_of(const char *name, const char *text) {
+    braid_problem p;
+    const kernel *k = kernel_find(name);
+    if (!k || braid_problem_parse(text, &p) != BRAID_OK) return "there is no such kernel or problem";
+    return kernel_refuses(k, &p, gpu);
+}
+
+static int refuses(const char *name, const char *text, const char *word) {
+    const char *reason = reason_of(name, text);
+    if (!reason || !strstr(reason, word)) printf("%s %s: %s\n", name, text, reason ? reason : "not refused");
+    return reason && strstr(reason, word);
+}
+
+/* Creates, launches twice with the operands at places that are never touched, and destroys. */
+static braid_status run_kernel(const char *name, const char *text, size_t *workspace_bytes) {
+    static char memory[16 * OP_MAX_OPERANDS * BRAID_MAX_PLANES];
+    braid_problem p;
+    buffers b = {.workspace = memory};
+    void *state = NULL;
+    const kernel *k = kernel_find(name);
+    braid_status status = braid_problem_parse(text, &p);
+    for (int slot = 0; slot < OP_MAX_OPERANDS; slot++) {
+        for (int i = 0; i < BRAID_MAX_PLANES; i++) b.plane[slot][i] = memory + 16 * (slot * BRAID_MAX_PLANES + i);
+    }
+    if (!status) status = k->functions->create(&p, gpu, &state, workspace_bytes);
+    if (!status) status = k->functions->launch(&p, gpu, state, &b);
+    if (!status) status = k->functions->launch(&p, gpu, state, &b);
+    if (state) k->functions->destroy(gpu, state);
+    return status;
+}
+
+/* ---- cuDNN -------------------------------------------------------------------------------------- */
+
+#define CONV "conv2d_fwd:f16:n3:b2:hw9x8:c8,8,16:k8,8,8:rs3x3:pad1"
+
+static int engines(void) {
+    size_t bytes = 0;
+    EXPECT(open_gpu() == 0);
+    EXPECT(strstr(gpu->identity, "cudnn 9.12.34") && strstr(gpu->identity, "cublaslt 13.4.56"));
+    EXPECT(!reason_of("conv2d_fwd__cuda_cudnn_1", CONV) && !reason_of("conv2d_fwd__cuda_cudnn_3", CONV));
+    EXPECT(refuses("conv2d_fwd__cuda_cudnn_4", CONV, "no further engine"));
+    EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_1", CONV, &bytes) == BRAID_OK);
+    EXPECT(cudnn_counts().executed == 6 && cudnn_counts().last == 0 && bytes == 1000);
+    EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_2", CONV, &bytes) == BRAID_OK);
+    EXPECT(cudnn_counts().executed == 12 && cudnn_counts().last == 2 && bytes == 3000);
+    EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_3", CONV, &bytes) == BRAID_OK && cudnn_counts().last == 5);
+    EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_4", CONV, &bytes) == BRAID_ERROR_DEVICE);
+    EXPECT(cudnn_counts().live == 0);
+    backend_cuda.close(gpu);
+    return 0;
+}
+
+/* f32 without tensor cores; compiled engines in graphs of several operations only. */
+static int other_graphs(void) {
+    static const char f32[] = "conv2d_bwd_weight:f32:n1:b2:hw9x8:c8:k8:rs3x3:pad1:cp12:kp16";
+    static const char bias[] = "conv2d_fwd:bf16:n1:b2:hw9x8:c8:k8:rs3x3:pad1:bias1";
+    static const char fused[] = "conv2d_scale_bias_act:f16:n1:b2:hw9x8:c8:k8:rs3x3:pad1:act=relu:add1";
+    size_t bytes = 0;
+    EXPECT(open_gpu() == 0);
+    EXPECT(run_kernel("conv2d_bwd_weight_f32__cuda_cudnn_1", f32, &bytes) == BRAID_OK && cudnn_counts().last == 5);
+    EXPECT(refuses("conv2d_bwd_weight_f32__cuda_cudnn_2", f32, "no further engine"));
+    EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_4", bias, &bytes) == BRAID_OK && cudnn_counts().last == 6);
+    EXPECT(run_kernel("conv2d_scale_bias_act__cuda_cudnn_2", fused, &bytes) == BRAID_OK && cudnn_counts().last == 2);
+    EXPECT(run_kernel("conv2d_bwd_data__cuda_cudnn_1", "conv2d_bwd_data:f16:n2:b2:hw9x8:c8:k8:rs3x3", &bytes) ==
+           BRAID_OK);
+    EXPECT(cudnn_counts().live == 0);
+    backend_cuda.close(gpu);
+    return 0;
+}
+
+static int refusals(void) {
+    static const struct {
+        const char *kernel, *problem, *word;
+    } cases[] = {
+        {"conv2d_fwd__cuda_cudnn_1", "conv2d_fwd:f16:n1:b2:hw5x6:c8:k8:rs3x3:mask1", "mask"},
+        {"conv2d_fwd__cuda_cudnn_1", "conv2d_fwd:f16:n1:b2:hw5x6:c8:k8:rs3x3:pad1:mode=reflect", "zeros"},
+        {"conv2d_fwd__cuda_cudnn_1", "conv2d_fwd:f16:n1:b0:hw5x6:c8:k8:rs3x3", "batch"},
+        {"conv2d_fwd__cuda_cudnn_1", "conv2d_fwd:f16:n1:b2:hw5x6:c8:k6:rs3x3:kp8", "pitch of y"},
+        {"conv2d_bwd_data__cuda_cudnn_1", "conv2d_bwd_data:f16:n1:b2:hw5x6:c6:k8:rs3x3:cp8", "pitch of dx"},
+        {"conv2d_bwd_weight__cuda_cudnn_1", "conv2d_bwd_weight:f16:n1:b2:hw5x6:c8:k8:rs3x3:bias1", "bias"},
+        {"linear_fwd__cuda_cublaslt_1", "linear_fwd:f16:n1:b2:c8:k8:mask1", "mask"},
+        {"linear_fwd__cuda_cublaslt_1", "linear_fwd:f16:n1:b2:c8:k6:kp8", "pitch of y"},
+        {"linear_bwd_data__cuda_cublaslt_1", "linear_bwd_data:f16:n1:b2:c6:k8:cp8", "pitch of dx"},
+        {"linear_fwd__cuda_cublaslt_1", "linear_fwd:f16:n1:b0:c8:k8", "batch"},
+        {"linear_act_fwd__cuda_cublaslt_1", "linear_act_fwd:f16:n1:b2:c8:k8:act=gelu", "tanh"},
+    };
+    EXPECT(open_gpu() == 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        EXPECT(refuses(cases[i].kernel, cases[i].problem, cases[i].word));
+    EXPECT(cudnn_counts().live == 0 && cublaslt_counts().live == 0);
+    backend_cuda.close(gpu);
+    return 0;
+}
+
+/* ---- cuBLASLt ----------------------------------------------------------------------------------- */
+
+/* Shapes of all passes fit, which the fake library checks; pitches of inputs; both layouts of matmul. */
+static int products(void) {
+    static const char *const cases[][2] = {
+        {"linear_fwd__cuda_cublaslt_1", "linear_fwd:f16:n2:b5:c6,7:k3,4:cp8,8:bias1"},
+        {"linear_fwd_f32__cuda_cublaslt_2", "linear_fwd:f32:n2:b5:c6,7:k3,4"},
+        {"linear_bwd_data__cuda_cublaslt_1", "linear_bwd_data:bf16:n2:b5:c6,7:k3,4:kp8,8"},
+        {"linear_bwd_weight__cuda_cublaslt_2", "linear_bwd_weight:f16:n2:b5:c6,7:k3,4:cp8,8:kp8,8:bias1"},
+        {"linear_act_fwd__cuda_cublaslt_1", "linear_act_fwd:f16:n2:b5:c6,7:k3,4:act=gelu_tanh:phase=train:bias1"},
+        {"matmul_fwd__cuda_cublaslt_1", "matmul_fwd:f16:n2:b5:c6,7:k3,4:trans0"},
+        {"matmul_fwd_f32__cuda_cublaslt_1", "matmul_fwd:f32:n2:b5:c6,7:k3,4:trans1"},
+        {"matmul_bwd_data__cuda_cublaslt_1", "matmul_bwd_data:f16:n2:b5:c6,7:k3,4:trans0"},
+        {"matmul_bwd_weight__cuda_cublaslt_1", "matmul_bwd_weight:f16:n2:b5:c6,7:k3,4:trans0"},
+    };
+    const int count = (int)(sizeof cases / sizeof cases[0]);
+    size_t bytes = 0;
+    EXPECT(open_gpu() == 0);
+    for (int i = 0; i < count; i++) {
+        const int second = strstr(cases[i][0], "cublaslt_2") != NULL;
+        EXPECT(!reason_of(cases[i][0], cases[i][1]));
+        EXPECT(run_kernel(cases[i][0], cases[i][1], &bytes) == BRAID_OK && bytes > 0);
+        EXPECT(cublaslt_counts().executed == 4 * (i + 1) && cublaslt_counts().last == second);
+    }
+    EXPECT(cublaslt_counts().live == 0);
+    backend_cuda.close(gpu);
+    return 0;
+}
+
+/* ---- Libraries that cannot be used -------------------------------------------------------------- */
+
+static void keep_hint(void *user, const char *section, const char *name, const char *value, const char *hint) {
+    if (strcmp(section, "vendor") == 0 && strcmp(name, "cudnn") == 0)
+        snprintf(user, 256, "%s: %s", value, hint ? hint : "");
+}
+
+static int old_version(void) {
+    char text[256] = "";
+    setenv("FAKE_VENDOR", "old", 1);
+    EXPECT(open_gpu() == 0);
+    EXPECT(strstr(gpu->identity, "cudnn none"));
+    EXPECT(refuses("conv2d_fwd__cuda_cudnn_1", CONV, "needs cuDNN 9"));
+    gpu->backend->describe(gpu, keep_hint, text);
+    EXPECT(strstr(text, "not used") && strstr(text, "8.12.34"));
+    EXPECT(!reason_of("linear_fwd__cuda_cublaslt_1", "linear_fwd:f16:n1:b2:c8:k8"));
+    backend_cuda.close(gpu);
+    return 0;
+}
+
+static int does_not_start(void) {
+    setenv("FAKE_VENDOR", "broken", 1);
+    EXPECT(open_gpu() == 0);
+    EXPECT(refuses("conv2d_fwd__cuda_cudnn_1", CONV, "does not start"));
+    EXPECT(refuses("linear_fwd__cuda_cublaslt_1", "linear_fwd:f16:n1:b2:c8:k8", "does not start"));
+    backend_cuda.close(gpu);
+    return 0;
+}
+
+#define CASE(name)                          \
+    static void test_##name(void **state) { \
+        (void)state;                        \
+        run_in_child(name);                 \
+    }
+CASE(engines)
+CASE(other_graphs)
+CASE(refusals)
+CASE(products)
+CASE(old_version)
+CASE(does_not_start)
+#undef CASE
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_engines),  cmocka_unit_test(test_other_graphs), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_products), cmocka_unit_test(test_old_version),  cmocka_unit_test(test_does_not_start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
