@@ -23,6 +23,7 @@ static const trial_setup networks[] = {
     {.kind = "mcresnet18",
      .net = {.width = 1.0 / 32, .fusion = BRAID_FUSION_GATED, .classes = 5},
      .request = {.batch = 2, .size = {33, 35}, .optimiser = BRAID_OPTIMISER_SGD, .momentum = 0.9}},
+    {.kind = "ssae", .request = {.batch = 3, .optimiser = BRAID_OPTIMISER_ADAM}},
     {.kind = "lenet86", .request = {.batch = 1, .size = {86, 86}, .optimiser = BRAID_OPTIMISER_ADAM}},
 };
 
