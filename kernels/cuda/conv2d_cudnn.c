@@ -1,6 +1,7 @@
 /*
  * Shapes of a convolution for cuDNN. Groups follow from the channels of x and w. Lanes between the channels and the
- * pitch can be skipped in an input, but nobody would write them in an output.
+ * pitch can be skipped in an input, but nobody would write them in an output. More padding behind than before can be
+ * said, but some engines of 9.14 compute something else then.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,6 +27,8 @@ const char *conv2d_cudnn_refuses(const braid_problem *p, const device *d, const 
     const char *reason = cuda_vendor_refuses(d, CUDA_CUDNN);
     if (!reason && p->mask) reason = "cuDNN has no masks";
     if (!reason && p->padding_mode != BRAID_PADDING_ZEROS) reason = "cuDNN pads with zeros only";
+    if (!reason && (p->extra_padding[0] || p->extra_padding[1]))
+        reason = "cuDNN's engines want equal padding on both sides";
     if (!reason && p->bias && p->pass == BRAID_PASS_BWD_WEIGHT) reason = "cuDNN's call has no gradient of the bias";
     if (!reason && p->pass == BRAID_PASS_FWD && !vendor_is_dense(p->out_channels, p->out_pitch, p->streams))
         reason = "cuDNN does not write the lanes between channels and pitch of y";

@@ -149,6 +149,7 @@ static int refusals(void) {
     } cases[] = {
         {"conv2d_fwd__cuda_cudnn_1", "conv2d_fwd:f16:n1:b2:hw5x6:c8:k8:rs3x3:mask1", "mask"},
         {"conv2d_fwd__cuda_cudnn_1", "conv2d_fwd:f16:n1:b2:hw5x6:c8:k8:rs3x3:pad1:mode=reflect", "zeros"},
+        {"conv2d_fwd__cuda_cudnn_1", "conv2d_fwd:f16:n1:b2:hw5x6:c8:k8:rs2x2:pad0:extra1", "equal padding"},
         {"conv2d_fwd__cuda_cudnn_1", "conv2d_fwd:f16:n1:b0:hw5x6:c8:k8:rs3x3", "batch"},
         {"conv2d_fwd__cuda_cudnn_1", "conv2d_fwd:f16:n1:b2:hw5x6:c8:k6:rs3x3:kp8", "pitch of y"},
         {"conv2d_bwd_data__cuda_cudnn_1", "conv2d_bwd_data:f16:n1:b2:hw5x6:c6:k8:rs3x3:cp8", "pitch of dx"},
