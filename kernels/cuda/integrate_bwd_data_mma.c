@@ -8,19 +8,16 @@
 
 static const integrate_way way = {
     .stem = "integrate_bwd_data_mma",
-    .narrow = {{NULL, "integrate_bwd_data_mma_f16_64", "integrate_bwd_data_mma_bf16_64"}, 3},
-    .wide = {{NULL, "integrate_bwd_data_mma_f16_128", "integrate_bwd_data_mma_bf16_128"}, 3},
-    .shared_bytes = 98304,
-    .flops = 2.5e14,
-    .bytes_per_s = 3e12,
+    .narrow = {NULL, "integrate_bwd_data_mma_f16_64", "integrate_bwd_data_mma_bf16_64"},
+    .stages_narrow = 3,
+    .wide = {NULL, "integrate_bwd_data_mma_f16_128", "integrate_bwd_data_mma_bf16_128"},
+    .stages_wide = 3,
 };
-
-static double cost(const braid_problem *p) { return integrate_panels_cost(p, &way); }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     (void)state;
-    return integrate_panels_launch(p, d, b, &way);
+    return integrate_mma_launch(p, d, b, &way);
 }
 
 const kernel_functions integrate_bwd_data__cuda_mma = {
-    .supports = integrate_panels_refuses, .cost = cost, .launch = launch};
+    .supports = integrate_panels_refuses, .cost = integrate_mma_cost, .launch = launch};

@@ -5,21 +5,10 @@
  */
 #include "kernels/cuda/integrate_panels_launch.h"
 
-static const integrate_way way = {
-    .stem = "integrate_bwd_data_sm90a",
-    .narrow = {{NULL, "integrate_bwd_data_wgmma_f16_64", "integrate_bwd_data_wgmma_bf16_64"}, 3},
-    .wide = {{NULL, "integrate_bwd_data_wgmma_f16_128", "integrate_bwd_data_wgmma_bf16_128"}, 3},
-    .shared_bytes = 229376,
-    .flops = 4.5e14,
-    .bytes_per_s = 3.3e12,
-};
-
-static double cost(const braid_problem *p) { return integrate_panels_cost(p, &way); }
-
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     (void)state;
-    return integrate_panels_launch(p, d, b, &way);
+    return integrate_tma_launch_backward(p, d, b);
 }
 
 const kernel_functions integrate_bwd_data__cuda_wgmma = {
-    .supports = integrate_panels_refuses, .cost = cost, .launch = launch};
+    .supports = integrate_tma_refuses, .cost = integrate_tma_cost, .launch = launch};

@@ -8,24 +8,25 @@
 
 static const integrate_way way = {
     .stem = "integrate_bwd_weight_mma",
-    .narrow = {{NULL, "integrate_bwd_weight_mma_f16_64", "integrate_bwd_weight_mma_bf16_64"}, 2},
-    .wide = {{NULL, "integrate_bwd_weight_mma_f16_128", "integrate_bwd_weight_mma_bf16_128"}, 3},
-    .flops = 2.5e14,
-    .bytes_per_s = 3e12,
+    .narrow = {NULL, "integrate_bwd_weight_mma_f16_64", "integrate_bwd_weight_mma_bf16_64"},
+    .stages_narrow = 2,
+    .wide = {NULL, "integrate_bwd_weight_mma_f16_128", "integrate_bwd_weight_mma_bf16_128"},
+    .stages_wide = 3,
 };
-
-static double cost(const braid_problem *p) { return integrate_panels_cost(p, &way); }
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
     (void)d;
     *state = NULL;
-    return integrate_panels_workspace(p, workspace_bytes);
+    return integrate_mma_workspace(p, workspace_bytes);
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     (void)state;
-    return integrate_panels_launch_weights(p, d, b, &way);
+    return integrate_mma_launch_weights(p, d, b, &way);
 }
 
-const kernel_functions integrate_bwd_weight__cuda_mma = {
-    .supports = integrate_panels_refuses, .cost = cost, .create = create, .launch = launch, .destroy = launch_destroy};
+const kernel_functions integrate_bwd_weight__cuda_mma = {.supports = integrate_panels_refuses,
+                                                         .cost = integrate_mma_cost,
+                                                         .create = create,
+                                                         .launch = launch,
+                                                         .destroy = launch_destroy};

@@ -6,26 +6,19 @@
  */
 #include "kernels/cuda/integrate_panels_launch.h"
 
-static const integrate_way way = {
-    .stem = "integrate_bwd_weight_sm90a",
-    .narrow = {{NULL, "integrate_bwd_weight_wgmma_f16_64", "integrate_bwd_weight_wgmma_bf16_64"}, 5},
-    .wide = {{NULL, "integrate_bwd_weight_wgmma_f16_128", "integrate_bwd_weight_wgmma_bf16_128"}, 3},
-    .flops = 4.5e14,
-    .bytes_per_s = 3.3e12,
-};
-
-static double cost(const braid_problem *p) { return integrate_panels_cost(p, &way); }
-
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
     (void)d;
     *state = NULL;
-    return integrate_panels_workspace(p, workspace_bytes);
+    return integrate_tma_workspace(p, workspace_bytes);
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     (void)state;
-    return integrate_panels_launch_weights(p, d, b, &way);
+    return integrate_tma_launch_weights(p, d, b);
 }
 
-const kernel_functions integrate_bwd_weight__cuda_wgmma = {
-    .supports = integrate_panels_refuses, .cost = cost, .create = create, .launch = launch, .destroy = launch_destroy};
+const kernel_functions integrate_bwd_weight__cuda_wgmma = {.supports = integrate_tma_refuses,
+                                                           .cost = integrate_tma_cost,
+                                                           .create = create,
+                                                           .launch = launch,
+                                                           .destroy = launch_destroy};

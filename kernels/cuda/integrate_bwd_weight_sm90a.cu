@@ -1,28 +1,152 @@
 /*
- * integrate weight gradients on panels, by the matrix units of sm_90: tile/integrate_bwd_weight.cuh.
+ * integrate weight gradients on Hopper's matrix units, first stage: a block makes a tile of `rows` outputs by 256
+ * channels for one part of the pixels. The channels of all sources stand side by side in panels of 64, so a tile may
+ * hold several sources, which dy is then copied for once. The sum runs over 64 pixels a step, which one thread has
+ * copied ahead into a ring. Pixels of blanked samples are cleared in shared memory. Each part writes its own float
+ * sums; weight_sum adds the parts in order.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/tile/panel_wgmma.cuh"
+#include "kernels/cuda/tile/integrate_tma.cuh"
 
-#include "kernels/cuda/tile/integrate_bwd_weight.cuh"
+#define COLUMNS 256
+#define COLUMN_PANELS (COLUMNS / PANEL_COLUMNS)
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_THREADS, 1)
-    integrate_bwd_weight_wgmma_f16_64(const __grid_constant__ integrate_panels_args args) {
-    integrate_weights<f16, 64, 256, 3>(args).run();
+/* The work of a block. */
+struct weight_tile {
+    int32_t first_output, first_panel, part;
+    int32_t pixel, end;
+    int32_t panels; /* of channels, that there are */
+};
+
+template <int rows> static __device__ __forceinline__ weight_tile find_tile(const integrate_panels_args &all) {
+    weight_tile work;
+    int32_t tile = (int32_t)blockIdx.x;
+    work.first_output = tile % all.row_tiles * rows;
+    tile /= all.row_tiles;
+    work.first_panel = tile % all.columns * COLUMN_PANELS;
+    work.part = tile / all.columns;
+    work.pixel = work.part * all.part_pixels;
+    work.end = work.pixel + all.part_pixels < all.pixels ? work.pixel + all.part_pixels : all.pixels;
+    const integrate_panels_source &last = all.source[all.sources - 1];
+    const int32_t left = last.first_column + (last.channels + PANEL_COLUMNS - 1) / PANEL_COLUMNS - work.first_panel;
+    work.panels = left < COLUMN_PANELS ? left : COLUMN_PANELS;
+    return work;
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_THREADS, 2)
-    integrate_bwd_weight_wgmma_f16_128(const __grid_constant__ integrate_panels_args args) {
-    integrate_weights<f16, 128, 128, 1>(args).run();
+/* The source of a panel of channels. */
+static __device__ __forceinline__ int find_source(const integrate_panels_args &all, int32_t panel) {
+    int i = 0;
+    while (i + 1 < all.sources && panel >= all.source[i + 1].first_column) i++;
+    return i;
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_THREADS, 1)
-    integrate_bwd_weight_wgmma_bf16_64(const __grid_constant__ integrate_panels_args args) {
-    integrate_weights<bf16, 64, 256, 3>(args).run();
+template <int rows> static __device__ __forceinline__ void produce(const integrate_tma_args &args, ring_cursor at) {
+    const weight_tile work = find_tile<rows>(args.all);
+    const uint32_t stage_bytes = (rows / 64 + COLUMN_PANELS) * PANEL_SQUARE_BYTES;
+    int32_t source[COLUMN_PANELS], channel[COLUMN_PANELS];
+#pragma unroll
+    for (int32_t panel = 0; panel < COLUMN_PANELS; panel++) {
+        source[panel] = find_source(args.all, work.first_panel + panel);
+        channel[panel] = (work.first_panel + panel - args.all.source[source[panel]].first_column) * PANEL_COLUMNS;
+    }
+    for (int32_t pixel = work.pixel; pixel < work.end; pixel += 64, ring_next(&at)) {
+        uint32_t to = first_panel_address() + (uint32_t)at.index * stage_bytes;
+        ring_fill(at, (uint32_t)(rows / 64 + work.panels) * PANEL_SQUARE_BYTES);
+        for (int panel = 0; panel < rows / 64; panel++, to += PANEL_SQUARE_BYTES)
+            tma_load_2d(to, &args.y, ring_filled(at), work.first_output + panel * PANEL_COLUMNS, pixel);
+#pragma unroll
+        for (int32_t panel = 0; panel < COLUMN_PANELS; panel++, to += PANEL_SQUARE_BYTES) {
+            if (panel < work.panels) load_pixels(to, args, source[panel], ring_filled(at), channel[panel], pixel);
+        }
+    }
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_THREADS, 2)
-    integrate_bwd_weight_wgmma_bf16_128(const __grid_constant__ integrate_panels_args args) {
-    integrate_weights<bf16, 128, 128, 1>(args).run();
+/* Clears the pixels of blanked samples in all panels of a stage. Both groups take part, a panel each. */
+static __device__ __forceinline__ void clear_panels(uint32_t panels, const integrate_panels_args &all,
+                                                    const weight_tile &work, int32_t pixel) {
+    const int32_t end = pixel + 64 < all.pixels ? pixel + 64 : all.pixels;
+    bool any = false;
+    for (int32_t panel = 0; panel < work.panels; panel++) {
+        const uint32_t *mask = all.source[find_source(all, work.first_panel + panel)].mask;
+        if (!any_blanked(all, mask, pixel, end)) continue;
+        any = true;
+        if (panel % 2 == panel_group())
+            clear_blanked(panels + (uint32_t)panel * PANEL_SQUARE_BYTES, all, mask, pixel, end);
+    }
+    if (!any) return;
+    fence_async();
+    named_sync(1, 2 * PANEL_GROUP);
+}
+
+template <int count>
+static __device__ __forceinline__ void write(const float (&sum)[count], const integrate_panels_args &all,
+                                             const weight_tile &work, int32_t output, int32_t first_column) {
+#pragma unroll
+    for (int j = 0; j < count / 4; j++) {
+        const int32_t column = first_column + 8 * j, panel = work.first_panel + column / PANEL_COLUMNS;
+        const integrate_panels_source &to = all.source[find_source(all, panel)];
+        const int32_t c = (panel - to.first_column) * PANEL_COLUMNS + column % PANEL_COLUMNS + (int)threadIdx.x % 4 * 2;
+        if (c >= to.channels) continue;
+        float *partial = all.workspace + work.part * all.part_elements + to.partial + (int64_t)output * to.channels + c;
+        if (output < all.outputs) write_bytes<8>(partial, &sum[4 * j]);
+        if (output + 8 < all.outputs) write_bytes<8>(partial + 8 * (int64_t)to.channels, &sum[4 * j + 2]);
+    }
+}
+
+template <class number, int rows>
+static __device__ __forceinline__ void consume(const integrate_tma_args &args, ring_cursor at) {
+    const int row_groups = rows / 64, group_columns = COLUMNS * row_groups / 2;
+    const weight_tile work = find_tile<rows>(args.all);
+    const uint32_t stage_bytes = (row_groups + COLUMN_PANELS) * PANEL_SQUARE_BYTES;
+    const int32_t row_group = panel_group() % row_groups, column_group = panel_group() / row_groups;
+    float sum[group_columns / 2];
+    ring_cursor before = at;
+    for (int32_t pixel = work.pixel; pixel < work.end; pixel += 64) {
+        const uint32_t stage = first_panel_address() + (uint32_t)at.index * stage_bytes;
+        const uint32_t channels = stage + row_groups * PANEL_SQUARE_BYTES;
+        ring_wait(at);
+        if (args.all.needs_places) clear_panels(channels, args.all, work, pixel);
+        panel_add<number, true, true>(
+            sum, stage + (uint32_t)row_group * PANEL_SQUARE_BYTES,
+            channels + (uint32_t)(column_group * (group_columns / PANEL_COLUMNS) * PANEL_SQUARE_BYTES),
+            pixel > work.pixel);
+        wgmma_wait<1>();
+        if (pixel > work.pixel) ring_free(before);
+        before = at;
+        ring_next(&at);
+    }
+    wgmma_wait<0>();
+    wgmma_hold(sum);
+    write(sum, args.all, work, work.first_output + row_group * 64 + panel_sum_row(), column_group * group_columns);
+}
+
+template <class number, int rows>
+static __device__ __forceinline__ void integrate_bwd_weight(const integrate_tma_args &args) {
+    const ring_cursor at = open_ring(args);
+    if (is_consumer()) {
+        consume<number, rows>(args, at);
+    } else if (is_producer()) {
+        produce<rows>(args, at);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+    integrate_bwd_weight_wgmma_f16_64(const __grid_constant__ integrate_tma_args args) {
+    integrate_bwd_weight<f16, 64>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+    integrate_bwd_weight_wgmma_f16_128(const __grid_constant__ integrate_tma_args args) {
+    integrate_bwd_weight<f16, 128>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+    integrate_bwd_weight_wgmma_bf16_64(const __grid_constant__ integrate_tma_args args) {
+    integrate_bwd_weight<bf16, 64>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+    integrate_bwd_weight_wgmma_bf16_128(const __grid_constant__ integrate_tma_args args) {
+    integrate_bwd_weight<bf16, 128>(args);
 }

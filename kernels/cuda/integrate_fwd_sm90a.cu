@@ -1,38 +1,155 @@
 /*
- * integrate forward on panels, by the matrix units of sm_90: tile/integrate_fwd.cuh.
+ * integrate forward on Hopper's matrix units: a block makes tiles of 128 pixels by `columns` outputs, one after the
+ * other. The sum of a tile runs over panels of 64 channels, source after source, which one thread has copied ahead
+ * into a ring, across tiles. Weights stay in shared memory where they fit, else their panels come with those of the
+ * pixels. Pixels of blanked samples are cleared in shared memory.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/tile/panel_wgmma.cuh"
+#include "kernels/cuda/tile/integrate_tma.cuh"
 
-#include "kernels/cuda/tile/integrate_fwd.cuh"
+#define PIXEL_BYTES (INTEGRATE_ROWS * PANEL_ROW_BYTES)
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_THREADS, 2)
-    integrate_fwd_wgmma_f16_64(const __grid_constant__ integrate_panels_args args) {
-    integrate_forward<f16, 64, 2>(args).run();
+template <int columns> static __device__ __forceinline__ uint32_t ring_address(const integrate_tma_args &args) {
+    return first_panel_address() + (uint32_t)(args.all.stays ? args.all.steps * columns * PANEL_ROW_BYTES : 0);
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_THREADS, 2)
-    integrate_fwd_wgmma_f16_128(const __grid_constant__ integrate_panels_args args) {
-    integrate_forward<f16, 128, 1>(args).run();
+template <int columns> static __device__ __forceinline__ uint32_t stage_bytes(const integrate_tma_args &args) {
+    return (uint32_t)(PIXEL_BYTES + (args.all.stays ? 0 : columns * PANEL_ROW_BYTES));
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_THREADS, 2)
-    integrate_fwd_wgmma_bf16_64(const __grid_constant__ integrate_panels_args args) {
-    integrate_forward<bf16, 64, 2>(args).run();
+template <int columns> static __device__ __forceinline__ void produce(const integrate_tma_args &args, ring_cursor at) {
+    const integrate_panels_args &all = args.all;
+    const uint32_t weight_bytes = columns * PANEL_ROW_BYTES;
+    if (all.stays) {
+        uint32_t to = first_panel_address();
+        barrier_expect(weights_barrier(args), (uint32_t)all.steps * weight_bytes);
+        for (int32_t i = 0; i < all.sources; i++) {
+            for (int32_t c = 0; c < all.source[i].channels; c += PANEL_COLUMNS, to += weight_bytes)
+                tma_load_2d(to, &args.weights[i], weights_barrier(args), c, 0);
+        }
+    }
+    for (int32_t tile = (int32_t)blockIdx.x; tile < all.tiles; tile += (int32_t)gridDim.x) {
+        const int32_t pixel = tile / all.columns * INTEGRATE_ROWS, column = tile % all.columns * columns;
+        for (int32_t i = 0; i < all.sources; i++) {
+            for (int32_t c = 0; c < all.source[i].channels; c += PANEL_COLUMNS, ring_next(&at)) {
+                const uint32_t bytes = stage_bytes<columns>(args);
+                const uint32_t to = ring_address<columns>(args) + (uint32_t)at.index * bytes;
+                ring_fill(at, bytes);
+                load_pixels(to, args, i, ring_filled(at), c, pixel);
+                if (!all.stays) tma_load_2d(to + PIXEL_BYTES, &args.weights[i], ring_filled(at), c, column);
+            }
+        }
+    }
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_THREADS, 2)
-    integrate_fwd_wgmma_bf16_128(const __grid_constant__ integrate_panels_args args) {
-    integrate_forward<bf16, 128, 1>(args).run();
+template <class number, int columns>
+static __device__ __forceinline__ void write(float (&sum)[columns / 2], const integrate_panels_args &all,
+                                             int32_t tile) {
+    const int32_t first_column = tile % all.columns * columns;
+    const number *bias = (const number *)all.bias;
+    for (int j = 0; bias && j < columns / 8; j++) {
+        for (int i = 0; i < 2; i++) {
+            const int32_t column = first_column + 8 * j + (int)threadIdx.x % 4 * 2 + i;
+            const float value = column < all.outputs ? load(bias + column) : 0;
+            sum[4 * j + i] += value;
+            sum[4 * j + 2 + i] += value;
+        }
+    }
+#pragma unroll
+    for (int second = 0; second < 2; second++) {
+        const int32_t pixel = tile / all.columns * INTEGRATE_ROWS + panel_group() * 64 + panel_sum_row() + 8 * second;
+#pragma unroll
+        for (int j = 0; j < columns / 32; j++) {
+            const int32_t column = first_column + 32 * j + panel_run_column();
+            uint32_t run[4];
+            panel_run<number>(run, sum, second, j);
+            if (pixel < all.pixels && column < all.outputs)
+                write_bytes<16>((number *)all.y + (int64_t)pixel * all.outputs + column, run);
+        }
+    }
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_THREADS, 1)
-    integrate_fwd_wgmma_f16_128_staying(const __grid_constant__ integrate_panels_args args) {
-    integrate_forward<f16, 128, 3>(args).run();
+/* The group's 64 pixels of a source, those of blanked samples cleared. */
+static __device__ __forceinline__ void clear_group(uint32_t pixels, const integrate_panels_args &all,
+                                                   const uint32_t *mask, int32_t first) {
+    const int32_t begin = first + panel_group() * 64, end = begin + 64 < all.pixels ? begin + 64 : all.pixels;
+    if (!any_blanked(all, mask, begin, end)) return;
+    clear_blanked(pixels, all, mask, begin, end);
+    fence_async();
+    named_sync(1 + panel_group(), PANEL_GROUP);
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_THREADS, 1)
-    integrate_fwd_wgmma_bf16_128_staying(const __grid_constant__ integrate_panels_args args) {
-    integrate_forward<bf16, 128, 3>(args).run();
+template <class number, int columns>
+static __device__ __forceinline__ void consume(const integrate_tma_args &args, ring_cursor at) {
+    const integrate_panels_args &all = args.all;
+    const uint32_t bytes = stage_bytes<columns>(args), ring = ring_address<columns>(args);
+    float sum[columns / 2];
+    if (all.stays) barrier_wait(weights_barrier(args), 0);
+    for (int32_t tile = (int32_t)blockIdx.x; tile < all.tiles; tile += (int32_t)gridDim.x) {
+        ring_cursor before = at;
+        int32_t source = 0, c = 0;
+        for (int32_t k = 0; k < all.steps; k++) {
+            const uint32_t stage = ring + (uint32_t)at.index * bytes;
+            const uint32_t pixels = stage + (uint32_t)panel_group() * PANEL_SQUARE_BYTES;
+            const uint32_t weights =
+                all.stays ? first_panel_address() + (uint32_t)(k * columns * PANEL_ROW_BYTES) : stage + PIXEL_BYTES;
+            ring_wait(at);
+            clear_group(pixels, all, all.source[source].mask, tile / all.columns * INTEGRATE_ROWS);
+            panel_add<number, false, false>(sum, pixels, weights, k > 0);
+            wgmma_wait<1>();
+            if (k > 0) ring_free(before);
+            before = at;
+            ring_next(&at);
+            c += PANEL_COLUMNS;
+            if (c >= all.source[source].channels) {
+                c = 0;
+                source++;
+            }
+        }
+        wgmma_wait<0>();
+        wgmma_hold(sum);
+        ring_free(before);
+        write<number, columns>(sum, all, tile);
+    }
+}
+
+template <class number, int columns>
+static __device__ __forceinline__ void integrate_fwd(const integrate_tma_args &args) {
+    const ring_cursor at = open_ring(args);
+    if (is_consumer()) {
+        consume<number, columns>(args, at);
+    } else if (is_producer()) {
+        produce<columns>(args, at);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 2)
+    integrate_fwd_wgmma_f16_64(const __grid_constant__ integrate_tma_args args) {
+    integrate_fwd<f16, 64>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+    integrate_fwd_wgmma_f16_128(const __grid_constant__ integrate_tma_args args) {
+    integrate_fwd<f16, 128>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+    integrate_fwd_wgmma_f16_256(const __grid_constant__ integrate_tma_args args) {
+    integrate_fwd<f16, 256>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 2)
+    integrate_fwd_wgmma_bf16_64(const __grid_constant__ integrate_tma_args args) {
+    integrate_fwd<bf16, 64>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+    integrate_fwd_wgmma_bf16_128(const __grid_constant__ integrate_tma_args args) {
+    integrate_fwd<bf16, 128>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+    integrate_fwd_wgmma_bf16_256(const __grid_constant__ integrate_tma_args args) {
+    integrate_fwd<bf16, 256>(args);
 }

@@ -1,5 +1,6 @@
 /*
- * The launchers of the integrate kernels on panels: each file of a kernel says which functions it has and calls these.
+ * The launchers of the integrate kernels on panels: what they share, those of the instructions of a warp (mma), and
+ * those of sm_90 (tma). The file of each kernel calls these.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,32 +10,43 @@
 #include "kernels/cuda/integrate_panels.h"
 #include "kernels/cuda/launch.h"
 
-/* A function of each dtype, and how many stages of copies it has in shared memory. */
-typedef struct integrate_function {
-    launch_names names;
-    int stages;
-} integrate_function;
+/* Why a problem of any pass cannot be done on panels, in words; NULL: it can. The second also asks for tensor maps. */
+const char *integrate_panels_refuses(const braid_problem *p, const device *d);
+const char *integrate_tma_refuses(const braid_problem *p, const device *d);
 
-/* One way to multiply panels. */
+/* Predicted seconds, at so many operations and bytes a second. */
+double integrate_panels_cost(const braid_problem *p, double flops_per_s, double bytes_per_s);
+double integrate_tma_cost(const braid_problem *p);
+
+/* The argument of a problem, less its division into tiles; the pointers where b is not NULL. */
+void integrate_panels_fill(struct integrate_panels_args *args, const braid_problem *p, const buffers *b);
+
+/* How many panels so many channels are. */
+int32_t integrate_panels_of(int64_t channels);
+
+/* bwd_weight: tiles of so many outputs by so many panels, and parts of the pixels for about so many blocks. */
+void integrate_panels_cut_weights(struct integrate_panels_args *args, int rows, int panels, int blocks);
+braid_status integrate_panels_workspace(const struct integrate_panels_args *args, size_t *bytes);
+braid_status integrate_panels_sum(const struct integrate_panels_args *args, device *d, braid_dtype dtype);
+
+/* A kernel by the instructions of a warp: its functions for up to 64 and up to 128 columns at a time (in bwd_weight
+ * outputs), and the stages of copies that they have in shared memory. */
 typedef struct integrate_way {
     const char *stem;
-    integrate_function narrow, wide;      /* for up to 64 and up to 128 columns at a time; in bwd_weight outputs */
-    const integrate_function *if_staying; /* fwd: in place of `wide` where the weights stay in shared memory; or NULL */
-    size_t shared_bytes;                  /* that a block may have */
-    double flops, bytes_per_s;            /* for the cost */
+    launch_names narrow, wide;
+    int stages_narrow, stages_wide;
 } integrate_way;
 
-/* Why a problem of any pass cannot be done on panels, in words; NULL: it can. */
-const char *integrate_panels_refuses(const braid_problem *p, const device *d);
+double integrate_mma_cost(const braid_problem *p);
+braid_status integrate_mma_launch(const braid_problem *p, device *d, const buffers *b, const integrate_way *way);
+braid_status integrate_mma_workspace(const braid_problem *p, size_t *bytes);
+braid_status integrate_mma_launch_weights(const braid_problem *p, device *d, const buffers *b,
+                                          const integrate_way *way);
 
-double integrate_panels_cost(const braid_problem *p, const integrate_way *way);
-
-/* fwd and bwd_data. */
-braid_status integrate_panels_launch(const braid_problem *p, device *d, const buffers *b, const integrate_way *way);
-
-/* bwd_weight: two launches, the second by weight_sum. */
-braid_status integrate_panels_workspace(const braid_problem *p, size_t *bytes);
-braid_status integrate_panels_launch_weights(const braid_problem *p, device *d, const buffers *b,
-                                             const integrate_way *way);
+/* The kernels of sm_90. */
+braid_status integrate_tma_launch_forward(const braid_problem *p, device *d, const buffers *b);
+braid_status integrate_tma_launch_backward(const braid_problem *p, device *d, const buffers *b);
+braid_status integrate_tma_workspace(const braid_problem *p, size_t *bytes);
+braid_status integrate_tma_launch_weights(const braid_problem *p, device *d, const buffers *b);
 
 #endif

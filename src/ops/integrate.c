@@ -56,6 +56,13 @@ static int64_t terms(const braid_problem *p) {
     return p->pass == BRAID_PASS_FWD ? channels(p) + 1 : p->integrated_out;
 }
 
+/* Channels that are multiples of 8, which tensor-core kernels ask for. */
+static void draw_whole_pieces(braid_problem *p) {
+    p->integrated_in = (p->integrated_in + 7) / 8 * 8;
+    p->integrated_out = (p->integrated_out + 7) / 8 * 8;
+    for (int i = 0; i < p->streams; i++) p->in_channels[i] = (p->in_channels[i] + 7) / 8 * 8;
+}
+
 static void draw(rng *r, braid_problem *p) {
     p->integrated_in = draw_chance(r, 25) ? 0 : draw_size(r, 48);
     p->integrated_out = draw_size(r, 48);
@@ -64,6 +71,7 @@ static void draw(rng *r, braid_problem *p) {
         p->size[axis] = draw_size(r, 19);
         p->stride[axis] = draw_chance(r, 60) ? 1 : rng_between(r, 2, 3);
     }
+    if (draw_chance(r, 40)) draw_whole_pieces(p);
     while (flops(p) > DRAW_FLOPS && p->batch > 1) p->batch--;
     while (flops(p) > DRAW_FLOPS && (p->size[0] > 2 || p->size[1] > 2)) {
         int axis = p->size[0] > p->size[1] ? 0 : 1;

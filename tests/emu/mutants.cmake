@@ -236,19 +236,21 @@ emu_mutant(augment_other_noise augment.cu augment augment__cuda_direct
            "numbers.index = 2 * (uint64_t)element" "numbers.index = (uint64_t)element")
 emu_mutant(integrate_fwd_mma_blanked tile/integrate.cuh integrate_fwd_mma integrate_fwd__cuda_mma
            "c < source.channels && !mask_blanks(source.mask, place.sample)" "c < source.channels")
-emu_mutant(integrate_fwd_mma_missing_barrier tile/integrate_fwd.cuh integrate_fwd_mma integrate_fwd__cuda_mma
-           "panel_ready();\n                __syncthreads();" "panel_ready();")
+emu_mutant(integrate_fwd_mma_missing_barrier integrate_fwd_mma.cu integrate_fwd_mma integrate_fwd__cuda_mma
+           "copy_async_wait<ahead - 1>();\n                __syncthreads();" "copy_async_wait<ahead - 1>();")
 emu_mutant(integrate_fwd_mma_wrong_lane tile/quad.cuh integrate_fwd_mma integrate_fwd__cuda_mma
            "upper ? word[j] : word[j + step]" "upper ? word[j + step] : word[j]")
-emu_mutant(integrate_fwd_wgmma_wrong_stage tile/integrate_fwd.cuh integrate_fwd_sm90a integrate_fwd__cuda_wgmma
-           "step % stages" "step % (stages - 2)")
+emu_mutant(integrate_fwd_wgmma_early_free integrate_fwd_sm90a.cu integrate_fwd_sm90a integrate_fwd__cuda_wgmma
+           "if (k > 0) ring_free(before);" "ring_free(before);")
+emu_mutant(integrate_fwd_wgmma_blanked tile/integrate_tma.cuh integrate_fwd_sm90a integrate_fwd__cuda_wgmma
+           "if (!mask || first >= end) return false;" "if (first >= 0) return false;")
 emu_mutant(integrate_bwd_data_mma_wrong_row tile/panel_mma.cuh integrate_bwd_data_mma integrate_bwd_data__cuda_mma
            "panel_address(b, lane % 16, lane / 16)" "panel_address(b, lane % 8, lane / 16)")
-emu_mutant(integrate_bwd_data_wgmma_no_zeros tile/integrate_bwd_data.cuh integrate_bwd_data_sm90a
-           integrate_bwd_data__cuda_wgmma "column < args.stride[1] &&" "column < 1 &&")
-emu_mutant(integrate_bwd_data_wgmma_unwritten_tail tile/integrate_bwd_data.cuh integrate_bwd_data_sm90a
+emu_mutant(integrate_bwd_data_wgmma_no_zeros integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
+           integrate_bwd_data__cuda_wgmma "column < all.stride[1] &&" "column < 1 &&")
+emu_mutant(integrate_bwd_data_wgmma_unwritten_tail integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
            integrate_bwd_data__cuda_wgmma "c >= to.lanes" "c >= to.channels")
-emu_mutant(integrate_bwd_weight_mma_dropped_step tile/integrate_bwd_weight.cuh integrate_bwd_weight_mma
+emu_mutant(integrate_bwd_weight_mma_dropped_step integrate_bwd_weight_mma.cu integrate_bwd_weight_mma
            integrate_bwd_weight__cuda_mma "(end - pixel + 63) / 64" "(end - pixel) / 64")
 emu_mutant(integrate_bwd_weight_wgmma_wrong_panel tile/panel_wgmma.cuh integrate_bwd_weight_sm90a
            integrate_bwd_weight__cuda_wgmma "turned_a ? 2048 : 32" "32")

@@ -9,8 +9,6 @@
 
 #include "kernels/cuda/tile/panel.cuh"
 
-#define PANEL_BEHIND 0 /* steps whose panels may still be read while the copies of new ones are started */
-
 /* sum = a b + (add ? sum : 0), over the 64 terms that one panel holds. a has 64 rows, those of the group; where it is
  * turned its rows are the terms and its columns the group's rows. b has a row for each column of the sum; where it is
  * turned its rows are the terms, and each further 64 columns are a panel of their own. */
@@ -48,15 +46,5 @@ static __device__ __forceinline__ void panel_add(float (&sum)[count], unsigned c
         }
     }
 }
-
-/* The copies of this thread that it has waited for may be multiplied by others, behind the next barrier. */
-static __device__ __forceinline__ void panel_ready() {}
-
-static __device__ __forceinline__ void panel_begin() {}
-
-static __device__ __forceinline__ void panel_end() {}
-
-/* Waits until the sums are there (left 0), or those of the step before (left 1). */
-template <int left, int count> static __device__ __forceinline__ void panel_wait(float (&sum)[count]) { (void)sum; }
 
 #endif

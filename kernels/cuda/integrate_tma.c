@@ -1,0 +1,209 @@
+/*
+ * The launches of the integrate kernels of sm_90: tiles, shared memory and tensor maps.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "kernels/cuda/integrate_panels_launch.h"
+#include "kernels/cuda/integrate_tma.h"
+
+#define SHARED_ALONE 232448 /* bytes for the one block of a multiprocessor, and for each of two */
+#define SHARED_OF_TWO 115712
+#define PIXEL_BYTES (INTEGRATE_ROWS * PANEL_ROW_BYTES)
+#define MOST_STAGES 8
+#define WEIGHT_BLOCKS 132 /* of a weight gradient: by the problem alone, so that the parts are the same everywhere */
+#define WEIGHT_PANELS 4   /* of channels in a tile */
+
+const char *integrate_tma_refuses(const braid_problem *p, const device *d) {
+    const char *reason = integrate_panels_refuses(p, d);
+    if (!reason && (p->stride[0] > 8 || p->stride[1] > 8)) reason = "a stride above 8";
+    return reason ? reason : cuda_refuses_tensor_maps(d);
+}
+
+double integrate_tma_cost(const braid_problem *p) { return integrate_panels_cost(p, 4e14, 3.3e12); }
+
+/* ---- Tensor maps ---------------------------------------------------------------------------------- */
+
+/* 64 columns of `rows` rows at a time, of a matrix. */
+static braid_status map_matrix(cuda_tensor_map *to, device *d, const braid_problem *p, const void *memory,
+                               int64_t columns, int64_t count, int64_t pitch, int rows) {
+    return cuda_tensor_map_make(to, d,
+                                &(cuda_tensor){.memory = memory,
+                                               .dtype = p->dtype,
+                                               .rank = 2,
+                                               .size = {columns, count},
+                                               .pitch = {pitch * 2},
+                                               .box = {PANEL_COLUMNS, rows},
+                                               .swizzle = 128});
+}
+
+/* The pixels of z that the stride meets, `rows` at a time. */
+static braid_status map_strided(cuda_tensor_map *to, device *d, const braid_problem *p, const void *memory, int rows) {
+    int64_t pixel = p->integrated_in * 2;
+    return cuda_tensor_map_make(to, d,
+                                &(cuda_tensor){.memory = memory,
+                                               .dtype = p->dtype,
+                                               .rank = 4,
+                                               .size = {p->integrated_in, p->size[1], p->size[0], p->batch},
+                                               .pitch = {pixel, pixel * p->size[1], pixel * p->size[1] * p->size[0]},
+                                               .box = {PANEL_COLUMNS, rows},
+                                               .step = {1, (int)p->stride[1], (int)p->stride[0], 1},
+                                               .swizzle = 128,
+                                               .is_im2col = 1});
+}
+
+/* The sources, `rows` pixels at a time. */
+static braid_status map_sources(struct integrate_tma_args *args, device *d, const braid_problem *p, int rows) {
+    args->is_strided = p->integrated_in > 0 && (p->stride[0] > 1 || p->stride[1] > 1);
+    for (int i = 0; i < args->all.sources; i++) {
+        const struct integrate_panels_source *source = &args->all.source[i];
+        if (args->is_strided && source->is_pathway)
+            TRY(map_strided(&args->x[i], d, p, source->x, rows));
+        else
+            TRY(map_matrix(&args->x[i], d, p, source->x, source->channels, args->all.pixels, source->pitch, rows));
+    }
+    return BRAID_OK;
+}
+
+/* The weights, `rows` outputs at a time. */
+static braid_status map_weights(struct integrate_tma_args *args, device *d, const braid_problem *p, int rows) {
+    for (int i = 0; i < args->all.sources; i++) {
+        const struct integrate_panels_source *source = &args->all.source[i];
+        TRY(map_matrix(&args->weights[i], d, p, source->weights, source->channels, args->all.outputs, source->channels,
+                       rows));
+    }
+    return BRAID_OK;
+}
+
+static braid_status map_y(struct integrate_tma_args *args, device *d, const braid_problem *p, int rows) {
+    return map_matrix(&args->y, d, p, args->all.y, args->all.outputs, args->all.pixels, args->all.outputs, rows);
+}
+
+/* ---- Shared memory -------------------------------------------------------------------------------- */
+
+/* How many stages fit beside what stays. */
+static int32_t count_stages(size_t shared, size_t staying, size_t stage) {
+    if (staying + INTEGRATE_TMA_BARRIER_BYTES > shared) return 0;
+    size_t stages = (shared - staying - INTEGRATE_TMA_BARRIER_BYTES) / stage;
+    return (int32_t)(stages < MOST_STAGES ? stages : MOST_STAGES);
+}
+
+/* Where at least `least` stages fit: those of one block of two where that is so (and may be), else of one alone. Says
+ * how many blocks run side by side; 0: they do not fit. */
+static int choose_stages(struct integrate_tma_args *args, int two, int32_t least, size_t staying, size_t stage) {
+    args->stages = two ? count_stages(SHARED_OF_TWO, staying, stage) : 0;
+    if (args->stages >= least) return 2;
+    args->stages = count_stages(SHARED_ALONE, staying, stage);
+    return args->stages >= least;
+}
+
+static braid_status launch(struct integrate_tma_args *args, device *d, const char *stem, const char *function,
+                           int64_t blocks, size_t panel_bytes) {
+    return cuda_launch(d, &(cuda_call){.stem = stem,
+                                       .function = function,
+                                       .blocks = blocks,
+                                       .threads = INTEGRATE_TMA_THREADS,
+                                       .shared_bytes = INTEGRATE_TMA_BARRIER_BYTES + panel_bytes,
+                                       .args = args,
+                                       .args_bytes = sizeof *args});
+}
+
+/* ---- The passes ----------------------------------------------------------------------------------- */
+
+braid_status integrate_tma_launch_forward(const braid_problem *p, device *d, const buffers *b) {
+    static const launch_names narrow = {NULL, "integrate_fwd_wgmma_f16_64", "integrate_fwd_wgmma_bf16_64"},
+                              wide = {NULL, "integrate_fwd_wgmma_f16_128", "integrate_fwd_wgmma_bf16_128"},
+                              widest = {NULL, "integrate_fwd_wgmma_f16_256", "integrate_fwd_wgmma_bf16_256"};
+    struct integrate_tma_args args;
+    struct integrate_panels_args *all = &args.all;
+    memset(&args, 0, sizeof args);
+    integrate_panels_fill(all, p, b);
+    int64_t rows = launch_tiles(all->pixels, INTEGRATE_ROWS);
+    int columns = all->outputs <= 64 ? 64 : all->outputs <= 128 ? 128 : 256;
+    if (columns == 256 && rows * launch_tiles(all->outputs, 256) * 4 < (int64_t)cuda_processors(d) * 3) columns = 128;
+    for (int i = 0; i < all->sources; i++) all->steps += integrate_panels_of(all->source[i].channels);
+    all->columns = (int32_t)launch_tiles(all->outputs, columns);
+    all->tiles = (int32_t)rows * all->columns;
+    if (all->tiles == 0) return BRAID_OK;
+    size_t weights = (size_t)columns * PANEL_ROW_BYTES, staying = (size_t)all->steps * weights, stage = PIXEL_BYTES;
+    int side_by_side = all->columns == 1 ? choose_stages(&args, columns == 64, 3, staying, stage) : 0;
+    all->stays = side_by_side > 0;
+    if (!all->stays) {
+        staying = 0;
+        stage = PIXEL_BYTES + weights;
+        side_by_side = choose_stages(&args, columns == 64, 3, staying, stage);
+    }
+    TRY(map_sources(&args, d, p, INTEGRATE_ROWS));
+    TRY(map_weights(&args, d, p, columns));
+    int64_t blocks = (int64_t)cuda_processors(d) * side_by_side;
+    const launch_names *names = columns == 64 ? &narrow : columns == 128 ? &wide : &widest;
+    return launch(&args, d, "integrate_fwd_sm90a", launch_name(names, p->dtype),
+                  blocks < all->tiles ? blocks : all->tiles, staying + (size_t)args.stages * stage);
+}
+
+braid_status integrate_tma_launch_backward(const braid_problem *p, device *d, const buffers *b) {
+    static const launch_names narrow = {NULL, "integrate_bwd_data_wgmma_f16_64", "integrate_bwd_data_wgmma_bf16_64"},
+                              wide = {NULL, "integrate_bwd_data_wgmma_f16_128", "integrate_bwd_data_wgmma_bf16_128"};
+    struct integrate_tma_args args;
+    struct integrate_panels_args *all = &args.all;
+    int columns = 64;
+    memset(&args, 0, sizeof args);
+    integrate_panels_fill(all, p, b);
+    for (int i = 0; i < all->sources; i++) {
+        if (all->source[i].lanes > 64) columns = 128;
+    }
+    for (int i = 0; i < all->sources; i++) {
+        all->source[i].first_column = all->columns;
+        all->columns += (int32_t)launch_tiles(all->source[i].lanes, columns);
+    }
+    size_t weights = (size_t)columns * PANEL_ROW_BYTES, panels = (size_t)integrate_panels_of(all->outputs);
+    size_t staying = (size_t)all->columns * panels * weights, stage = panels * PIXEL_BYTES;
+    int side_by_side = choose_stages(&args, 1, 2, staying, stage);
+    all->stays = side_by_side > 0;
+    if (!all->stays) {
+        staying = 0;
+        stage = PIXEL_BYTES + weights;
+        side_by_side = choose_stages(&args, 1, 3, staying, stage);
+    }
+    all->steps = all->stays ? 1 : (int32_t)panels;
+    all->tiles = (int32_t)launch_tiles(all->pixels, INTEGRATE_ROWS) * (all->stays ? 1 : all->columns);
+    if (all->tiles == 0) return BRAID_OK;
+    args.is_strided = p->integrated_in > 0 && (p->stride[0] > 1 || p->stride[1] > 1);
+    TRY(map_y(&args, d, p, INTEGRATE_ROWS));
+    TRY(map_weights(&args, d, p, 64));
+    int64_t blocks = (int64_t)cuda_processors(d) * side_by_side;
+    return launch(&args, d, "integrate_bwd_data_sm90a", launch_name(columns == 64 ? &narrow : &wide, p->dtype),
+                  blocks < all->tiles ? blocks : all->tiles, staying + (size_t)args.stages * stage);
+}
+
+static void fill_weights(struct integrate_panels_args *all, const braid_problem *p, const buffers *b) {
+    integrate_panels_fill(all, p, b);
+    integrate_panels_cut_weights(all, p->integrated_out > 64 ? 128 : 64, WEIGHT_PANELS, WEIGHT_BLOCKS);
+}
+
+braid_status integrate_tma_workspace(const braid_problem *p, size_t *bytes) {
+    struct integrate_panels_args all;
+    fill_weights(&all, p, NULL);
+    return integrate_panels_workspace(&all, bytes);
+}
+
+braid_status integrate_tma_launch_weights(const braid_problem *p, device *d, const buffers *b) {
+    static const launch_names narrow = {NULL, "integrate_bwd_weight_wgmma_f16_64",
+                                        "integrate_bwd_weight_wgmma_bf16_64"},
+                              wide = {NULL, "integrate_bwd_weight_wgmma_f16_128",
+                                      "integrate_bwd_weight_wgmma_bf16_128"};
+    struct integrate_tma_args args;
+    int is_wide = p->integrated_out > 64;
+    size_t stage = (size_t)(WEIGHT_PANELS + (is_wide ? 2 : 1)) * PANEL_SQUARE_BYTES;
+    memset(&args, 0, sizeof args);
+    fill_weights(&args.all, p, b);
+    args.stages = count_stages(SHARED_ALONE, 0, stage);
+    if (args.all.parts > 0) {
+        TRY(map_sources(&args, d, p, 64));
+        TRY(map_y(&args, d, p, 64));
+        TRY(launch(&args, d, "integrate_bwd_weight_sm90a", launch_name(is_wide ? &wide : &narrow, p->dtype),
+                   (int64_t)args.all.tiles * args.all.parts, (size_t)args.stages * stage));
+    }
+    return integrate_panels_sum(&args.all, d, p->dtype);
+}

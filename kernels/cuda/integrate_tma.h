@@ -1,0 +1,32 @@
+/*
+ * The argument of the integrate kernels of sm_90: that of the kernels on panels, and the tensor maps of all operands.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_INTEGRATE_TMA_H
+#define BRAID_KERNELS_CUDA_INTEGRATE_TMA_H
+
+#include "backend/cuda/tensor_map.h"
+#include "kernels/cuda/integrate_panels.h"
+
+#define INTEGRATE_TMA_THREADS 288 /* two groups that multiply, and a warp that asks for the copies */
+
+struct integrate_tma_args {
+    cuda_tensor_map x[BRAID_MAX_PLANES];       /* of the sources: 64 channels of a tile's or a step's pixels */
+    cuda_tensor_map weights[BRAID_MAX_PLANES]; /* 64 channels of a tile's (fwd) or of 64 (bwd_data) outputs */
+    cuda_tensor_map y;                         /* 64 outputs of a tile's or a step's pixels */
+    struct integrate_panels_args all;
+    int32_t stages;     /* in shared memory: behind the barriers and the weights that stay */
+    int32_t is_strided; /* 1: the map of the integrated pathway is an im2col map */
+};
+
+#define INTEGRATE_TMA_ARGS_BYTES 3072
+#define INTEGRATE_TMA_BARRIER_BYTES 1024 /* in front of the panels */
+
+#ifdef __cplusplus
+static_assert(sizeof(struct integrate_tma_args) == INTEGRATE_TMA_ARGS_BYTES, "kernel and launcher agree");
+#else
+_Static_assert(sizeof(struct integrate_tma_args) == INTEGRATE_TMA_ARGS_BYTES, "kernel and launcher agree");
+#endif
+
+#endif
