@@ -323,6 +323,23 @@ static void run_kernel(const kernel *k, device *d, const options *o, tally *t) {
     t->failed++;
 }
 
+/* Every op and pass has a CUDA kernel of ours, or is a chain of such. */
+static void expect_no_gap(tally *t) {
+    for (int i = 0; i < kernel_count(); i++) {
+        const kernel *of = kernel_at(i);
+        int found = 0;
+        for (int j = 0; of->backend == KERNEL_REF && j < kernel_count(); j++) {
+            const kernel *k = kernel_at(j);
+            int runs = k->backend == KERNEL_CHAIN || (k->backend == KERNEL_CUDA && !k->vendor);
+            found = found || (runs && k->op == of->op && k->pass == of->pass);
+        }
+        if (of->backend != KERNEL_REF) continue;
+        if (!found) printf("FAILED %s: there is no CUDA kernel beside it\n", of->name);
+        t->passed += found;
+        t->failed += !found;
+    }
+}
+
 static int read_options(int count, char **words, options *o) {
     for (int i = 1; i < count; i++) {
         const char *value = i + 1 < count ? words[i + 1] : NULL;
@@ -363,6 +380,7 @@ int main(int count, char **words) {
         run_kernel(k, d, &o, &t);
         kernels++;
     }
+    if (!o.kernel) expect_no_gap(&t);
     if (kernels == 0) {
         printf("FAILED: there is no such kernel\n");
         t.failed++;
