@@ -27,22 +27,17 @@ static weight_piece rectangle(int64_t rows, int64_t columns, int blocks) {
                           .x_bytes = bytes};
 }
 
-/* The cheapest rectangle for tiles of so many blocks, and its cycles for one sample and all tiles of 128 filters. */
+/* The cheapest rectangle for tiles of so many blocks, and its cycles. */
 static weight_piece choose_rectangle(const braid_problem *p, int blocks, double *least) {
     int64_t height = conv2d_out_size(p, 0), width = conv2d_out_size(p, 1);
     weight_piece best = {0};
-    double tiles = 0;
-    for (int i = 0; i < p->streams; i++) {
-        int64_t all = p->filter[0] * p->filter[1] * launch_tiles(p->in_channels[i], WEIGHT_BLOCK);
-        tiles += (double)launch_tiles(all, blocks);
-    }
     *least = 0;
     for (int64_t columns = 1; columns <= width && (columns - 1) * p->stride[1] < MOST_BOX && columns <= MOST_PIXELS;
          columns++) {
         for (int64_t rows = 1; rows <= height && (rows - 1) * p->stride[0] < MOST_BOX && rows * columns <= MOST_PIXELS;
              rows++) {
             weight_piece piece = rectangle(rows, columns, blocks);
-            double cycles = tiles * weight_tiles_cycles(&piece, p, BLOCK_CYCLES * blocks);
+            double cycles = weight_tiles_cycles(&piece, p, BLOCK_CYCLES * blocks);
             if (*least > 0 && cycles >= *least) continue;
             *least = cycles;
             best = piece;
@@ -51,15 +46,27 @@ static weight_piece choose_rectangle(const braid_problem *p, int blocks, double 
     return best;
 }
 
+/* Tiles side by side, of all streams. */
+static double column_tiles(const braid_problem *p, int blocks) {
+    double tiles = 0;
+    for (int i = 0; i < p->streams; i++) {
+        int64_t all = p->filter[0] * p->filter[1] * launch_tiles(p->in_channels[i], WEIGHT_BLOCK);
+        tiles += (double)launch_tiles(all, blocks);
+    }
+    return tiles;
+}
+
 static int make_plan(weight_plan *plan, const braid_problem *p) {
     double least = 0;
     memset(plan, 0, sizeof *plan);
     for (int blocks = 1; blocks <= MOST_BLOCKS; blocks++) {
         double cycles;
         weight_piece piece = choose_rectangle(p, blocks, &cycles);
-        if (least > 0 && cycles >= least) continue;
-        least = cycles;
+        double all = cycles * column_tiles(p, blocks);
+        if (least > 0 && all >= least) continue;
+        least = all;
         plan->piece = piece;
+        plan->cycles = cycles;
     }
     plan->args.tile_rows = 128;
     plan->args.tile_blocks = plan->args.warpgroup_blocks = plan->piece.x_boxes;
@@ -78,15 +85,15 @@ static const char *supports(const braid_problem *p, const device *d) {
 }
 
 static double cost(const braid_problem *p) {
-    const double flops_per_s = 3.5e14, bytes_per_s = 2.5e12, launches_s = 9e-6;
-    double arithmetic = op_of(p)->flops(p) / flops_per_s, memory = op_bytes(p) / bytes_per_s;
-    return launches_s + (arithmetic > memory ? arithmetic : memory);
+    weight_plan plan;
+    (void)make_plan(&plan, p); /* `supports` has asked */
+    return weight_tiles_cost(&plan, p);
 }
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
     weight_plan plan;
     (void)d;
-    (void)make_plan(&plan, p); /* `supports` has asked */
+    (void)make_plan(&plan, p);
     return weight_tiles_create(&plan, state, workspace_bytes);
 }
 

@@ -39,23 +39,22 @@ static weight_piece part_of_row(int64_t columns) {
                           .x_bytes = launch_tiles(3 * (columns + 2) * WEIGHT_PIXEL_BYTES, 1024) * 1024};
 }
 
-static void offer(weight_plan *plan, double *least, weight_piece piece, const braid_problem *p) {
+static void offer(weight_plan *plan, weight_piece piece, const braid_problem *p) {
     if (weight_tiles_stages(&piece) < 2) return;
     double cycles = weight_tiles_cycles(&piece, p, STEP_CYCLES);
-    if (*least > 0 && cycles >= *least) return;
-    *least = cycles;
+    if (plan->cycles > 0 && cycles >= plan->cycles) return;
+    plan->cycles = cycles;
     plan->piece = piece;
 }
 
 static int make_plan(weight_plan *plan, const braid_problem *p) {
     int64_t height = p->size[0], width = p->size[1];
-    double least = 0;
     memset(plan, 0, sizeof *plan);
     for (int64_t rows = 1; rows <= height && rows + 2 <= MOST_BOX && width + 1 <= MOST_BOX; rows++)
-        offer(plan, &least, whole_rows(rows, width), p);
+        offer(plan, whole_rows(rows, width), p);
     for (int64_t columns = WEIGHT_STEP; columns + 2 <= MOST_BOX && columns < width + WEIGHT_STEP;
          columns += WEIGHT_STEP)
-        offer(plan, &least, part_of_row(columns), p);
+        offer(plan, part_of_row(columns), p);
     plan->args.tile_rows = 64;
     plan->args.tile_blocks = 9;
     plan->args.warpgroup_blocks = 3;
@@ -75,15 +74,15 @@ static const char *supports(const braid_problem *p, const device *d) {
 }
 
 static double cost(const braid_problem *p) {
-    const double flops_per_s = 5.5e14, bytes_per_s = 3e12, launches_s = 8e-6;
-    double arithmetic = op_of(p)->flops(p) / flops_per_s, memory = op_bytes(p) / bytes_per_s;
-    return launches_s + (arithmetic > memory ? arithmetic : memory);
+    weight_plan plan;
+    (void)make_plan(&plan, p); /* `supports` has asked */
+    return weight_tiles_cost(&plan, p);
 }
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
     weight_plan plan;
     (void)d;
-    (void)make_plan(&plan, p); /* `supports` has asked */
+    (void)make_plan(&plan, p);
     return weight_tiles_create(&plan, state, workspace_bytes);
 }
 

@@ -125,8 +125,16 @@ int weight_tiles_plan(weight_plan *plan, const braid_problem *p) {
     }
     args->ctas = (int32_t)choose_ctas(args);
     args->slices = args->ctas / tiles >= SLICED_PARTS ? 4 : 1;
+    args->sum_fours = args->slices == 1 ? WEIGHT_BLOCK_FOURS : BLOCK_THREADS / args->slices;
     int64_t elements = (int64_t)args->tile_rows * args->tile_blocks * WEIGHT_BLOCK;
     return tiles * (elements / BLOCK_THREADS) < CUDA_MAX_BLOCKS;
+}
+
+double weight_tiles_cost(const weight_plan *plan, const braid_problem *p) {
+    const double cycles_per_s = 1.4e9, bytes_per_s = 3e12, launches_s = 8e-6;
+    double cycles = plan->cycles * (double)p->batch * plan->args.tiles / plan->args.ctas;
+    double arithmetic = cycles / cycles_per_s, memory = op_bytes(p) / bytes_per_s;
+    return launches_s + (arithmetic > memory ? arithmetic : memory);
 }
 
 braid_status weight_tiles_create(const weight_plan *plan, void **state, size_t *workspace_bytes) {
@@ -192,7 +200,7 @@ braid_status weight_tiles_launch(const weight_plan *plan, const braid_problem *p
     TRY(cuda_launch(d, &call));
     return cuda_launch(d, &(cuda_call){.stem = "weight_tiles_sum",
                                        .function = launch_name(&names, p->dtype),
-                                       .blocks = args.tiles * (elements / 4 / (BLOCK_THREADS / args.slices)),
+                                       .blocks = args.tiles * (elements / 4 / args.sum_fours),
                                        .threads = BLOCK_THREADS,
                                        .args = &args,
                                        .args_bytes = sizeof args});

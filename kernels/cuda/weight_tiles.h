@@ -19,9 +19,10 @@
 #include "backend/cuda/tensor_map.h"
 #include "braid.h"
 
-#define WEIGHT_BLOCK 64        /* channels of a block */
-#define WEIGHT_STEP 16         /* pixels that one matrix instruction adds up */
-#define WEIGHT_PIXEL_BYTES 128 /* of one pixel's 64 channels or filters in shared memory */
+#define WEIGHT_BLOCK 64         /* channels of a block */
+#define WEIGHT_BLOCK_FOURS 1024 /* four accumulators each: a block of 64 filters */
+#define WEIGHT_STEP 16          /* pixels that one matrix instruction adds up */
+#define WEIGHT_PIXEL_BYTES 128  /* of one pixel's 64 channels or filters in shared memory */
 #define WEIGHT_MAX_STAGES 8
 
 struct weight_tiles_plane {
@@ -49,7 +50,8 @@ struct weight_tiles_args {
     int32_t tile_rows, tile_blocks;
     int32_t warpgroup_blocks; /* blocks side by side in one warpgroup's accumulators */
     int32_t stacked;          /* 1: the warpgroups of a tile hold different filters; 0: different blocks */
-    int32_t slices;           /* second stage: threads that share one sum */
+    int32_t slices;           /* second stage: threads that share one sum ... */
+    int32_t sum_fours;        /* ... and sums of a thread block, of four accumulators each */
 };
 
 #define WEIGHT_TILES_ARGS_BYTES 3072

@@ -23,6 +23,7 @@ typedef struct weight_piece {
 typedef struct weight_plan {
     struct weight_tiles_args args;
     weight_piece piece;
+    double cycles; /* predicted, of a tile's units of one sample */
 } weight_plan;
 
 /* Why no kernel by tiles can do a weight gradient, in words; NULL: one may. */
@@ -38,6 +39,9 @@ double weight_tiles_cycles(const weight_piece *piece, const braid_problem *p, do
 /* Completes a plan that has its piece and, in the argument, tile_rows, tile_blocks, warpgroup_blocks and stacked. False
  * where there is too much work for one launch. */
 int weight_tiles_plan(weight_plan *plan, const braid_problem *p);
+
+/* Predicted seconds of a plan. */
+double weight_tiles_cost(const weight_plan *plan, const braid_problem *p);
 
 /* `create` and `destroy`: the state is a copy of the plan. */
 braid_status weight_tiles_create(const weight_plan *plan, void **state, size_t *workspace_bytes);

@@ -93,9 +93,11 @@ emu_mutant(conv2d_bwd_weight_boxes_wrong_filters conv2d_bwd_weight_boxes_sm90a.c
 emu_mutant(conv2d_bwd_weight_taps_short_row tile/weight_tiles.cuh conv2d_bwd_weight_taps_sm90a conv2d_bwd_weight__cuda_taps_wgmma
            "unit.row + 1 < args.piece_rows ? args.steps : args.last_steps" "args.last_steps")
 emu_mutant(weight_tiles_sum_dropped_part weight_tiles_sum.cu weight_tiles_sum conv2d_bwd_weight__cuda_taps_wgmma
-           "parts = last + 1 - first" "parts = last - first")
+           "part < parts; part++" "part + 1 < parts; part++")
+emu_mutant(weight_tiles_sum_unwritten_filters weight_tiles_sum.cu weight_tiles_sum conv2d_bwd_weight__cuda_taps_wgmma
+           "put_pair<number>(plane, at, filter + 8, channel, &sum.at[2]);" "")
 emu_mutant(weight_tiles_sum_missing_barrier weight_tiles_sum.cu weight_tiles_sum conv2d_bwd_weight__cuda_taps_wgmma
-           "shared[threadIdx.x] = sum;\n        __syncthreads();" "shared[threadIdx.x] = sum;")
+           "shared[threadIdx.x] = sum[0];\n    __syncthreads();" "shared[threadIdx.x] = sum[0];")
 emu_mutant(conv2d_bwd_weight_lines_wrong_copy conv2d_bwd_weight_lines.cu conv2d_bwd_weight_lines conv2d_bwd_weight__cuda_lines
            "column % 2 ? plane.copy - 1 : 0" "column % 2 ? plane.copy : 0")
 emu_mutant(conv2d_bwd_weight_lines_early_sum conv2d_bwd_weight_lines.cu conv2d_bwd_weight_lines conv2d_bwd_weight__cuda_lines
