@@ -12,7 +12,6 @@
 #define STAGES_MOST 16     /* of weights in all rings */
 #define STAGES_LEAST 4
 #define BOX_MOST 256 /* pixels or rows of one copy */
-#define ROWS_LEAST 6 /* input rows that two warpgroups may need at the same time */
 #define H200_PROCESSORS 132
 
 /* For predictions: what a multiprocessor of an H200 was seen to do. */
@@ -70,17 +69,13 @@ static int fill_strips(struct conv2d_halo_args *args, const braid_problem *p, co
 
 /* The same for kernels that keep all weights in shared memory: strips are as wide as an accumulator. */
 static int fill_row_strips(struct conv2d_halo_args *args, const braid_problem *p, const halo_shape *shape) {
-    int64_t pitch = shape->pixels + 2, stage_bytes = launch_tiles(pitch * 128, 1024) * 1024;
-    int64_t left = SHARED_MOST - HALO_TAPS * HALO_WEIGHT_BYTES - 2 * HALO_STAGING_BYTES - HALO_BARRIER_BYTES;
-    int64_t stages = left / stage_bytes;
-    if (stages < ROWS_LEAST || (double)p->size[0] * (double)pitch * (double)pitch >= 4e9) return 0;
+    int64_t pitch = shape->pixels + 2;
+    if ((double)p->size[0] * (double)pitch * (double)pitch >= 4e9) return 0;
     args->strips = (int32_t)launch_tiles(p->size[1], shape->pixels);
     args->width = shape->pixels;
     args->pitch = (int32_t)pitch;
     args->reciprocal = (uint32_t)(((uint64_t)1 << 32) / (uint64_t)pitch + 1);
     args->rows = 1;
-    args->stage_bytes = (uint32_t)stage_bytes;
-    args->stages = (int32_t)(stages < STAGES_MOST ? stages : STAGES_MOST);
     return 1;
 }
 
@@ -208,6 +203,29 @@ static braid_status make_maps(struct conv2d_halo_plane *plane, device *d, const 
     return cuda_tensor_map_make(&plane->weight, d, &weight);
 }
 
+/* A row of a strip of outputs, the lanes between channels and pitch included. */
+static braid_status make_row_map(struct conv2d_halo_plane *plane, device *d, const braid_problem *p,
+                                 const halo_shape *shape) {
+    int64_t pixel = (int64_t)plane->pitch * 2;
+    const cuda_tensor row = {.memory = plane->output,
+                             .dtype = p->dtype,
+                             .rank = 4,
+                             .size = {plane->pitch, p->size[1], p->size[0], p->batch},
+                             .pitch = {pixel, pixel * p->size[1], pixel * p->size[1] * p->size[0]},
+                             .box = {HALO_BLOCK, shape->pixels, 1, 1},
+                             .swizzle = 128};
+    return cuda_tensor_map_make(&plane->row, d, &row);
+}
+
+static size_t shared_bytes(const struct conv2d_halo_args *args, const halo_shape *shape) {
+    size_t weights = (size_t)(shape->rings * args->stages) * HALO_WEIGHT_BYTES;
+    if (shape->rings)
+        return HALO_STAGES * (size_t)args->stage_bytes + 2 * HALO_STAGING_BYTES + weights + HALO_BARRIER_BYTES;
+    size_t pixels = (size_t)shape->pixels;
+    return HALO_TAPS * HALO_WEIGHT_BYTES + 2 * HALO_ROW_STAGING_BYTES(pixels) + HALO_ROWS * HALO_ROW_BYTES(pixels) +
+           HALO_BARRIER_BYTES;
+}
+
 braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b) {
     struct conv2d_halo_args args;
     int rings = k->shape.rings, processors = cuda_processors(d);
@@ -220,16 +238,13 @@ braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_ke
         plane->output = b->plane[is_gradient(p) ? CONV2D_X : CONV2D_Y][i];
         plane->bias = is_gradient(p) ? NULL : b->plane[CONV2D_BIAS][i];
         plane->mask = b->plane[CONV2D_MASK][i];
+        if (rings == 0) TRY(make_row_map(plane, d, p, &k->shape));
     }
-    size_t input_stages = rings ? HALO_STAGES : (size_t)args.stages;
-    size_t weight_stages = rings ? (size_t)(rings * args.stages) : HALO_TAPS;
-    size_t shared = input_stages * args.stage_bytes + 2 * HALO_STAGING_BYTES + weight_stages * HALO_WEIGHT_BYTES +
-                    HALO_BARRIER_BYTES;
     return cuda_launch(d, &(cuda_call){.stem = k->stem,
                                        .function = launch_name(&k->names, p->dtype),
                                        .blocks = tiles < processors || rings == 0 ? tiles : processors,
                                        .threads = HALO_THREADS,
-                                       .shared_bytes = shared,
+                                       .shared_bytes = shared_bytes(&args, &k->shape),
                                        .args = &args,
                                        .args_bytes = sizeof args});
 }

@@ -23,10 +23,14 @@
 #define HALO_STAGING_BYTES 8192 /* 64 output pixels of 64 channels, for each warpgroup */
 #define HALO_STAGES 2           /* blocks of input channels in shared memory */
 #define HALO_BARRIER_BYTES 512
+#define HALO_ROWS 6                                                          /* input rows in the ring of halo_rows */
+#define HALO_ROW_BYTES(pixels) ((((pixels) + 2) * 128 + 1023) / 1024 * 1024) /* of one of them */
+#define HALO_ROW_STAGING_BYTES(pixels) (((pixels)*128 + 1023) / 1024 * 1024) /* of a row of outputs */
 
 struct conv2d_halo_plane {
     cuda_tensor_map input;  /* [sample][row][column][channel] */
     cuda_tensor_map weight; /* [k][tap][c] */
+    cuda_tensor_map row;    /* of the output, for halo_rows: boxes of one row of a strip */
     void *output;
     const void *bias; /* NULL: none */
     const uint32_t *mask;
@@ -37,7 +41,7 @@ struct conv2d_halo_plane {
 };
 
 struct conv2d_halo_args {
-    struct conv2d_halo_plane plane[BRAID_MAX_PLANES];
+    struct conv2d_halo_plane plane[BRAID_MAX_STREAMS];
     int32_t first_tile[BRAID_MAX_PLANES + 1]; /* as first_block of other kernels */
     int32_t planes, samples;
     int32_t size[2];      /* of the image, which the output has too */
@@ -47,7 +51,7 @@ struct conv2d_halo_args {
     int32_t strip_tiles;  /* tiles of pixels in one strip of one sample; of halo_rows the shares of a group's rows */
     int32_t rows;         /* that one load brings */
     uint32_t stage_bytes; /* of shared memory for one block of input channels */
-    int32_t stages;       /* of weights; of halo_rows those of input rows */
+    int32_t stages;       /* of weights */
 };
 
 #ifdef __cplusplus

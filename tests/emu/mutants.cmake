@@ -49,14 +49,18 @@ emu_mutant(conv2d_fwd_halo_early_start tile/halo.cuh conv2d_fwd_halo_sm90a conv2
 emu_mutant(conv2d_fwd_halo_wrong_border tile/halo.cuh conv2d_fwd_halo_sm90a conv2d_fwd__cuda_halo_64x240
            "shared_clear(at.input + stage * args.stage_bytes + byte)" ";")
 emu_mutant(conv2d_fwd_halo_rows_wrong_strip tile/halo_rows.cuh conv2d_fwd_halo_sm90a conv2d_fwd__cuda_halo_rows136
-           "unit + 2 * ((range.row + unit) / args.size[0])" "unit")
+           "unit->input += 2" ";")
 emu_mutant(conv2d_fwd_halo_rows_blanked tile/halo_rows.cuh conv2d_fwd_halo_sm90a conv2d_fwd__cuda_halo_rows112
-           "blanked = mask_blanks(plane.mask, tile.sample)" "blanked = false")
+           "mask_blanks(plane.mask, sample)" "false")
 emu_mutant(conv2d_bwd_data_halo_wrong_tap tile/halo.cuh conv2d_bwd_data_halo_sm90a conv2d_bwd_data__cuda_halo_64x240
            "HALO_TAPS - 1 - tap" "tap")
 emu_mutant(conv2d_bwd_data_halo_rows_early_reuse tile/halo_rows.cuh conv2d_bwd_data_halo_sm90a
            conv2d_bwd_data__cuda_halo_rows136
-           "halo_rows_input(args, range, unit + 2));" "halo_rows_input(args, range, unit + 3));")
+           "        wgmma_wait<0>();\n        wgmma_hold(sum);\n        halo_rows_release(at, &released, unit.input);"
+           "        halo_rows_release(at, &released, unit.input);\n        wgmma_wait<0>();")
+emu_mutant(conv2d_bwd_data_halo_rows_early_staging tile/halo_rows.cuh conv2d_bwd_data_halo_sm90a
+           conv2d_bwd_data__cuda_halo_rows136
+           "    if (leads) tma_wait_read<0>();\n" "")
 emu_mutant(conv2d_bwd_data_wrong_tap conv2d_bwd_data.cu conv2d_bwd_data conv2d_bwd_data__cuda_direct
            "term.tap[axis] * args.dilation[axis]" "term.tap[0] * args.dilation[axis]")
 emu_mutant(conv2d_bwd_data_missing_barrier conv2d_bwd_data.cu conv2d_bwd_data conv2d_bwd_data__cuda_direct

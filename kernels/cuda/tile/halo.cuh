@@ -247,22 +247,17 @@ static __device__ __forceinline__ void halo_clear(const conv2d_halo_args &args, 
         halo_write<number>(args, target, first + at, threadIdx.x % 8, zeros);
 }
 
-/* Stores 64 channels x columns pixels from pixel `first` of the strip on, rounded. Chunks of 64 pixels, this one and
- * those behind it, pass through shared memory to become whole rows of channels. Barrier `id` is the warpgroup's own. */
-template <class number, int columns, int begin = 0>
-static __device__ __forceinline__ void halo_store(const float (&sum)[columns / 2], const float (&bias)[2],
-                                                  const conv2d_halo_args &args, const halo_target &target,
-                                                  uint32_t staging, uint32_t first, int id) {
-    const uint32_t thread = threadIdx.x % 128, lane = thread % 32, warp = thread / 32, eight = thread % 8;
+/* Rounds `count` columns of accumulators into shared memory: 128 bytes of 64 channels for each pixel, swizzled. */
+template <class number, int count>
+static __device__ __forceinline__ void halo_stage(const float *sum, const float (&bias)[2], uint32_t staging) {
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
     const uint32_t to = staging + (lane / 16 * 8 + lane % 8) * 128 + (((warp * 2 + lane / 8 % 2) ^ (lane % 8)) << 4);
-    constexpr int count = columns - begin < 64 ? columns - begin : 64;
-    named_sync(id, 128); /* the chunk before has been read */
 #pragma unroll
     for (int g = 0; g < count / 16; g++) {
         uint32_t pairs[4];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const int at = begin / 2 + g * 8 + 2 * i;
+            const int at = g * 8 + 2 * i;
             pairs[i] = pair_made<number>(sum[at] + bias[i % 2], sum[at + 1] + bias[i % 2]);
         }
         matrix_store_x4_transposed(to + (uint32_t)g * 2048, pairs);
@@ -271,19 +266,35 @@ static __device__ __forceinline__ void halo_store(const float (&sum)[columns / 2
         uint32_t pairs[2];
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            const int at = begin / 2 + count / 2 - 4 + 2 * i;
+            const int at = count / 2 - 4 + 2 * i;
             pairs[i] = pair_made<number>(sum[at] + bias[i], sum[at + 1] + bias[i]);
         }
         matrix_store_x2_transposed(to + (uint32_t)(count / 16) * 2048, pairs);
     }
+}
+
+/* Stores 64 channels x columns pixels from pixel `first` of the strip on, rounded. Chunks of 64 pixels, this one and
+ * those behind it, pass through shared memory to become whole rows of channels. Barrier `id` is the warpgroup's own. */
+template <class number, int columns, int begin = 0>
+static __device__ __forceinline__ void halo_store(const float (&sum)[columns / 2], const float (&bias)[2],
+                                                  const conv2d_halo_args &args, const halo_target &target,
+                                                  uint32_t staging, uint32_t first, int id) {
+    const uint32_t thread = threadIdx.x % 128, eight = thread % 8;
+    constexpr int count = columns - begin < 64 ? columns - begin : 64;
+    named_sync(id, 128); /* the chunk before has been read */
+    halo_stage<number, count>(sum + begin / 2, bias, staging);
     named_sync(id, 128);
+    uint32_t words[(count + 15) / 16][4];
+#pragma unroll
+    for (int part = 0; part < (count + 15) / 16; part++) {
+        const uint32_t at = (uint32_t)part * 16 + thread / 8;
+        shared_read(words[part], staging + at * 128 + ((eight ^ (at % 8)) << 4));
+    }
 #pragma unroll
     for (int part = 0; part < (count + 15) / 16; part++) {
         const uint32_t at = (uint32_t)part * 16 + thread / 8;
         if (count % 16 && at >= (uint32_t)count) continue;
-        uint32_t words[4];
-        shared_read(words, staging + at * 128 + ((eight ^ (at % 8)) << 4));
-        halo_write<number>(args, target, first + (uint32_t)begin + at, eight, words);
+        halo_write<number>(args, target, first + (uint32_t)begin + at, eight, words[part]);
     }
     if constexpr (begin + 64 < columns)
         halo_store<number, columns, begin + 64>(sum, bias, args, target, staging, first, id);

@@ -18,14 +18,14 @@ struct halo_rows_shared {
     uint32_t weights, staging, rows, weight_full, full, empty;
 };
 
-static __device__ __forceinline__ halo_rows_shared halo_rows_layout(const conv2d_halo_args &args) {
+template <int columns> static __device__ __forceinline__ halo_rows_shared halo_rows_layout(void) {
     halo_rows_shared at;
     at.weights = shared_address(shared_memory());
     at.staging = at.weights + HALO_TAPS * HALO_WEIGHT_BYTES;
-    at.rows = at.staging + 2 * HALO_STAGING_BYTES;
-    at.weight_full = at.rows + (uint32_t)args.stages * args.stage_bytes;
+    at.rows = at.staging + 2 * HALO_ROW_STAGING_BYTES(columns);
+    at.weight_full = at.rows + HALO_ROWS * HALO_ROW_BYTES(columns);
     at.full = at.weight_full + BARRIER_BYTES;
-    at.empty = at.full + (uint32_t)args.stages * BARRIER_BYTES;
+    at.empty = at.full + HALO_ROWS * BARRIER_BYTES;
     return at;
 }
 
@@ -50,18 +50,12 @@ static __device__ __forceinline__ halo_range halo_rows_range(const conv2d_halo_a
     return found;
 }
 
-/* The first input row of a unit, among those of the block. */
-static __device__ __forceinline__ int32_t halo_rows_input(const conv2d_halo_args &args, const halo_range &range,
-                                                          int32_t unit) {
-    return unit < range.units ? unit + 2 * ((range.row + unit) / args.size[0]) : range.loads;
-}
-
 /* One thread loads the weights, then row after row. */
-template <bool transposed>
+template <int columns, bool transposed>
 static __device__ __forceinline__ void halo_rows_load(const conv2d_halo_args &args, const halo_rows_shared &at,
                                                       const halo_range &range) {
     const conv2d_halo_plane &plane = args.plane[range.plane];
-    const int32_t output = range.group * HALO_BLOCK, high = args.size[0] + 2;
+    const int32_t output = range.group * HALO_BLOCK;
     barrier_expect(at.weight_full, HALO_TAPS * HALO_WEIGHT_BYTES);
     for (int32_t tap = 0; tap < HALO_TAPS; tap++) {
         const uint32_t to = at.weights + (uint32_t)tap * HALO_WEIGHT_BYTES;
@@ -72,13 +66,13 @@ static __device__ __forceinline__ void halo_rows_load(const conv2d_halo_args &ar
     }
     ring_place place = {0, 1};
     int32_t strip = range.first / args.size[0], row = range.row - 1;
-    for (int32_t i = 0; i < range.loads; i++, ring_step(&place, args.stages)) {
+    for (int32_t i = 0; i < range.loads; i++, ring_step(&place, HALO_ROWS)) {
         const uint32_t stage = (uint32_t)place.stage, full = at.full + stage * BARRIER_BYTES;
         barrier_wait(at.empty + stage * BARRIER_BYTES, place.parity);
-        barrier_expect(full, (uint32_t)args.pitch * 128);
-        tma_load_4d(at.rows + stage * args.stage_bytes, &plane.input, full, 0, strip % args.strips * args.width - 1,
+        barrier_expect(full, (columns + 2) * 128);
+        tma_load_4d(at.rows + stage * HALO_ROW_BYTES(columns), &plane.input, full, 0, strip % args.strips * columns - 1,
                     row, strip / args.strips);
-        if (++row == high - 1) {
+        if (++row > args.size[0]) {
             row = -1;
             strip++;
         }
@@ -86,20 +80,36 @@ static __device__ __forceinline__ void halo_rows_load(const conv2d_halo_args &ar
 }
 
 /* Waits until input row `i` is there. Returns its stage. */
-static __device__ __forceinline__ uint32_t halo_rows_await(const conv2d_halo_args &args, const halo_rows_shared &at,
-                                                           int32_t i) {
-    const uint32_t stage = (uint32_t)(i % args.stages);
-    barrier_wait(at.full + stage * BARRIER_BYTES, (uint32_t)(i / args.stages) & 1);
+static __device__ __forceinline__ uint32_t halo_rows_await(const halo_rows_shared &at, int32_t i) {
+    const uint32_t stage = (uint32_t)i % HALO_ROWS;
+    barrier_wait(at.full + stage * BARRIER_BYTES, (uint32_t)i / HALO_ROWS & 1);
     return stage;
 }
 
 /* One lane of each warp gives input rows back, up to `end`. It waits for each of them, since the other warpgroup may
  * not have come so far. */
-static __device__ __forceinline__ void halo_rows_release(const conv2d_halo_args &args, const halo_rows_shared &at,
-                                                         int32_t *released, int32_t end) {
+static __device__ __forceinline__ void halo_rows_release(const halo_rows_shared &at, int32_t *released, int32_t end) {
     for (; *released < end; ++*released) {
-        if (threadIdx.x % 32 == 0) barrier_arrive(at.empty + halo_rows_await(args, at, *released) * BARRIER_BYTES);
+        if (threadIdx.x % 32 == 0) barrier_arrive(at.empty + halo_rows_await(at, *released) * BARRIER_BYTES);
     }
+}
+
+/* A unit: which of the range, its strip and row, and its first input row among those of the block. */
+struct halo_unit {
+    int32_t index, strip, row, input;
+};
+
+static __device__ __forceinline__ void halo_unit_step(halo_unit *unit, const conv2d_halo_args &args,
+                                                      const halo_range &range, int32_t by) {
+    unit->index += by;
+    unit->row += by;
+    unit->input += by;
+    while (unit->row >= args.size[0]) {
+        unit->row -= args.size[0];
+        unit->strip++;
+        unit->input += 2;
+    }
+    if (unit->index >= range.units) unit->input = range.loads;
 }
 
 /* sum = one row of outputs from three rows of input. */
@@ -121,60 +131,77 @@ static __device__ __forceinline__ void halo_rows_multiply(float (&sum)[columns /
     wgmma_commit();
 }
 
+/* Hands a row of outputs to the copy engine, when it has read the one before. Barrier `id` is the warpgroup's own. */
+template <class number, int columns>
+static __device__ __forceinline__ void halo_rows_store(const float (&sum)[columns / 2], const float (&bias)[2],
+                                                       const cuda_tensor_map *map, uint32_t staging,
+                                                       const halo_tile &tile, int32_t row, int id) {
+    const bool leads = threadIdx.x % 128 == 0;
+    if (leads) tma_wait_read<0>();
+    named_sync(id, 128);
+    halo_stage<number, columns>(sum, bias, staging);
+    fence_async();
+    named_sync(id, 128);
+    if (!leads) return;
+    tma_store_4d(map, staging, tile.group * HALO_BLOCK, tile.strip * columns, row, tile.sample);
+    tma_commit();
+}
+
 template <class number, int columns, bool transposed>
 static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args &args, const halo_rows_shared &at,
                                                          const halo_range &range, int group) {
     const conv2d_halo_plane &plane = args.plane[range.plane];
-    const uint32_t staging = at.staging + (uint32_t)group * HALO_STAGING_BYTES;
-    const int32_t channel = range.group * HALO_BLOCK;
+    const uint32_t staging = at.staging + (uint32_t)group * HALO_ROW_STAGING_BYTES(columns);
+    halo_unit unit = {0, range.first / args.size[0], range.row, 0};
     int32_t released = 0;
     float sum[columns / 2], bias[2];
-    halo_bias<number>(bias, plane, channel);
+    halo_bias<number>(bias, plane, range.group * HALO_BLOCK);
     barrier_wait(at.weight_full, 0);
-    halo_rows_release(args, at, &released, halo_rows_input(args, range, group));
+    halo_unit_step(&unit, args, range, group);
+    halo_rows_release(at, &released, unit.input);
     if (group == 1) named_arrive(1, 256); /* the first turn is the other's */
 #pragma unroll 1
-    for (int32_t unit = group; unit < range.units; unit += 2) {
-        const int32_t input = halo_rows_input(args, range, unit), strip = (range.first + unit) / args.size[0];
-        const int32_t output_row = range.first + unit - strip * args.size[0];
-        const halo_tile tile = {range.plane, range.group, strip / args.strips, strip % args.strips, 0, 0, false};
-        const bool blanked = mask_blanks(plane.mask, tile.sample);
-        const halo_target target = halo_aim(args, tile, channel);
+    while (unit.index < range.units) {
+        const int32_t sample = unit.strip / args.strips, strip = unit.strip - sample * args.strips;
+        const halo_tile tile = {range.plane, range.group, sample, strip, 0, 0, mask_blanks(plane.mask, sample)};
+        const int32_t output_row = unit.row;
         uint32_t row[3];
 #pragma unroll
-        for (int i = 0; i < 3; i++) row[i] = at.rows + halo_rows_await(args, at, input + i) * args.stage_bytes;
+        for (int i = 0; i < 3; i++) row[i] = at.rows + halo_rows_await(at, unit.input + i) * HALO_ROW_BYTES(columns);
         named_sync(1 + group, 256);
-        if (!blanked) halo_rows_multiply<number, columns, transposed>(sum, at, row);
-        if (unit + 1 < range.units) named_arrive(2 - group, 256);
+        if (!tile.blanked) halo_rows_multiply<number, columns, transposed>(sum, at, row);
+        if (unit.index + 1 < range.units) named_arrive(2 - group, 256);
+        halo_unit_step(&unit, args, range, 2);
         wgmma_wait<0>();
         wgmma_hold(sum);
-        halo_rows_release(args, at, &released, halo_rows_input(args, range, unit + 2));
-        if (blanked)
-            halo_clear<number, columns>(args, target, (uint32_t)(output_row * args.pitch));
+        halo_rows_release(at, &released, unit.input);
+        if (tile.blanked)
+            halo_clear<number, columns>(args, halo_aim(args, tile, range.group * HALO_BLOCK),
+                                        (uint32_t)(output_row * args.pitch));
         else
-            halo_store<number, columns>(sum, bias, args, target, staging, (uint32_t)(output_row * args.pitch),
-                                        3 + group);
+            halo_rows_store<number, columns>(sum, bias, &plane.row, staging, tile, output_row, 3 + group);
     }
+    if (threadIdx.x % 128 == 0) tma_wait<0>();
 }
 
 /* The kernel: 64 output channels x columns pixels of one row at a time. */
 template <class number, int columns, bool transposed>
 static __device__ __forceinline__ void conv2d_halo_rows(const conv2d_halo_args &args) {
-    const halo_rows_shared at = halo_rows_layout(args);
+    const halo_rows_shared at = halo_rows_layout<columns>();
     const halo_range range = halo_rows_range(args);
     const int group = warp_uniform((int)threadIdx.x / 128);
     if (threadIdx.x == 0) {
         barrier_init(at.weight_full, 1);
-        for (int32_t i = 0; i < args.stages; i++) {
-            barrier_init(at.full + (uint32_t)i * BARRIER_BYTES, 1);
-            barrier_init(at.empty + (uint32_t)i * BARRIER_BYTES, 8); /* the computing warps */
+        for (uint32_t i = 0; i < HALO_ROWS; i++) {
+            barrier_init(at.full + i * BARRIER_BYTES, 1);
+            barrier_init(at.empty + i * BARRIER_BYTES, 8); /* the computing warps */
         }
         barrier_publish();
     }
     __syncthreads();
     if (group == 2) {
         registers_give<24>();
-        if (threadIdx.x == 256) halo_rows_load<transposed>(args, at, range);
+        if (threadIdx.x == 256) halo_rows_load<columns, transposed>(args, at, range);
     } else {
         registers_take<240>();
         halo_rows_compute<number, columns, transposed>(args, at, range, group);
