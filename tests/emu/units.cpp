@@ -78,6 +78,8 @@ void end_phase(phase_barrier &b) {
     b.phase++;
 }
 
+bool anybody(uint32_t, uint32_t) { return true; }
+
 bool phase_is_over(uint32_t barrier, uint32_t parity) { return (barriers[barrier].phase & 1) != parity; }
 
 /* Calls visit(shared address, bytes in memory or NULL) for every element of a box. */
@@ -273,6 +275,7 @@ void emu_wgmma_commit(void) {
 }
 
 void emu_wgmma_wait(int left, emu_place at) {
+    emu_suspend_until(anybody, 0, 0, "its turn", at); /* others may break what the products read, if they can */
     for (const emu_product &p : taken(products[threadIdx.x], left)) multiply(p, at);
     forget(threadIdx.x / 32);
     emu_warp_meet(at);
