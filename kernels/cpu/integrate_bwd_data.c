@@ -10,17 +10,22 @@
 
 static const conv_product product = {igemm_create_backward, igemm_launch, igemm_destroy};
 
+static const char *supports(const braid_problem *p, const device *d) {
+    (void)d;
+    return p->add ? "does not add to what a stream passes back" : NULL;
+}
+
 static braid_status create(const braid_problem *p, const gemm_tile *tile, void **state, size_t *workspace_bytes) {
     return integrate_convs_create(p, &product, tile, state, workspace_bytes);
 }
 
-TILE_KERNEL(integrate_bwd_data_bf16__cpu_igemm_amx_bf16, gemm_amx_bf16, supports_all, integrate_cost, create,
+TILE_KERNEL(integrate_bwd_data_bf16__cpu_igemm_amx_bf16, gemm_amx_bf16, supports, integrate_cost, create,
             integrate_convs_launch, integrate_convs_destroy)
-TILE_KERNEL(integrate_bwd_data_bf16__cpu_igemm_avx512_bf16, gemm_avx512_bf16, supports_all, integrate_cost, create,
+TILE_KERNEL(integrate_bwd_data_bf16__cpu_igemm_avx512_bf16, gemm_avx512_bf16, supports, integrate_cost, create,
             integrate_convs_launch, integrate_convs_destroy)
-TILE_KERNEL(integrate_bwd_data__cpu_igemm_avx512, gemm_avx512, supports_all, integrate_cost, create,
-            integrate_convs_launch, integrate_convs_destroy)
-TILE_KERNEL(integrate_bwd_data__cpu_igemm_avx2, gemm_avx2, supports_all, integrate_cost, create, integrate_convs_launch,
+TILE_KERNEL(integrate_bwd_data__cpu_igemm_avx512, gemm_avx512, supports, integrate_cost, create, integrate_convs_launch,
             integrate_convs_destroy)
-TILE_KERNEL(integrate_bwd_data__cpu_igemm_portable, gemm_portable, supports_all, integrate_cost, create,
+TILE_KERNEL(integrate_bwd_data__cpu_igemm_avx2, gemm_avx2, supports, integrate_cost, create, integrate_convs_launch,
+            integrate_convs_destroy)
+TILE_KERNEL(integrate_bwd_data__cpu_igemm_portable, gemm_portable, supports, integrate_cost, create,
             integrate_convs_launch, integrate_convs_destroy)

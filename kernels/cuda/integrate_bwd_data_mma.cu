@@ -114,8 +114,7 @@ template <class number, int columns, int ahead> struct integrate_backward {
             for (int j = 0; j < columns / 32; j++) {
                 const int32_t c = first_column + 32 * j;
                 uint32_t run[4];
-                panel_run<number>(run, sum, second, j);
-                for (int i = 0; i < 4; i++) run[i] = blank ? 0 : run[i];
+                gradient_run<number>(run, sum, to, pixel, c, inside && c < to.lanes, blank, second, j);
                 if (!inside || c >= to.lanes) continue;
                 if (to.is_pathway && args.needs_places) {
                     write_pathway(to, c, place, run);

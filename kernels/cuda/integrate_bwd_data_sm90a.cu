@@ -99,8 +99,7 @@ static __device__ __forceinline__ void write(const float (&sum)[columns / 2], co
         for (int j = 0; j < columns / 32; j++) {
             const int32_t c = first_column + 32 * j;
             uint32_t run[4];
-            panel_run<number>(run, sum, second, j);
-            for (int i = 0; i < 4; i++) run[i] = blank ? 0 : run[i];
+            gradient_run<number>(run, sum, to, pixel, c, inside && c < to.lanes, blank, second, j);
             if (!inside || c >= to.lanes) continue;
             if (to.is_pathway && args.is_strided) {
                 write_pathway<number>(all, to, c, place, run);

@@ -64,6 +64,7 @@ static void fill_sources(struct integrate_panels_args *args, const braid_problem
         args->source[args->sources++] = (struct integrate_panels_source){
             .x = b ? b->plane[INTEGRATE_R][i] : NULL,
             .weights = b ? b->plane[INTEGRATE_V][i] : NULL,
+            .add = b ? b->plane[INTEGRATE_A][i] : NULL,
             .mask = b ? b->plane[INTEGRATE_MASK][i] : NULL,
             .pitch = p->in_pitch[i],
             .channels = (int32_t)p->in_channels[i],

@@ -18,6 +18,7 @@
 /* The integrated pathway, where there is one, or a stream. */
 struct integrate_panels_source {
     void *x, *weights;
+    const void *add; /* bwd_data: what is added to its gradient, laid out like it; NULL: nothing */
     const uint32_t *mask;
     int64_t pitch;
     int64_t partial; /* bwd_weight: where it starts in one part of the workspace */
@@ -43,7 +44,7 @@ struct integrate_panels_args {
     int32_t row_tiles; /* bwd_weight: tiles of outputs */
 };
 
-#define INTEGRATE_PANELS_ARGS_BYTES 608
+#define INTEGRATE_PANELS_ARGS_BYTES 680
 
 #ifdef __cplusplus
 static_assert(sizeof(struct integrate_panels_args) == INTEGRATE_PANELS_ARGS_BYTES, "kernel and launcher agree");

@@ -20,7 +20,7 @@ struct integrate_tma_args {
     int32_t is_strided; /* 1: the map of the integrated pathway is an im2col map */
 };
 
-#define INTEGRATE_TMA_ARGS_BYTES 3072
+#define INTEGRATE_TMA_ARGS_BYTES 3136
 #define INTEGRATE_TMA_BARRIER_BYTES 1024 /* in front of the panels */
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 /*
  * integrate data gradients, one element: dr_i[b][p][q][c] = sum over o of v_i[o][c] * dy[b][p][q][o];
+ * with add1 a_i[b][p][q][c] more, of a blanked sample that alone;
  * dz[b][h][w][a] = sum over o of w[o][a] * dy at the output that read it, 0 where the stride skipped it.
  *
  * SPDX-License-Identifier: MIT
@@ -22,9 +23,14 @@ ref_value REF(integrate_bwd_data)(const braid_problem *p, const buffers *b, int 
     int64_t width = integrate_out_size(p, 1), height = integrate_out_size(p, 0);
     if (slot == INTEGRATE_R) {
         int64_t c = index % p->in_channels[i], pixel = index / p->in_channels[i];
-        if (mask_blanks(b->plane[INTEGRATE_MASK][i], pixel / (height * width))) return (ref_value){0, 0};
-        return column_dot(dy + pixel * p->integrated_out, b->plane[INTEGRATE_V][i], c, p->in_channels[i],
-                          p->integrated_out);
+        const real *a = b->plane[INTEGRATE_A][i];
+        ref_value sum = {0, 0};
+        if (!mask_blanks(b->plane[INTEGRATE_MASK][i], pixel / (height * width)))
+            sum = column_dot(dy + pixel * p->integrated_out, b->plane[INTEGRATE_V][i], c, p->in_channels[i],
+                             p->integrated_out);
+        if (a) sum.value += a[pixel * p->in_pitch[i] + c];
+        if (a) sum.magnitude += (real)fabs(a[pixel * p->in_pitch[i] + c]);
+        return sum;
     }
     int64_t a = index % p->integrated_in, pixel = index / p->integrated_in;
     int64_t column = pixel % p->size[1], row = pixel / p->size[1] % p->size[0],

@@ -7,7 +7,8 @@
  * where r_i are the raw outputs of the streams' convolutions and z is the previous integrated activation,
  * [B][H][W][zi], read with the layer's stride (zi0: the first layer has none). y has one plane. A blanked
  * sample of stream i adds nothing to y and dv_i, and its dr_i is 0. Gradients: bwd_data gives dr_i and dz
- * from dy; bwd_weight gives dv_i, dw and dbias.
+ * from dy, with add1 dr_i = a_i + that, where a_i is what the stream itself passes back (a blanked sample gets its a_i
+ * alone); bwd_weight gives dv_i, dw and dbias.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,6 +23,7 @@ static int planes(const braid_problem *p, int slot) {
         case INTEGRATE_BIAS: return p->bias;
         case INTEGRATE_MASK: return p->mask ? p->streams : 0;
         case INTEGRATE_Y: return 1;
+        case INTEGRATE_A: return p->add ? p->streams : 0;
         default: return p->streams;
     }
 }
@@ -29,6 +31,7 @@ static int planes(const braid_problem *p, int slot) {
 static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     const int64_t out_size[2] = {integrate_out_size(p, 0), integrate_out_size(p, 1)};
     switch (slot) {
+        case INTEGRATE_A:
         case INTEGRATE_R: shape_pixels(p, out_size, p->in_channels[i], p->in_pitch[i], out); break;
         case INTEGRATE_Z: shape_pixels(p, p->size, p->integrated_in, p->integrated_in, out); break;
         case INTEGRATE_Y: shape_pixels(p, out_size, p->integrated_out, p->integrated_out, out); break;
@@ -53,7 +56,12 @@ static double flops(const braid_problem *p) {
 
 static int64_t terms(const braid_problem *p) {
     if (p->pass == BRAID_PASS_BWD_WEIGHT) return pixels(p);
-    return p->pass == BRAID_PASS_FWD ? channels(p) + 1 : p->integrated_out;
+    return p->pass == BRAID_PASS_FWD ? channels(p) + 1 : p->integrated_out + p->add;
+}
+
+static braid_status check(const braid_problem *p) {
+    if (!p->add || p->pass == BRAID_PASS_BWD_DATA) return BRAID_OK;
+    return fail(BRAID_ERROR_ARGUMENT, "integrate: expected add1 with pass bwd_data, got another pass");
 }
 
 /* Channels that are multiples of 8, which tensor-core kernels ask for. */
@@ -67,6 +75,7 @@ static void draw(rng *r, braid_problem *p) {
     p->integrated_in = draw_chance(r, 25) ? 0 : draw_size(r, 48);
     p->integrated_out = draw_size(r, 48);
     p->bias = draw_chance(r, 30);
+    p->add = p->pass == BRAID_PASS_BWD_DATA && draw_chance(r, 30);
     for (int axis = 0; axis < 2; axis++) {
         p->size[axis] = draw_size(r, 19);
         p->stride[axis] = draw_chance(r, 60) ? 1 : rng_between(r, 2, 3);
@@ -90,7 +99,7 @@ const op_info op_integrate = {
     .summary = "learned mix of all streams and the integrated pathway",
     .passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
     .fields = FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(hw) | FIELD_BIT(c) | FIELD_BIT(st) | FIELD_BIT(bias) |
-              FIELD_BIT(mask) | FIELD_BIT(zi) | FIELD_BIT(zo) | FIELD_BIT(cp),
+              FIELD_BIT(mask) | FIELD_BIT(zi) | FIELD_BIT(zo) | FIELD_BIT(add) | FIELD_BIT(cp),
     .max_streams = BRAID_MAX_STREAMS,
     .exact_passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
     .operands =
@@ -102,7 +111,9 @@ const op_info op_integrate = {
             [INTEGRATE_BIAS] = {"bias", FILL_SIGNED, {ROLE_IN, ROLE_NONE, ROLE_DOUT}},
             [INTEGRATE_MASK] = {"mask", FILL_MASK, {ROLE_IN, ROLE_IN, ROLE_IN}},
             [INTEGRATE_Y] = {"y", FILL_SIGNED, {ROLE_OUT, ROLE_DIN, ROLE_DIN}},
+            [INTEGRATE_A] = {"a", FILL_SIGNED, {ROLE_NONE, ROLE_IN, ROLE_NONE}},
         },
+    .check = check,
     .planes = planes,
     .shape = shape,
     .flops = flops,

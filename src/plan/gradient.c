@@ -149,6 +149,25 @@ static braid_status bind_gradients(gradients *g, const call *c, const call *weig
     return BRAID_OK;
 }
 
+/* The gradients of r that are known when integrate's data pass comes, those that the streams themselves pass back, are
+ * added to in that pass, where a kernel can; else they are summed later. */
+static void join_sum(gradients *g, const call *c, call *b) {
+    const program_options *o = &g->program->options;
+    if (b->problem.op != BRAID_OP_INTEGRATE || b->problem.pass != BRAID_PASS_BWD_DATA || !o->has_kernel) return;
+    for (int i = 0; i < c->problem.streams; i++) {
+        const int r = c->tensor[INTEGRATE_R][i];
+        if (g->of[r].count != 1) return;
+    }
+    braid_problem joined = b->problem;
+    joined.add = 1;
+    if (braid_problem_check(&joined) != BRAID_OK || !o->has_kernel(o->user, &joined)) return;
+    b->problem.add = 1;
+    for (int i = 0; i < c->problem.streams; i++) {
+        parts *known = &g->of[c->tensor[INTEGRATE_R][i]];
+        b->tensor[INTEGRATE_A][i] = known->tensor[--known->count];
+    }
+}
+
 /* One gradient pass of a call. On return *made is the call as it was added. */
 static braid_status add_pass(gradients *g, const call *c, const call *weight_pass, braid_pass pass, call *made) {
     program *p = g->program;
@@ -163,6 +182,7 @@ static braid_status add_pass(gradients *g, const call *c, const call *weight_pas
         else if (op_is_input(role))
             TRY(bind_gradients(g, c, weight_pass, slot, &b));
     }
+    join_sum(g, c, &b);
     TRY(program_add_call(p, &b));
     *made = b;
     for (int slot = 0; slot < op_operand_count(o); slot++) {

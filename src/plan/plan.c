@@ -114,6 +114,19 @@ static braid_status make_staging(braid_plan *plan) {
 
 /* ---- Life ---------------------------------------------------------------------------------- */
 
+/* One that is neither the reference nor a chain. */
+static int has_kernel(void *user, const braid_problem *p) {
+    const braid_context *context = user;
+    for (int j = 0; j < kernel_count(); j++) {
+        const kernel *k = kernel_at(j);
+        if (k->op != p->op || k->pass != p->pass || k->backend == KERNEL_REF || k->backend == KERNEL_CHAIN) continue;
+        if (kernel_runs_on(k, context->device) && !context_excludes(context, k) &&
+            !kernel_refuses(k, p, context->device))
+            return 1;
+    }
+    return 0;
+}
+
 static program_options options_of(const braid_model *model, const braid_plan_request *r) {
     program_options o = {.phase = r->phase,
                          .dtype = model->dtype,
@@ -125,7 +138,9 @@ static program_options options_of(const braid_model *model, const braid_plan_req
                          .alpha = r->alpha,
                          .gamma = r->gamma,
                          .class_weights = r->class_weights,
-                         .keep_all = r->keep_all};
+                         .keep_all = r->keep_all,
+                         .has_kernel = has_kernel,
+                         .user = model->context};
     if (r->phase == BRAID_PHASE_TRAIN && r->loss == BRAID_LOSS_NONE)
         o.loss = model->graph->target_is_input ? BRAID_LOSS_MSE : BRAID_LOSS_CROSS_ENTROPY;
     return o;

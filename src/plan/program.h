@@ -57,6 +57,9 @@ typedef struct program_options {
     double smoothing, alpha, gamma; /* of the loss; zero: its default */
     int class_weights;
     int keep_all; /* 1: nothing is made again */
+    /* 1 where a kernel made for a problem is at hand, so that calls can be joined into it; NULL: none is. */
+    int (*has_kernel)(void *user, const braid_problem *p);
+    void *user;
 } program_options;
 
 typedef struct program {

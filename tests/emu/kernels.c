@@ -236,7 +236,7 @@ static const char *const chosen[] = {
     "integrate_fwd:f16:n1:b0:hw5x5:c8:zi8:zo8",
     "integrate_fwd:f16:n2:b2:hw3x5:c784,768:zi8:zo8:mask1",
     "integrate_bwd_data:f16:n2:b3:hw23x25:c40,8:zi64:zo56:st2x1:mask1:cp56,8",
-    "integrate_bwd_data:bf16:n2:b2:hw17x9:c136,24:zi72:zo200:st1x3:mask1:cp152,24",
+    "integrate_bwd_data:bf16:n2:b2:hw17x9:c136,24:zi72:zo200:st1x3:mask1:add1:cp152,24",
     "integrate_bwd_weight:f16:n2:b3:hw23x25:c72,8:zi64:zo40:st2x1:mask1:cp80,8",
     "integrate_bwd_weight:bf16:n2:b2:hw17x29:c136,24:zi72:zo200:mask1",
     "integrate_bwd_weight:f16:n1:b0:hw5x5:c8:zi8:zo8",

@@ -37,4 +37,20 @@ static __device__ __forceinline__ void copy_pixel(unsigned char *to, const integ
     copy_async(to, (const number *)source.x + (inside ? at * source.pitch + c : 0), inside);
 }
 
+/* bwd_data: eight channels from c on of a pixel of a source, from the sums of the thread's first (0) or second (1) row;
+ * with what is added to them. All lanes of a warp take part; `inside`: this one has such channels. */
+template <class number, int count>
+static __device__ __forceinline__ void gradient_run(uint32_t (&run)[4], const float (&sum)[count],
+                                                    const integrate_panels_source &to, int32_t pixel, int32_t c,
+                                                    bool inside, bool blank, int second, int j) {
+    if (!to.add) {
+        panel_run<number>(run, sum, second, j);
+        for (int i = 0; i < 4; i++) run[i] = blank ? 0 : run[i];
+        return;
+    }
+    for (int i = 0; i < 4; i++) run[i] = 0;
+    if (inside) read_bytes<16>(run, (const number *)to.add + (int64_t)pixel * to.pitch + c);
+    panel_run_added<number>(run, sum, blank, second, j);
+}
+
 #endif

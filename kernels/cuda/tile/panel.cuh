@@ -54,4 +54,18 @@ static __device__ __forceinline__ void panel_run(uint32_t (&run)[4], const float
     quad_transpose(run);
 }
 
+/* The same with the run's own numbers added before they are rounded; `blank`: and nothing of the sums. */
+template <class number, int count>
+static __device__ __forceinline__ void panel_run_added(uint32_t (&run)[4], const float (&sum)[count], bool blank,
+                                                       int second, int j) {
+    quad_transpose(run); /* which turns a run back into the columns of the sums */
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const int at = 4 * (4 * j + i) + 2 * second;
+        const float first = blank ? 0 : sum[at], next = blank ? 0 : sum[at + 1];
+        run[i] = pair_made<number>(first + pair_at<number>(run[i], 0), next + pair_at<number>(run[i], 1));
+    }
+    quad_transpose(run);
+}
+
 #endif
