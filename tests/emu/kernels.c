@@ -168,7 +168,7 @@ static const char *const chosen[] = {
     "conv2d_bwd_weight:bf16:n1:b40:hw1x1:c8:k8:rs3x3:pad1:mask1",
     "conv2d_bwd_weight:f16:n2:b3:hw9x21:c200,8:k64,72:rs1x1:st2:mask1",
     "conv2d_bwd_weight:f16:n2:b2:hw7x9:c16,24:k8,16:rs2x3:dil3x2:pad=same",
-    "conv2d_bwd_weight:f16:n1:b2:hw12x136:c64:k64:rs3x3:pad1",
+    "conv2d_bwd_weight:f16:n1:b2:hw12x136:c16:k24:rs3x3:pad1",
     "conv2d_bwd_weight:f16:n3:b2:hw37x39:c3,1,1:k64,64,64:rs7x7:st2:pad3:mask1",
     "conv2d_bwd_weight:bf16:n2:b2:hw23x39:c3,1:k64,72:rs3x3:pad1:bias1:kp64,80",
     "conv2d_bwd_weight:f16:n1:b3:hw30x86:c1:k4:rs7x7:bias1",
