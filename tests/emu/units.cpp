@@ -124,8 +124,18 @@ template <class work> std::vector<work> taken(groups<work> &of, int left) {
 
 /* ---- Matrix units ---------------------------------------------------------------------------- */
 
-/* Element (row, k) of an operand under the 128-byte swizzle. */
-float element(uint64_t word, int transposed, int is_bf16, int row, int k, emu_place at) {
+/* Every 16-bit number as a float. */
+const float *floats(int is_bf16) {
+    static std::vector<float> table[2];
+    std::vector<float> &of = table[is_bf16 != 0];
+    for (uint32_t bits = (uint32_t)of.size(); bits < 65536; bits++)
+        of.push_back(is_bf16 ? f32_from_bf16((uint16_t)bits) : f32_from_f16((uint16_t)bits));
+    return of.data();
+}
+
+/* Eight neighbours of an operand under the 128-byte swizzle: terms k on of row `row`, or rows on of term k where it is
+ * transposed. */
+void read_eight(float *to, int step, uint64_t word, int transposed, int is_bf16, int row, int k, emu_place at) {
     const uint32_t begin = (uint32_t)(word & 0x3FFF) << 4, leading = (uint32_t)(word >> 16 & 0x3FFF) << 4,
                    stride = (uint32_t)(word >> 32 & 0x3FFF) << 4;
     const unsigned r = (unsigned)row, c = (unsigned)k;
@@ -134,23 +144,31 @@ float element(uint64_t word, int transposed, int is_bf16, int row, int k, emu_pl
         address += r / 64 * leading + c / 8 * stride + c % 8 * 128 + r % 64 * 2;
     else
         address += r / 8 * stride + r % 8 * 128 + c * 2;
-    uint16_t bits;
-    memcpy(&bits, emu_shared(address ^ ((address >> 7 & 7) << 4), 2, at), 2);
-    return is_bf16 ? f32_from_bf16(bits) : f32_from_f16(bits);
+    uint16_t bits[8];
+    memcpy(bits, emu_shared(address ^ ((address >> 7 & 7) << 4), 16, at), 16);
+    const float *table = floats(is_bf16);
+    for (int i = 0; i < 8; i++) to[i * step] = table[bits[i]];
+}
+
+/* to[16][256] = rows `first` to first + count of an operand, term by term. */
+void read_operand(float (*to)[256], uint64_t word, int transposed, int is_bf16, int first, int count, emu_place at) {
+    for (int row = 0; row < count; row += transposed ? 8 : 1) {
+        for (int k = 0; k < 16; k += transposed ? 1 : 8)
+            read_eight(&to[k][row], transposed ? 1 : 256, word, transposed, is_bf16, first + row, k, at);
+    }
 }
 
 void compute(warp_product &made, const emu_product &p, emu_place at) {
-    float left[16][16], right[16][256];
-    memset(made.at, 0, sizeof made.at);
-    for (int k = 0; k < 16; k++) {
-        for (int row = 0; row < 16; row++)
-            left[row][k] = element(p.a, p.transposed_a, p.is_bf16, (int)(threadIdx.x / 32 % 4) * 16 + row, k, at);
-        for (int column = 0; column < p.columns; column++)
-            right[k][column] = element(p.b, p.transposed_b, p.is_bf16, column, k, at);
-    }
+    static float left[16][256], right[16][256];
+    read_operand(left, p.a, p.transposed_a, p.is_bf16, (int)(threadIdx.x / 32 % 4) * 16, 16, at);
+    read_operand(right, p.b, p.transposed_b, p.is_bf16, 0, p.columns, at);
     for (int row = 0; row < 16; row++) {
-        for (int k = 0; k < 16; k++) {
-            for (int column = 0; column < p.columns; column++) made.at[row][column] += left[row][k] * right[k][column];
+        for (int column = 0; column < p.columns; column += 8) {
+            float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+            for (int k = 0; k < 16; k++) {
+                for (int j = 0; j < 8; j++) sum[j] += left[k][row] * right[k][column + j];
+            }
+            memcpy(&made.at[row][column], sum, sizeof sum);
         }
     }
 }
