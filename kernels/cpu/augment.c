@@ -1,6 +1,6 @@
 /*
  * augment: a sample of a stream at a time, as planes of one channel in the workspace, so that every step is a pass of
- * whole vectors over floats. What happens to the sample is drawn in src/ops/augment_draw.c.
+ * whole vectors over floats. What happens to the sample is drawn in src/ops/augment_draw.h.
  *
  * A part is a room of the workspace and does every so manyth sample; which samples it does changes no bit.
  *
