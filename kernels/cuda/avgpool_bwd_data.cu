@@ -32,17 +32,42 @@ template <class number, int width> struct avgpool_bwd_data : pixel_body<number, 
     __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }
 };
 
+/* One window for the whole image: all places of a sample get the same. */
+template <class number, int width> struct avgpool_bwd_data_whole : pixel_body<number, width> {
+    typedef pixel_nothing inputs;
+    float share[width];
+    using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ void begin(int64_t c) {
+        pack_open(share, this->take(this->plane.dy, this->in_sample * this->plane.pitch + c));
+#pragma unroll
+        for (int j = 0; j < width; j++) share[j] /= (float)this->args.map.sample_pixels;
+    }
+    __device__ __forceinline__ void fetch(inputs &, int64_t) const {}
+    __device__ __forceinline__ void make(const inputs &, int64_t, int64_t c, int64_t at) const {
+        this->put(this->plane.dx, at, share, c);
+    }
+    __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }
+};
+
+template <class number> static __device__ __forceinline__ void spread(const pixel_args &args) {
+    if (args.window.out_size[0] == 1 && args.window.out_size[1] == 1) {
+        pixels_kernel<avgpool_bwd_data_whole, number>(args);
+    } else {
+        pixels_kernel<avgpool_bwd_data, number>(args);
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     avgpool_bwd_data_f32(const __grid_constant__ pixel_args args) {
-    pixels_kernel<avgpool_bwd_data, f32>(args);
+    spread<f32>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     avgpool_bwd_data_f16(const __grid_constant__ pixel_args args) {
-    pixels_kernel<avgpool_bwd_data, f16>(args);
+    spread<f16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     avgpool_bwd_data_bf16(const __grid_constant__ pixel_args args) {
-    pixels_kernel<avgpool_bwd_data, bf16>(args);
+    spread<bf16>(args);
 }

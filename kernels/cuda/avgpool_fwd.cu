@@ -7,6 +7,8 @@
 #include "kernels/cuda/tile/columns.cuh"
 #include "kernels/cuda/tile/window.cuh"
 
+#define AHEAD 4 /* pixels that a thread has on their way from memory */
+
 template <class number, int width>
 static __device__ __forceinline__ void average(const pixel_args &args, int i, int32_t block, float *shared) {
     const pixel_plane &plane = args.plane[i];
@@ -19,15 +21,24 @@ static __device__ __forceinline__ void average(const pixel_args &args, int i, in
     const int32_t left = share_begin(out.column, window.out_size[1], window.size[1]);
     const int32_t height = share_end(out.row, window.out_size[0], window.size[0]) - top;
     const int32_t across = share_end(out.column, window.out_size[1], window.size[1]) - left;
+    const number *x = (const number *)plane.x + out.sample * window.size[0] * window.size[1] * plane.pitch + c;
+    const int32_t step = BLOCK_THREADS / lanes, pixels = height * across;
     float sum[width] = {0};
-    for (int32_t at = (int32_t)threadIdx.x / lanes; at < height * across && c < plane.channels;
-         at += BLOCK_THREADS / lanes) {
-        const int32_t row = top + at / across, column = left + at % across;
-        const int64_t pixel = (out.sample * window.size[0] + row) * window.size[1] + column;
-        float value[width];
-        pack_open(value, pack_read<width>((const number *)plane.x + pixel * plane.pitch + c));
+    for (int32_t first = (int32_t)threadIdx.x / lanes; first < pixels && c < plane.channels; first += AHEAD * step) {
+        pack<number, width> in[AHEAD];
 #pragma unroll
-        for (int j = 0; j < width; j++) sum[j] += value[j];
+        for (int p = 0; p < AHEAD; p++) {
+            const int32_t at = first + p * step, row = top + at / across, column = left + at % across;
+            if (at < pixels) in[p] = pack_read<width>(x + ((int64_t)row * window.size[1] + column) * plane.pitch);
+        }
+#pragma unroll
+        for (int p = 0; p < AHEAD; p++) {
+            float value[width];
+            if (first + p * step >= pixels) continue;
+            pack_open(value, in[p]);
+#pragma unroll
+            for (int j = 0; j < width; j++) sum[j] += value[j];
+        }
     }
     column_add_rows(shared, sum, lanes);
     if ((int32_t)threadIdx.x >= lanes || c >= plane.pitch) return;

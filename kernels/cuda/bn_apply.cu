@@ -9,6 +9,7 @@
 template <bool curved> struct bn_apply {
     template <class number, int width> struct body : pixel_body<number, width> {
         typedef pack<number, width> inputs;
+        static const int ahead = 4;
         float scale[width], shift[width];
         using pixel_body<number, width>::pixel_body;
         __device__ __forceinline__ void begin(int64_t c) {
@@ -32,6 +33,7 @@ template <class number, int width> struct bn_add_act : bn_apply<false>::body<num
     struct inputs {
         pack<number, width> x, z;
     };
+    static const int ahead = 2;
     float zscale[width];
     typedef bn_apply<false>::body<number, width> plain;
     using plain::plain;
@@ -63,26 +65,27 @@ template <class number, int width> struct bn_add_act : bn_apply<false>::body<num
     }
 };
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_apply_f32(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bn_apply_f32(const __grid_constant__ pixel_args args) {
     pixels_kernel_act<bn_apply, f32>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_apply_f16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bn_apply_f16(const __grid_constant__ pixel_args args) {
     pixels_kernel_act<bn_apply, f16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_apply_bf16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bn_apply_bf16(const __grid_constant__ pixel_args args) {
     pixels_kernel_act<bn_apply, bf16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_add_act_f32(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bn_add_act_f32(const __grid_constant__ pixel_args args) {
     pixels_kernel<bn_add_act, f32>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_add_act_f16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bn_add_act_f16(const __grid_constant__ pixel_args args) {
     pixels_kernel<bn_add_act, f16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_add_act_bf16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4)
+    bn_add_act_bf16(const __grid_constant__ pixel_args args) {
     pixels_kernel<bn_add_act, bf16>(args);
 }

@@ -122,42 +122,44 @@ template <class number, int width> struct pool_dapply : dapply_of<gradient_pool>
     }
 };
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_dapply_f32(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_dapply_f32(const __grid_constant__ pixel_args args) {
     pixels_kernel<dapply_of<gradient_plain>::body, f32>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_dapply_f16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_dapply_f16(const __grid_constant__ pixel_args args) {
     pixels_kernel<dapply_of<gradient_plain>::body, f16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_dapply_bf16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_dapply_bf16(const __grid_constant__ pixel_args args) {
     pixels_kernel<dapply_of<gradient_plain>::body, bf16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_act_dapply_f32(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+    bn_act_dapply_f32(const __grid_constant__ pixel_args args) {
     pixels_kernel_act<act_dapply, f32>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_act_dapply_f16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+    bn_act_dapply_f16(const __grid_constant__ pixel_args args) {
     pixels_kernel_act<act_dapply, f16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_act_dapply_bf16(const __grid_constant__ pixel_args args) {
     pixels_kernel_act<act_dapply, bf16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_add_act_dapply_f32(const __grid_constant__ pixel_args args) {
     pixels_kernel<dapply_of<gradient_add_act>::body, f32>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_add_act_dapply_f16(const __grid_constant__ pixel_args args) {
     pixels_kernel<dapply_of<gradient_add_act>::body, f16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_add_act_dapply_bf16(const __grid_constant__ pixel_args args) {
     pixels_kernel<dapply_of<gradient_add_act>::body, bf16>(args);
 }

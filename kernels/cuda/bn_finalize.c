@@ -7,7 +7,6 @@
 
 #include "kernels/cuda/bn_finalize.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tile/shape.h"
 
 static const char *supports(const braid_problem *p, const device *d) {
     (void)p;
@@ -46,7 +45,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return cuda_launch(d, &(cuda_call){.stem = "bn_finalize",
                                        .function = "bn_finalize",
                                        .blocks = 1,
-                                       .threads = BLOCK_THREADS,
+                                       .threads = BN_FINALIZE_THREADS,
                                        .args = &args,
                                        .args_bytes = sizeof args});
 }

@@ -7,7 +7,6 @@
  */
 #include "kernels/cuda/bn_finalize.h"
 #include "kernels/cuda/tile/mask.cuh"
-#include "kernels/cuda/tile/shape.h"
 
 /* The running statistics of a channel, moved towards this batch of `count` values. */
 static __device__ __forceinline__ void move_running(const bn_finalize_plane &plane, int64_t c, float factor,
@@ -17,13 +16,15 @@ static __device__ __forceinline__ void move_running(const bn_finalize_plane &pla
     plane.running_var[c] = plane.running_var[c] * (1 - factor) + unbiased * factor;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_finalize(const __grid_constant__ bn_finalize_args args) {
+extern "C" __global__ void __launch_bounds__(BN_FINALIZE_THREADS)
+    bn_finalize(const __grid_constant__ bn_finalize_args args) {
     const int64_t batches = *args.batches;
     const float factor = args.cumulative ? 1 / (float)(batches + 1) : args.momentum;
-    for (int i = 0; i < args.planes; i++) {
+    int64_t c = threadIdx.x;
+    for (int i = 0; i < args.planes; c -= args.plane[i++].channels) { /* channels are counted through all planes */
         const bn_finalize_plane &plane = args.plane[i];
         const int64_t count = mask_active(plane.mask, args.batch) * args.sample_pixels;
-        for (int64_t c = threadIdx.x; c < plane.channels; c += BLOCK_THREADS) {
+        for (; c < plane.channels; c += BN_FINALIZE_THREADS) {
             const float center = args.train ? plane.mean[c] : plane.running_mean[c];
             const float rstd = 1 / sqrtf((args.train ? plane.var[c] : plane.running_var[c]) + args.eps);
             const float scale = plane.gamma[c] * rstd;

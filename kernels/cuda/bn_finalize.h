@@ -10,6 +10,8 @@
 
 #include "braid.h"
 
+#define BN_FINALIZE_THREADS 1024
+
 struct bn_finalize_plane {
     const float *mean, *var, *gamma, *beta;
     const uint32_t *mask;

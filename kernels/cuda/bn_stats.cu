@@ -1,7 +1,7 @@
 /*
- * bn_stats: mean and biased variance of every channel over the active pixels. A thread takes four pixels at a time,
- * finds their mean and then their distances from it, and adds that piece to what it has; a large mean costs no digits.
- * Pieces are added in an order that depends on the problem alone.
+ * bn_stats: mean and biased variance of every channel over the active pixels. Distances are taken from the first value
+ * of a part of the pixels, so that a large mean costs no digits; what follows for the part is then added to that of
+ * others, in an order that depends on the problem alone.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,28 +20,50 @@ static __device__ __forceinline__ bn_moments add(const bn_moments &a, const bn_m
     return both;
 }
 
+/* Sums of distances from a value of the channel, the same for all pixels of a part. */
+struct bn_distances {
+    float sum, square;
+};
+
+static __device__ __forceinline__ bn_distances add(const bn_distances &a, const bn_distances &b) {
+    bn_distances both;
+    both.sum = a.sum + b.sum;
+    both.square = a.square + b.square;
+    return both;
+}
+
 template <class number, int width> struct moments : pixel_body<number, width> {
-    typedef bn_moments sum;
+    typedef bn_distances sum;
+    typedef bn_moments part;
     typedef pack<number, width> inputs;
     static const int ahead = 4;
-    using pixel_body<number, width>::pixel_body;
+    float origin[width];
+    __device__ __forceinline__ moments(const pixel_args &all, int i) : pixel_body<number, width>(all, i), origin{} {}
+    __device__ __forceinline__ void begin(int64_t c, const column_live &live) {
+        pack_open(origin, this->take(this->plane.x, live.first * this->plane.pitch + c));
+    }
     __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
-    __device__ __forceinline__ void include(sum (&mine)[width], const inputs (&x)[ahead], const bool (&live)[ahead],
+    __device__ __forceinline__ void include(sum (&mine)[width], const inputs (&in)[ahead], const bool (&live)[ahead],
                                             int64_t, int32_t, int64_t) const {
-        float count = 0;
-        for (int p = 0; p < ahead; p++) count += live[p] ? 1.0f : 0.0f;
-        if (count == 0) return;
 #pragma unroll
-        for (int j = 0; j < width; j++) {
-            sum piece = {count, 0, 0};
-            for (int p = 0; p < ahead; p++) piece.mean += live[p] ? load(&x[p].at[j]) : 0;
-            piece.mean /= count;
-            for (int p = 0; p < ahead; p++) {
-                const float distance = live[p] ? load(&x[p].at[j]) - piece.mean : 0;
-                piece.square += distance * distance;
+        for (int p = 0; p < ahead; p++) {
+            float x[width];
+            if (!live[p]) continue;
+            pack_open(x, in[p]);
+#pragma unroll
+            for (int j = 0; j < width; j++) {
+                const float distance = x[j] - origin[j];
+                mine[j].sum += distance;
+                mine[j].square += distance * distance;
             }
-            mine[j] = add(mine[j], piece);
         }
+    }
+    __device__ __forceinline__ part finish(const sum &all, const column_live &live, int j) const {
+        part none = {0, 0, 0};
+        if (live.count == 0) return none;
+        const float mean = all.sum / (float)live.count;
+        part some = {(float)live.count, origin[j] + mean, all.square - mean * all.sum};
+        return some;
     }
 };
 
@@ -55,17 +77,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_parts(const
     args.plane[work.plane].var[work.channel] = sum.count > 0 ? sum.square / sum.count : 0;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_f32(const __grid_constant__ pixel_args args) {
-    __shared__ bn_moments shared[widest<f32>::width * BLOCK_THREADS];
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bn_stats_f32(const __grid_constant__ pixel_args args) {
+    __shared__ bn_distances shared[widest<f32>::width * BLOCK_THREADS];
     columns_kernel<moments, f32>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_f16(const __grid_constant__ pixel_args args) {
-    __shared__ bn_moments shared[widest<f16>::width * BLOCK_THREADS];
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bn_stats_f16(const __grid_constant__ pixel_args args) {
+    __shared__ bn_distances shared[widest<f16>::width * BLOCK_THREADS];
     columns_kernel<moments, f16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_bf16(const __grid_constant__ pixel_args args) {
-    __shared__ bn_moments shared[widest<bf16>::width * BLOCK_THREADS];
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bn_stats_bf16(const __grid_constant__ pixel_args args) {
+    __shared__ bn_distances shared[widest<bf16>::width * BLOCK_THREADS];
     columns_kernel<moments, bf16>(args, shared);
 }

@@ -11,12 +11,13 @@
 
 template <template <class, int> class gradient> struct sums_of {
     template <class number, int width> struct body : gradient<number, width> {
-        typedef bn_gradients sum;
+        typedef bn_gradients sum, part;
         typedef typename gradient<number, width>::inputs inputs;
         static const int ahead = gradient<number, width>::ahead;
         float center[width];
         __device__ __forceinline__ body(const pixel_args &all, int i) : gradient<number, width>(all, i) {}
-        __device__ __forceinline__ void begin(int64_t c) {
+        __device__ __forceinline__ part finish(const sum &all, const column_live &, int) const { return all; }
+        __device__ __forceinline__ void begin(int64_t c, const column_live &) {
             gradient<number, width>::begin(c);
             pack_channels(center, this->plane.center + c, this->plane.channels - c);
         }
@@ -46,13 +47,14 @@ template <bool curved> struct act_sums {
 /* bn_act_pool with a ReLU and windows of 3 x 3: the sums of all places are those of all windows, each with its dy and
  * the x that it took. The pixels are those of dy. */
 template <class number, int width> struct pool_sums : pixel_body<number, width> {
-    typedef bn_gradients sum;
+    typedef bn_gradients sum, part;
     typedef pixel_nothing inputs;
     static const int ahead = 1;
     float scale[width], shift[width], center[width];
     bn_order<number, width> order;
     using pixel_body<number, width>::pixel_body;
-    __device__ __forceinline__ void begin(int64_t c) {
+    __device__ __forceinline__ part finish(const sum &all, const column_live &, int) const { return all; }
+    __device__ __forceinline__ void begin(int64_t c, const column_live &) {
         const int64_t inside = this->plane.channels - c;
         pack_channels(scale, this->plane.scale + c, inside);
         pack_channels(shift, this->plane.shift + c, inside);
@@ -91,85 +93,88 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_sums_parts(const 
     plane.dgamma[work.channel] = sum.scale * plane.rstd[work.channel];
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_sums_f32(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_sums_f32(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
     columns_kernel<sums_of<gradient_plain>::body, f32>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_sums_f16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_sums_f16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
     columns_kernel<sums_of<gradient_plain>::body, f16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_sums_bf16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_sums_bf16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
     columns_kernel<sums_of<gradient_plain>::body, bf16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_act_sums_f32(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+    bn_act_sums_f32(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
     columns_kernel_act<act_sums, f32>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_act_sums_f16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+    bn_act_sums_f16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
     columns_kernel_act<act_sums, f16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_act_sums_bf16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+    bn_act_sums_bf16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
     columns_kernel_act<act_sums, bf16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_add_act_sums_f32(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
     columns_kernel<sums_of<gradient_add_act>::body, f32>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_add_act_sums_f16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
     columns_kernel<sums_of<gradient_add_act>::body, f16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_add_act_sums_bf16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
     columns_kernel<sums_of<gradient_add_act>::body, bf16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_act_pool_sums_f32(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
     columns_kernel<sums_of<gradient_pool>::body, f32>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_act_pool_sums_f16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
     columns_kernel<sums_of<gradient_pool>::body, f16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_act_pool_sums_bf16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
     columns_kernel<sums_of<gradient_pool>::body, bf16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_act_pool_sums_3x3_f32(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
     columns_run<pool_sums<f32, widest<f32>::width>>(args, column_first(args, widest<f32>::width), shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_act_pool_sums_3x3_f16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
     columns_run<pool_sums<f16, widest<f16>::width>>(args, column_first(args, widest<f16>::width), shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_act_pool_sums_3x3_bf16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
     columns_run<pool_sums<bf16, widest<bf16>::width>>(args, column_first(args, widest<bf16>::width), shared);

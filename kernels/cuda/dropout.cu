@@ -12,20 +12,28 @@ template <class number, int width> struct dropout : pixel_body<number, width> {
     using pixel_body<number, width>::pixel_body;
     __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
     __device__ __forceinline__ void make(const inputs &x, int64_t pixel, int64_t c, int64_t at) const {
-        const uint64_t seed = (uint64_t)this->args.key[0];
-        const uint64_t stream = (uint64_t)this->args.key[1] * 16 + (uint64_t)this->index;
         const uint64_t first = (uint64_t)(pixel * this->plane.channels + c);
-        philox bits = philox_block(seed, stream, first / 4);
         float value[width];
         pack_open(value, x);
-#pragma unroll
-        for (int j = 0; j < width; j++) {
-            const uint64_t number_at = first + j;
-            if (j > 0 && number_at % 4 == 0) bits = philox_block(seed, stream, number_at / 4);
-            const bool kept = (int32_t)(philox_word(bits, (uint32_t)number_at) >> 8) >= this->args.limit;
-            value[j] = kept ? value[j] * this->args.kept : 0;
+        if (width > 1 && first % 4 == 0) {
+            drop<true>(value, first);
+        } else {
+            drop<false>(value, first);
         }
         this->put(this->plane.y, at, value, c);
+    }
+    /* Whole: the first element has the first of four numbers, which the compiler then chooses. */
+    template <bool whole> __device__ __forceinline__ void drop(float (&value)[width], uint64_t first) const {
+        const uint64_t seed = (uint64_t)this->args.key[0];
+        const uint64_t stream = (uint64_t)this->args.key[1] * 16 + (uint64_t)this->index;
+        philox bits = philox_block(seed, stream, first / 4);
+#pragma unroll
+        for (int j = 0; j < width; j++) {
+            const uint32_t number_at = whole ? (uint32_t)j : (uint32_t)first + j;
+            if (j > 0 && number_at % 4 == 0) bits = philox_block(seed, stream, (first + j) / 4);
+            const bool kept = (int32_t)(philox_word(bits, number_at) >> 8) >= this->args.limit;
+            value[j] = kept ? value[j] * this->args.kept : 0;
+        }
     }
     __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }
 };

@@ -8,12 +8,14 @@
 #include "kernels/cuda/tile/gradients.cuh"
 
 template <class number, int width> struct products : pixel_body<number, width> {
-    typedef bn_gradients sum;
+    typedef bn_gradients sum, part;
     struct inputs {
         pack<number, width> x, dy;
     };
     static const int ahead = 2;
     using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ void begin(int64_t, const column_live &) const {}
+    __device__ __forceinline__ part finish(const sum &all, const column_live &, int) const { return all; }
     __device__ __forceinline__ void fetch(inputs &in, int64_t at) const {
         in.x = this->take(this->plane.x, at);
         in.dy = this->take(this->plane.dy, at);

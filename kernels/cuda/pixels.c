@@ -11,10 +11,12 @@
 #include "kernels/cuda/tile/shape.h"
 
 #define MOST_LANES 32       /* a warp */
+#define WINDOW_LANES 4      /* of a block with one large window: many rows of threads share its pixels */
 #define VECTOR_BYTES 16     /* of one access */
-#define COLUMN_BLOCKS 1024  /* blocks of a sum that are worth a further cut of the pixels ... */
-#define COLUMN_PARTS 256    /* ... into at most so many parts ... */
-#define PART_PIXELS 128     /* ... of at least so many pixels */
+#define COLUMN_BLOCKS 1056  /* blocks of a sum that are worth a further cut of the pixels ... */
+#define COLUMN_PARTS 1024   /* ... into at most so many parts ... */
+#define PART_PIXELS 8       /* ... of at least so many pixels for every thread */
+#define SECOND_LANES 8      /* of the block that adds the parts */
 #define CHUNK_ELEMENTS 8192 /* of a block that makes every element */
 #define STRIP_ROWS 16       /* most rows of windows of a block that slides */
 
@@ -59,6 +61,13 @@ void pixels_window(struct pixel_args *args, const braid_problem *p, const int64_
 
 /* ---- Every element ------------------------------------------------------------------------ */
 
+/* Lanes for rows of packs: a warp at most, or the whole block where it has fewer pixels than rows of threads. */
+static int32_t choose_lanes(int64_t packs, int64_t pixels) {
+    int32_t lanes = launch_lanes(packs, MOST_LANES);
+    while (lanes < BLOCK_THREADS && lanes < packs && BLOCK_THREADS / lanes > pixels) lanes *= 2;
+    return lanes;
+}
+
 /* 0 where the blocks are too many for one launch. */
 static int fill_map(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
     struct pixel_map *map = &args->map;
@@ -69,8 +78,9 @@ static int fill_map(struct pixel_args *args, const braid_problem *p, const int64
         int64_t pitch = p->in_pitch[i] > 0 ? p->in_pitch[i] : 1, width = choose_width(p, i);
         if (!is_aligned(&args->plane[i])) width = 1;
         map->vector[i] = width > 1;
-        map->lanes[i] = launch_lanes(pitch / width, MOST_LANES);
         map->chunk[i] = pitch < CHUNK_ELEMENTS ? CHUNK_ELEMENTS / pitch : 1;
+        int64_t pixels = map->chunk[i] < map->sample_pixels ? map->chunk[i] : map->sample_pixels;
+        map->lanes[i] = choose_lanes(pitch / width, pixels);
         int64_t chunks = p->in_pitch[i] > 0 ? launch_tiles(map->sample_pixels, map->chunk[i]) : 0;
         if (p->batch > 0 && chunks > CUDA_MAX_BLOCKS / p->batch) return 0;
         map->blocks[i] = (int32_t)chunks;
@@ -83,10 +93,14 @@ static int fill_map(struct pixel_args *args, const braid_problem *p, const int64
 static int fill_windows(struct pixel_args *args, const braid_problem *p) {
     struct pixel_map *map = &args->map;
     int64_t blocks[BRAID_MAX_PLANES] = {0}, windows = p->batch * p->out_size[0] * p->out_size[1];
+    int64_t pixels = launch_tiles(p->size[0], p->out_size[0]) * launch_tiles(p->size[1], p->out_size[1]);
     for (int i = 0; i < p->streams; i++) {
         int64_t width = is_aligned(&args->plane[i]) ? choose_width(p, i) : 1;
         map->vector[i] = width > 1;
-        map->lanes[i] = launch_lanes(p->in_pitch[i] / width, MOST_LANES);
+        map->lanes[i] = launch_lanes(p->in_pitch[i] / width, WINDOW_LANES);
+        while (map->lanes[i] < MOST_LANES && map->lanes[i] < p->in_pitch[i] / width &&
+               BLOCK_THREADS / map->lanes[i] > pixels)
+            map->lanes[i] *= 2;
         int64_t tiles = launch_tiles(p->in_pitch[i], map->lanes[i] * width);
         if (tiles > 0 && windows > CUDA_MAX_BLOCKS / tiles) return 0;
         map->blocks[i] = (int32_t)tiles;
@@ -206,12 +220,14 @@ braid_status pixels_create_totals(const braid_problem *p, const int64_t size[2],
 /* 0 where the blocks are too many for one launch. The parts depend on the problem alone. */
 static int fill_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
     struct pixel_columns *columns = &args->columns;
-    int64_t tiles[BRAID_MAX_PLANES] = {0}, blocks[BRAID_MAX_PLANES] = {0}, channels = 0, total = 0;
+    int64_t tiles[BRAID_MAX_PLANES] = {0}, blocks[BRAID_MAX_PLANES] = {0}, channels = 0, total = 0, rows = 1;
     columns->sample_pixels = size[0] * size[1];
     columns->pixels = p->batch * columns->sample_pixels;
     for (int i = 0; i < p->streams; i++) {
         int64_t width = choose_width(p, i), packs = launch_tiles(p->in_channels[i], width);
-        total += launch_tiles(packs, launch_lanes(packs, MOST_LANES));
+        int32_t lanes = launch_lanes(packs, MOST_LANES);
+        total += launch_tiles(packs, lanes);
+        if (rows < BLOCK_THREADS / lanes) rows = BLOCK_THREADS / lanes;
         columns->first_channel[i] = (int32_t)channels;
         channels += p->in_channels[i];
         if (channels >= LAUNCH_MAX_LENGTH) return 0;
@@ -220,11 +236,11 @@ static int fill_columns(struct pixel_args *args, const braid_problem *p, const i
         packs = launch_tiles(p->in_channels[i], width);
         columns->lanes[i] = launch_lanes(packs, MOST_LANES);
         blocks[i] = launch_tiles(packs, columns->lanes[i]);
-        columns->second_lanes[i] = launch_lanes(p->in_channels[i], MOST_LANES);
+        columns->second_lanes[i] = launch_lanes(p->in_channels[i], SECOND_LANES);
         tiles[i] = launch_tiles(p->in_channels[i], columns->second_lanes[i]);
     }
     for (int i = p->streams; i <= BRAID_MAX_PLANES; i++) columns->first_channel[i] = (int32_t)channels;
-    int64_t parts = total ? COLUMN_BLOCKS / total : 1, most = launch_tiles(columns->pixels, PART_PIXELS);
+    int64_t parts = total ? COLUMN_BLOCKS / total : 1, most = launch_tiles(columns->pixels, PART_PIXELS * rows);
     if (most > COLUMN_PARTS) most = COLUMN_PARTS;
     if (parts > most) parts = most;
     if (parts < 1) parts = 1;

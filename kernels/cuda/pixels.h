@@ -76,7 +76,7 @@ struct pixel_args {
     const float *logits; /* fuse: [streams], or [batch][streams] where gated */
     float *dlogits;
     int64_t width;                    /* fuse: columns of all streams together ... */
-    int64_t column[BRAID_MAX_PLANES]; /* ... and the first of each */
+    int64_t column[BRAID_MAX_PLANES]; /* ... and the first of each; normalize: channels of a pixel that was folded */
     int64_t fusion;
 };
 

@@ -9,6 +9,10 @@
 #include "kernels/cuda/tile/pixels.cuh"
 #include "kernels/cuda/tile/rows.cuh"
 
+/* In what the squares of one pack are added: those of halves have few digits. */
+template <class number> struct pack_total { typedef float type; };
+template <> struct pack_total<f32> { typedef double type; };
+
 /* Bodies that add up what they see and write nothing. */
 template <class number, int width> struct squares : pixel_body<number, width> {
     typedef pack<number, width> inputs;
@@ -16,12 +20,15 @@ template <class number, int width> struct squares : pixel_body<number, width> {
     __device__ __forceinline__ squares(const pixel_args &all, int i) : pixel_body<number, width>(all, i), sum(0) {}
     __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
     __device__ __forceinline__ void make(const inputs &x, int64_t, int64_t c, int64_t) {
+        typedef typename pack_total<number>::type total;
         float value[width];
+        total mine = 0;
         pack_open(value, x);
 #pragma unroll
         for (int j = 0; j < width; j++) {
-            if (c + j < this->plane.channels) sum += (double)value[j] * (double)value[j];
+            if (c + j < this->plane.channels) mine += (total)value[j] * (total)value[j];
         }
+        sum += (double)mine;
     }
     __device__ __forceinline__ void blank(int64_t) const {}
 };
@@ -36,14 +43,17 @@ template <class number, int width> struct distances : squares<number, width> {
         in.t = this->take(this->plane.z, at);
     }
     __device__ __forceinline__ void make(const inputs &in, int64_t, int64_t c, int64_t) {
+        typedef typename pack_total<number>::type total;
         float x[width], t[width];
+        total mine = 0;
         pack_open(x, in.x);
         pack_open(t, in.t);
 #pragma unroll
         for (int j = 0; j < width; j++) {
-            const double away = (double)x[j] - (double)t[j];
-            if (c + j < this->plane.channels) this->sum += away * away;
+            const total away = (total)x[j] - (total)t[j];
+            if (c + j < this->plane.channels) mine += away * away;
         }
+        this->sum += (double)mine;
     }
 };
 

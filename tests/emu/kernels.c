@@ -251,6 +251,9 @@ static const char *const chosen[] = {
     "augment:f16:n2:b3:hw40x44:c3,1:phase=train:out36x40:cp8,8",
     "augment:f32:n3:b2:hw19x21:c3,1,4:phase=train:out40x33:cp4,4,4",
     "augment:f32:n2:b0:hw9x9:c3,1:phase=eval:out5x5",
+    "normalize:bf16:n2:b2:hw6x12:c3,1",
+    "avgpool_bwd_data:f16:n2:b3:hw5x7:c40,16",
+    "mse_bwd_data:bf16:n1:b3:c2056",
 };
 
 static int run_chosen(const kernel *k, device *d, const options *o, tally *t) {

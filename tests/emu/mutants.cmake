@@ -122,6 +122,10 @@ emu_mutant(bn_stats_missing_barrier tile/columns.cuh bn_stats bn_stats__cuda_dir
            "            }\n        }\n        __syncthreads();" "            }\n        }")
 emu_mutant(bn_stats_wrong_lane tile/columns.cuh bn_stats bn_stats__cuda_direct
            "if (work.channel + j < plane.channels) to[j]" "if (work.channel + j < plane.pitch) to[j]")
+emu_mutant(bn_stats_wrong_count tile/columns.cuh bn_stats bn_stats__cuda_direct
+           "(next < work.end ? next : work.end) - pixel" "next - pixel")
+emu_mutant(bn_stats_wrong_origin bn_stats.cu bn_stats bn_stats__cuda_direct
+           "live.first * this->plane.pitch + c" "0")
 emu_mutant(bn_sums_stuck_barrier tile/columns.cuh bn_sums bn_sums__cuda_direct
            "    __syncthreads();\n    for" "    if (threadIdx.x == 255) return;\n    __syncthreads();\n    for")
 emu_mutant(bn_apply_short_row tile/pixels.cuh bn_apply bn_apply__cuda_direct
@@ -130,6 +134,8 @@ emu_mutant(bn_apply_beyond_the_end tile/pixels.cuh bn_apply bn_apply__cuda_direc
            "pixel < work.end" "pixel < work.end + 100000")
 emu_mutant(bn_dapply_wrong_count bn_dapply.cu bn_dapply bn_dapply__cuda_direct
            "mask_active(this->plane.mask, all.map.batch)" "all.map.batch")
+emu_mutant(bn_finalize_wrong_channel bn_finalize.cu bn_finalize bn_finalize__cuda_direct
+           "c -= args.plane[i++].channels" "i++")
 emu_mutant(bn_finalize_early_count bn_finalize.cu bn_finalize bn_finalize__cuda_direct
            "const float factor" "if (args.train) *args.batches = batches + 1;\n    const float factor")
 emu_mutant(act_fwd_second_pixel tile/pixels.cuh act_fwd act_fwd__cuda_direct
@@ -156,6 +162,8 @@ emu_mutant(avgpool_fwd_unwritten_tail avgpool_fwd.cu avgpool_fwd avgpool_fwd__cu
            "lanes || c >= plane.pitch" "lanes || c >= plane.channels")
 emu_mutant(avgpool_bwd_data_wrong_window tile/window.cuh avgpool_bwd_data avgpool_bwd_data__cuda_direct
            "(at + 1) * of + size - 1" "(at + 1) * of")
+emu_mutant(avgpool_bwd_data_wrong_sample avgpool_bwd_data.cu avgpool_bwd_data avgpool_bwd_data__cuda_direct
+           "this->in_sample * this->plane.pitch + c" "c")
 emu_mutant(bn_act_fwd_wrong_channel bn_apply.cu bn_apply bn_act_fwd__cuda_direct
            "pack_channels(shift, this->plane.shift + c," "pack_channels(shift, this->plane.shift,")
 emu_mutant(bn_add_act_fwd_residual bn_apply.cu bn_apply bn_add_act_fwd__cuda_direct
@@ -230,6 +238,8 @@ emu_mutant(fuse_bwd_weight_dropped_sample fuse_bwd_weight.cu fuse_bwd_weight fus
            "sum += args.totals[sample" "sum = args.totals[sample")
 emu_mutant(normalize_wrong_byte normalize.cu normalize normalize__cuda_direct
            "pixel * this->plane.channels + c" "pixel * this->plane.pitch + c")
+emu_mutant(normalize_wrong_channel normalize.cu normalize normalize__cuda_direct
+           "(int32_t)(c + j) % folded" "j % folded")
 emu_mutant(act_fwd_odd_addresses tile/pixels.cuh act_fwd act_fwd__cuda_direct
            "args.map.vector[work.plane]" "args.map.vector[work.plane] || args.map.sample_pixels == 15")
 emu_mutant(augment_wrong_corner augment.cu augment augment__cuda_direct

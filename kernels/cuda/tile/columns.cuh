@@ -2,11 +2,13 @@
  * Sums over pixels, channel by channel, in two launches and in an order that depends on the problem alone. What is
  * summed comes as a body:
  *
- *     sum                            its type, with an add(); all its numbers are 0 at first
- *     begin(c)                       readies channels c to c + width - 1
- *     fetch(inputs, at)              takes the element at `at` and its neighbours from memory
+ *     sum                    what a block adds up, with an add(); all its numbers are 0 at first
+ *     part                   what a part hands to the second launch, with an add() too
+ *     begin(c, live)         readies channels c to c + width - 1 of a part that has live pixels
+ *     fetch(inputs, at)      takes the element at `at` and its neighbours from memory
  *     include(sums, inputs, live, pixel, step, c)
- *                                    adds pixels pixel, pixel + step, ...: those that are live
+ *                            adds pixels pixel, pixel + step, ...: those that are live
+ *     finish(sum, live, j)   the part of channel c + j
  *
  * SPDX-License-Identifier: MIT
  */
@@ -86,6 +88,28 @@ static __device__ __forceinline__ void column_add_rows(sum *shared, sum (&mine)[
     for (int j = 0; j < width; j++) mine[j] = shared[j * BLOCK_THREADS + threadIdx.x];
 }
 
+/* The pixels of a part in samples that are not blanked: the first, and how many there are. */
+struct column_live {
+    int64_t first, count;
+};
+
+static __device__ __forceinline__ column_live column_live_of(const pixel_columns &columns, const pixel_plane &plane,
+                                                             const column_work &work) {
+    const int64_t begin = work.part * columns.part_pixels;
+    column_live live = {begin, begin < work.end ? work.end - begin : 0};
+    if (!plane.mask) return live;
+    live.count = 0;
+    for (int64_t pixel = begin; pixel < work.end;) {
+        const int64_t sample = divide(pixel, columns.sample_pixels), next = (sample + 1) * columns.sample_pixels;
+        if (!mask_blanks(plane.mask, sample)) {
+            if (live.count == 0) live.first = pixel;
+            live.count += (next < work.end ? next : work.end) - pixel;
+        }
+        pixel = next;
+    }
+    return live;
+}
+
 template <class body>
 static __device__ __forceinline__ void columns_run(const pixel_args &args, const column_work &work,
                                                    typename body::sum *shared) {
@@ -93,9 +117,10 @@ static __device__ __forceinline__ void columns_run(const pixel_args &args, const
     const pixel_columns &columns = args.columns;
     body from(args, work.plane);
     const pixel_plane &plane = from.plane;
-    const bool inside = work.channel < plane.channels;
+    const column_live all = column_live_of(columns, plane, work);
+    const bool inside = work.channel < plane.channels && all.count > 0;
     typename body::sum mine[body::lanes] = {};
-    if (inside) from.begin(work.channel);
+    if (inside) from.begin(work.channel, all);
     for (int64_t pixel = work.begin; pixel < work.end && inside; pixel += ahead * work.step) {
         typename body::inputs in[ahead];
         bool live[ahead];
@@ -109,10 +134,10 @@ static __device__ __forceinline__ void columns_run(const pixel_args &args, const
     }
     column_add_rows(shared, mine, work.lanes);
     if ((int32_t)threadIdx.x >= work.lanes) return;
-    typename body::sum *to = (typename body::sum *)columns.workspace + column_at(columns, work, work.part);
+    typename body::part *to = (typename body::part *)columns.workspace + column_at(columns, work, work.part);
 #pragma unroll
     for (int j = 0; j < body::lanes; j++) {
-        if (work.channel + j < plane.channels) to[j] = mine[j];
+        if (work.channel + j < plane.channels) to[j] = from.finish(mine[j], all, j);
     }
 }
 
@@ -140,10 +165,19 @@ static __device__ __forceinline__ void columns_kernel_act(const pixel_args &args
 /* The second launch: the sum of all parts of this thread's channel, for the threads of the first row. */
 template <class sum>
 static __device__ __forceinline__ sum columns_add_parts(const pixel_args &args, const column_work &work, sum *shared) {
+    const int ahead = 8;
+    const sum *from = (const sum *)args.columns.workspace;
+    const bool inside = work.channel < args.plane[work.plane].channels;
     sum mine[1] = {};
-    for (int64_t part = work.begin; part < work.end && work.channel < args.plane[work.plane].channels;
-         part += work.step) {
-        mine[0] = add(mine[0], ((const sum *)args.columns.workspace)[column_at(args.columns, work, part)]);
+    for (int64_t part = work.begin; part < work.end && inside; part += ahead * work.step) {
+        sum in[ahead] = {};
+#pragma unroll
+        for (int j = 0; j < ahead; j++) {
+            const int64_t at = part + j * work.step;
+            if (at < work.end) in[j] = from[column_at(args.columns, work, at)];
+        }
+#pragma unroll
+        for (int j = 0; j < ahead; j++) mine[0] = add(mine[0], in[j]);
     }
     column_add_rows(shared, mine, work.lanes);
     return mine[0];

@@ -2,7 +2,7 @@
  * Kernels that make one value for every element: a block has some pixels of one sample, its threads lie side by side
  * along the channels and then along the pixels. What is made comes as a body:
  *
- *     begin(c)              readies channels c to c + width - 1
+ *     begin(c)              readies channels c to c + width - 1 of the sample
  *     fetch(inputs, at)     takes from memory what it needs of the element at `at` and its neighbours
  *     make(inputs, pixel, c, at)
  *                           makes their outputs; pixels are counted over all samples
@@ -45,11 +45,13 @@ static __device__ __forceinline__ pixel_work pixel_work_find(const pixel_args &a
 /* What all bodies know. */
 template <class number, int width> struct pixel_body {
     static const int lanes = width;
-    static const int ahead = 2; /* pixels that a thread has on their way from memory */
+    static const int ahead = 2; /* pixels that a thread has on their way from memory; more where a body reads little */
     const pixel_args &args;
     const pixel_plane &plane;
     const int index; /* of the plane */
-    __device__ __forceinline__ pixel_body(const pixel_args &all, int i) : args(all), plane(all.plane[i]), index(i) {}
+    int64_t in_sample; /* of this block */
+    __device__ __forceinline__ pixel_body(const pixel_args &all, int i)
+        : args(all), plane(all.plane[i]), index(i), in_sample(0) {}
     __device__ __forceinline__ void begin(int64_t) {}
     /* Values of channels c and on to the pack at `at` of an output. */
     __device__ __forceinline__ void put(void *to, int64_t at, const float (&values)[width], int64_t c) const {
@@ -68,6 +70,7 @@ template <class body> static __device__ __forceinline__ void pixels_run(body &of
     const int ahead = body::ahead;
     const int64_t pitch = of.plane.pitch;
     const bool blanked = mask_blanks(of.plane.mask, work.sample);
+    of.in_sample = work.sample;
     for (int64_t c = (int64_t)work.lane * body::lanes; c < pitch; c += (int64_t)work.lanes * body::lanes) {
         if (blanked) {
             for (int64_t pixel = work.begin; pixel < work.end; pixel += work.step) of.blank(pixel * pitch + c);
