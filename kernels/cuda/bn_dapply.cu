@@ -87,21 +87,6 @@ template <class number, int width> struct pool_dapply : dapply_of<gradient_pool>
         mine = &from;
         order.begin(from.scale);
     }
-    __device__ __forceinline__ void before_find() {
-#pragma unroll
-        for (int j = 0; j < width; j++) {
-            this->scale[j] = mine->scale[j];
-            this->shift[j] = mine->shift[j];
-        }
-    }
-    __device__ __forceinline__ void before_make() {
-#pragma unroll
-        for (int j = 0; j < width; j++) {
-            this->of_g[j] = mine->of_g[j];
-            this->of_x[j] = mine->of_x[j];
-            this->rest[j] = mine->rest[j];
-        }
-    }
     __device__ __forceinline__ uint32_t key(uint32_t x, int k) const { return order.key(x, k); }
     __device__ __forceinline__ uint32_t open(uint32_t best, int k) const {
         const int numbers = word<number>::width;
@@ -110,15 +95,21 @@ template <class number, int width> struct pool_dapply : dapply_of<gradient_pool>
         word<number>::open(x, best ^ order.flipped[k]);
 #pragma unroll
         for (int j = 0; j < numbers; j++) {
-            const float value = x[j] * this->scale[k * numbers + j] + this->shift[k * numbers + j];
+            const float value = x[j] * mine->scale[k * numbers + j] + mine->shift[k * numbers + j];
             bits |= (value <= 0 ? 0 : numbers == 2 ? 0xFFFFu : 0xFFFFFFFFu) << 16 * j;
         }
         return bits;
     }
-    __device__ __forceinline__ void make(float (&g)[width], const words &from, int64_t c, int64_t at) const {
-        float x[width];
-        words_open<number>(x, from);
-        this->write(g, x, c, at);
+    __device__ __forceinline__ uint32_t make(const float (&g)[word<number>::width], uint32_t from, int k) const {
+        const int numbers = word<number>::width;
+        float x[numbers];
+        word<number>::open(x, from);
+#pragma unroll
+        for (int j = 0; j < numbers; j++) {
+            const float trained = x[j] * mine->of_x[k * numbers + j] + mine->rest[k * numbers + j];
+            x[j] = g[j] * mine->of_g[k * numbers + j] + (this->args.train ? trained : 0);
+        }
+        return word<number>::close(x);
     }
 };
 

@@ -27,12 +27,10 @@ template <class number, int width> struct maxpool_slide : pixel_body<number, wid
     using pixel_body<number, width>::pixel_body;
     __device__ __forceinline__ void begin(factors &, int64_t) const {}
     __device__ __forceinline__ void use(const factors &) const {}
-    __device__ __forceinline__ void before_find() const {}
-    __device__ __forceinline__ void before_make() const {}
     __device__ __forceinline__ uint32_t key(uint32_t x, int) const { return x; }
     __device__ __forceinline__ uint32_t open(uint32_t, int) const { return 0xFFFFFFFFu; }
-    __device__ __forceinline__ void make(float (&g)[width], const words &, int64_t c, int64_t at) const {
-        this->put(this->plane.dx, at, g, c);
+    __device__ __forceinline__ uint32_t make(const float (&g)[word<number>::width], uint32_t, int) const {
+        return word<number>::close(g);
     }
     __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }
 };

@@ -179,7 +179,7 @@ emu_mutant(maxpool_fwd_wrong_row tile/window3.cuh maxpool_fwd maxpool_fwd__cuda_
 emu_mutant(maxpool_bwd_data_slide_second_of_equals tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "int t = 8; t >= 0; t--" "int t = 0; t < 9; t++")
 emu_mutant(maxpool_bwd_data_slide_missing_barrier tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
-           "= mine;\n        __syncthreads();" "= mine;")
+           "row + 1);\n        __syncthreads();" "row + 1);")
 emu_mutant(maxpool_bwd_data_slide_short_strip tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "row = work.first - 1; row" "row = work.first; row")
 emu_mutant(bn_act_pool_bwd_data_slide_two_rows tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct

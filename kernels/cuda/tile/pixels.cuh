@@ -48,7 +48,7 @@ template <class number, int width> struct pixel_body {
     static const int ahead = 2; /* pixels that a thread has on their way from memory; more where a body reads little */
     const pixel_args &args;
     const pixel_plane &plane;
-    const int index; /* of the plane */
+    const int index;   /* of the plane */
     int64_t in_sample; /* of this block */
     __device__ __forceinline__ pixel_body(const pixel_args &all, int i)
         : args(all), plane(all.plane[i]), index(i), in_sample(0) {}

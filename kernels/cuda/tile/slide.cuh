@@ -2,16 +2,15 @@
  * What comes back through windows of 3 x 3 places, two apart, behind padding of one: dy of a window goes to the place
  * that it took. A thread has 16 bytes of channels and one column of windows. It goes down the rows, finds what each
  * window took from values that it has read once, and leaves that in shared memory for the thread to its left; then it
- * makes the two rows and two columns of places that have all their windows. Registers are scarce, so what a body knows
- * of its channels lies in shared memory. The body brings, besides key() of tile/window3.cuh,
+ * makes the two rows and two columns of places that have all their windows, while the next rows are on their way.
+ * Registers are scarce, so channels are worked on word by word, and what a body knows of them lies in shared memory. The
+ * body brings, besides key() of tile/window3.cuh,
  *
  *     factors              the type of what it knows of a pack of channels
  *     begin(to, c)         readies the factors of channels c to c + width - 1
  *     use(from)            readies this thread to use those
- *     before_find()        takes from the factors what open() needs
  *     open(best, k)        all bits set where word k of dy comes back, best being the largest keys
- *     before_make()        takes from the factors what make() needs
- *     make(g, x, c, at)    writes what it makes of the gradient g of a pack
+ *     make(g, x, k)        what it makes of the gradients g of word k
  *     blank(at)            writes zeros: the sample is blanked
  *
  * SPDX-License-Identifier: MIT
@@ -24,12 +23,13 @@
 #define SLIDE_LANES 32 /* most lanes of a block */
 #define SLIDE_ROWS 3   /* of windows that are kept: two that are read, and one that is written meanwhile */
 
-/* What a window took: bit t of a number of word k says that it took place t, counted row by row. */
-struct slide_window {
-    words took, dy;
+/* What the windows of a row took, by word and thread: bit t of a number says that it took place t, counted row by row;
+ * and their dy. */
+struct slide_row {
+    uint32_t took[PACK_WORDS][BLOCK_THREADS], dy[PACK_WORDS][BLOCK_THREADS];
 };
 
-typedef slide_window slide_shared[SLIDE_ROWS][BLOCK_THREADS];
+typedef slide_row slide_shared[SLIDE_ROWS];
 
 /* Bit t of every number of a word. */
 template <class number> static __device__ __forceinline__ uint32_t slide_bit(int t) {
@@ -39,11 +39,10 @@ template <class number> static __device__ __forceinline__ uint32_t slide_bit(int
 /* The place that a window takes: the first of equal keys, or the last NaN. Places above the image (top) or left of it
  * repeat others and are never taken; so do those below and right, which come later than the places that they repeat. */
 template <class number, class body>
-static __device__ __forceinline__ words slide_find(body &of, const words (&x)[9], bool top, bool left) {
+static __device__ __forceinline__ words slide_find(const body &of, const words (&x)[9], bool top, bool left) {
     const words best = window3_largest<number>(of, x);
     const uint32_t has_top = top ? 0 : 0xFFFFFFFFu, has_left = left ? 0 : 0xFFFFFFFFu;
     words took;
-    of.before_find();
 #pragma unroll
     for (int k = 0; k < PACK_WORDS; k++) {
         uint32_t bits = 0;
@@ -68,17 +67,17 @@ static __device__ __forceinline__ words slide_find(body &of, const words (&x)[9]
     return took;
 }
 
-/* Adds the dy of a window to places t of it. */
-template <class number, int width>
-static __device__ __forceinline__ void slide_add(float (&g)[width], const slide_window &from, int t) {
-    const int numbers = word<number>::width;
+/* One word of what a window took, with its dy. */
+template <class number> struct slide_word {
+    static const int width = word<number>::width;
+    uint32_t took;
     float dy[width];
-    words_open<number>(dy, from.dy);
-#pragma unroll
-    for (int j = 0; j < width; j++) {
-        if ((from.took.at[j / numbers] >> (t + 16 * (j % numbers))) & 1u) g[j] += dy[j];
+    __device__ __forceinline__ slide_word(const slide_row &row, int k, int32_t thread) : took(row.took[k][thread]) {
+        word<number>::open(dy, row.dy[k][thread]);
     }
-}
+    /* dy of number j where the window took place t. */
+    __device__ __forceinline__ float at(int t, int j) const { return (took >> (t + 16 * j)) & 1u ? dy[j] : 0; }
+};
 
 /* Where a thread works: windows of column `column` in rows first - 1 up to last; an owner makes places. */
 struct slide_work {
@@ -104,39 +103,51 @@ static __device__ __forceinline__ slide_work slide_work_find(const pixel_args &a
     return work;
 }
 
-/* Makes places (row, 2 column) and (row, 2 column + 1) from their gradients. */
-template <class number, class body, int width>
-static __device__ __forceinline__ void slide_make(body &of, const slide_work &work, int32_t row, float (&even)[width],
-                                                  float (&odd)[width], const words *x, int64_t c) {
+/* Writes places (row, 2 column) and (row, 2 column + 1). */
+template <class number, class body>
+static __device__ __forceinline__ void slide_write(const body &of, const slide_work &work, int32_t row,
+                                                   const words &even, const words &odd, int64_t c) {
     const int32_t *size = of.args.window.size;
     if (row < 0 || row >= size[0] || 2 * work.column >= size[1]) return;
-    const int64_t pitch = of.plane.pitch;
-    const int64_t at = ((work.sample * size[0] + row) * size[1] + 2 * work.column) * pitch + c;
-    of.make(even, x[1], c, at);
-    if (2 * work.column + 1 < size[1]) of.make(odd, x[2], c, at + pitch);
+    const int64_t at = ((work.sample * size[0] + row) * size[1] + 2 * work.column) * of.plane.pitch + c;
+    number *to = (number *)of.plane.dx + at;
+    write_bytes<sizeof even>(to, &even);
+    if (2 * work.column + 1 < size[1]) write_bytes<sizeof odd>(to + of.plane.pitch, &odd);
 }
 
 /* Rows 2 row - 1 and 2 row of places, which windows of rows row - 1 (above) and row (here) may have taken. x has the
  * three columns of those rows. */
-template <class number, int width, class body>
-static __device__ __forceinline__ void slide_places(body &of, const slide_work &work, int32_t row,
-                                                    const slide_window *above, const slide_window *here,
-                                                    const words (&x)[9], int64_t c) {
-    const int32_t next = work.lanes; /* the thread to the right */
-    of.before_make();
-    float even[width] = {0}, odd[width] = {0};
-    slide_add<number>(even, above[0], 7);
-    slide_add<number>(even, here[0], 1);
-    slide_add<number>(odd, above[0], 8);
-    slide_add<number>(odd, above[next], 6);
-    slide_add<number>(odd, here[0], 2);
-    slide_add<number>(odd, here[next], 0);
-    slide_make<number>(of, work, 2 * row - 1, even, odd, x, c);
-    float lower_even[width] = {0}, lower_odd[width] = {0};
-    slide_add<number>(lower_even, here[0], 4);
-    slide_add<number>(lower_odd, here[0], 5);
-    slide_add<number>(lower_odd, here[next], 3);
-    slide_make<number>(of, work, 2 * row, lower_even, lower_odd, x + 3, c);
+template <class number, class body>
+static __device__ __forceinline__ void slide_places(const body &of, const slide_work &work, int32_t row,
+                                                    const slide_row &above, const slide_row &here, const words (&x)[9],
+                                                    int64_t c) {
+    const int numbers = word<number>::width;
+    const int32_t own = (int32_t)threadIdx.x, next = own + work.lanes; /* the thread to the right */
+    words made[4];
+#pragma unroll
+    for (int k = 0; k < PACK_WORDS; k++) {
+        const slide_word<number> top(above, k, own), top_right(above, k, next), low(here, k, own),
+            low_right(here, k, next);
+        float g[4][numbers];
+#pragma unroll
+        for (int j = 0; j < numbers; j++) {
+            g[0][j] = top.at(7, j) + low.at(1, j);
+            g[1][j] = top.at(8, j) + top_right.at(6, j) + low.at(2, j) + low_right.at(0, j);
+            g[2][j] = low.at(4, j);
+            g[3][j] = low.at(5, j) + low_right.at(3, j);
+        }
+        made[0].at[k] = of.make(g[0], x[1].at[k], k);
+        made[1].at[k] = of.make(g[1], x[2].at[k], k);
+        made[2].at[k] = of.make(g[2], x[4].at[k], k);
+        made[3].at[k] = of.make(g[3], x[5].at[k], k);
+    }
+    const int64_t inside = of.plane.channels - c;
+    if (inside < PACK_WORDS * numbers) {
+#pragma unroll
+        for (int j = 0; j < 4; j++) words_cut<number>(made[j], inside);
+    }
+    slide_write<number>(of, work, 2 * row - 1, made[0], made[1], c);
+    slide_write<number>(of, work, 2 * row, made[2], made[3], c);
 }
 
 /* The three columns of a window in one row of places. */
@@ -148,33 +159,54 @@ static __device__ __forceinline__ void slide_read(words *to, const number *x, co
     for (int s = 0; s < 3; s++) to[s] = words_read(line + clamp(2 * column - 1 + s, window.size[1]) * pitch);
 }
 
+/* One pack of channels of a thread: x of its sample, and dy of its column of windows. */
+template <class number> struct slide_source {
+    const pixel_window &window;
+    const number *x, *dy;
+    int64_t pitch;
+    int32_t column;
+    bool inside;
+    template <class body>
+    __device__ __forceinline__ slide_source(const body &of, const slide_work &work, int64_t c)
+        : window(of.args.window), pitch(of.plane.pitch), column(work.column) {
+        inside = c < pitch && column < window.out_size[1];
+        x = (const number *)of.plane.x + work.sample * window.size[0] * window.size[1] * pitch + c;
+        dy = (const number *)of.plane.dy + c;
+        dy += (work.sample * window.out_size[0] * window.out_size[1] + column) * pitch;
+    }
+    __device__ __forceinline__ bool has(int32_t row) const { return inside && row >= 0 && row < window.out_size[0]; }
+    /* The lower two of the rows of places of a row of windows. */
+    __device__ __forceinline__ void read(words (&places)[6], words &gradient, int32_t row) const {
+        if (!inside) return;
+        slide_read(places, x, window, 2 * row, column, pitch);
+        slide_read(places + 3, x, window, 2 * row + 1, column, pitch);
+        if (has(row)) gradient = words_read(dy + (int64_t)row * window.out_size[1] * pitch);
+    }
+};
+
 /* One pack of channels, down the rows of a block. */
-template <class number, int width, class body>
-static __device__ __forceinline__ void slide_down(body &of, const slide_work &work, int64_t c, slide_shared &shared) {
-    const pixel_window &window = of.args.window;
-    const int64_t pitch = of.plane.pitch;
-    const bool inside = c < pitch && work.column < window.out_size[1];
-    const number *x = (const number *)of.plane.x + work.sample * window.size[0] * window.size[1] * pitch + c;
-    const number *dy =
-        (const number *)of.plane.dy + c + (work.sample * window.out_size[0] * window.out_size[1] + work.column) * pitch;
-    words at[9] = {};
-    if (inside) slide_read(at, x, window, 2 * work.first - 3, work.column, pitch);
+template <class number, class body>
+static __device__ __forceinline__ void slide_down(const body &of, const slide_work &work, int64_t c,
+                                                  slide_shared &shared) {
+    const slide_source<number> from(of, work, c);
+    words at[9] = {}, coming[6] = {}, dy = {};
+    if (from.inside) slide_read(at, from.x, from.window, 2 * work.first - 3, work.column, from.pitch);
+    from.read(coming, dy, work.first - 1);
     for (int32_t row = work.first - 1; row < work.last; row++) {
-        slide_window mine = {};
-        if (inside) {
-            slide_read(at + 3, x, window, 2 * row, work.column, pitch);
-            slide_read(at + 6, x, window, 2 * row + 1, work.column, pitch);
+        slide_row &mine = shared[(row + 1) % SLIDE_ROWS];
+        words took = {};
+#pragma unroll
+        for (int t = 0; t < 6; t++) at[t + 3] = coming[t];
+        if (from.has(row)) took = slide_find<number>(of, at, row == 0, work.column == 0);
+#pragma unroll
+        for (int k = 0; k < PACK_WORDS; k++) {
+            mine.took[k][threadIdx.x] = took.at[k];
+            mine.dy[k][threadIdx.x] = dy.at[k];
         }
-        if (inside && row >= 0 && row < window.out_size[0]) {
-            mine.dy = words_read(dy + (int64_t)row * window.out_size[1] * pitch);
-            mine.took = slide_find<number>(of, at, row == 0, work.column == 0);
-        }
-        shared[(row + 1) % SLIDE_ROWS][threadIdx.x] = mine;
+        if (row + 1 < work.last) from.read(coming, dy, row + 1);
         __syncthreads();
-        if (inside && work.owner && row >= work.first) {
-            slide_places<number, width>(of, work, row, &shared[row % SLIDE_ROWS][threadIdx.x],
-                                        &shared[(row + 1) % SLIDE_ROWS][threadIdx.x], at, c);
-        }
+        if (from.inside && work.owner && row >= work.first)
+            slide_places<number>(of, work, row, shared[row % SLIDE_ROWS], mine, at, c);
 #pragma unroll
         for (int s = 0; s < 3; s++) at[s] = at[s + 6];
     }
@@ -212,7 +244,7 @@ static __device__ __forceinline__ void slide_kernel(const pixel_args &args, slid
         if ((int32_t)threadIdx.x < work.lanes && c < of.plane.pitch) of.begin(factors[lane], c);
         __syncthreads();
         of.use(factors[lane]);
-        slide_down<number, width>(of, work, c, shared);
+        slide_down<number>(of, work, c, shared);
     }
 }
 

@@ -31,6 +31,16 @@ static __device__ __forceinline__ void words_open(float (&to)[width], const word
     for (int k = 0; k < PACK_WORDS; k++) word<number>::open(to + k * word<number>::width, from.at[k]);
 }
 
+/* Zeros behind the first `inside` numbers. */
+template <class number> static __device__ __forceinline__ void words_cut(words &all, int64_t inside) {
+    const int numbers = word<number>::width;
+#pragma unroll
+    for (int k = 0; k < PACK_WORDS; k++) {
+        if (inside <= k * numbers) all.at[k] = 0;
+        if (numbers == 2 && inside == k * numbers + 1) all.at[k] &= 0xFFFFu;
+    }
+}
+
 static __device__ __forceinline__ bool window3_fits(const pixel_window &window) {
     return window.filter[0] == 3 && window.filter[1] == 3 && window.dilation[0] == 1 && window.dilation[1] == 1;
 }

@@ -4,6 +4,7 @@
  *
  *     width                numbers of a word
  *     open(to, from)       widens them to float
+ *     close(from)          rounds them from float
  *     larger(a, b)         the larger of each; a NaN before every number
  *     equals(a, b)         all bits set where they are equal; none where one is a NaN
  *
@@ -19,6 +20,7 @@ template <class number> struct word;
 template <> struct word<f32> {
     static const int width = 1;
     static __device__ __forceinline__ void open(float *to, uint32_t from) { to[0] = __uint_as_float(from); }
+    static __device__ __forceinline__ uint32_t close(const float *from) { return __float_as_uint(from[0]); }
     static __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) {
         uint32_t to;
         asm("max.NaN.f32 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));
@@ -39,6 +41,11 @@ template <class number> static __device__ __forceinline__ void word_open_halves(
 template <> struct word<f16> {
     static const int width = 2;
     static __device__ __forceinline__ void open(float *to, uint32_t from) { word_open_halves<f16>(to, from); }
+    static __device__ __forceinline__ uint32_t close(const float *from) {
+        uint32_t to;
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(to) : "f"(from[1]), "f"(from[0]));
+        return to;
+    }
     static __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) {
         uint32_t to;
         asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));
@@ -54,6 +61,11 @@ template <> struct word<f16> {
 template <> struct word<bf16> {
     static const int width = 2;
     static __device__ __forceinline__ void open(float *to, uint32_t from) { word_open_halves<bf16>(to, from); }
+    static __device__ __forceinline__ uint32_t close(const float *from) {
+        uint32_t to;
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(to) : "f"(flush_denormal(from[1])), "f"(flush_denormal(from[0])));
+        return to;
+    }
     static __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) {
         uint32_t to;
         asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));

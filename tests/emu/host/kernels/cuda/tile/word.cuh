@@ -23,6 +23,17 @@ template <class number, int bytes> struct word_of {
     static void open(float *to, uint32_t from) {
         for (int j = 0; j < width; j++) to[j] = at(from, j);
     }
+    static uint32_t close(const float *from) {
+        uint32_t to = 0;
+        for (int j = 0; j < width; j++) {
+            number one;
+            uint32_t bits = 0;
+            store(&one, from[j]);
+            memcpy(&bits, &one, sizeof one);
+            to |= bits << (j * 8 * (bytes % 4));
+        }
+        return to;
+    }
     static uint32_t larger(uint32_t a, uint32_t b) {
         uint32_t to = 0;
         for (int j = 0; j < width; j++) to |= only(isnan(at(b, j)) || at(b, j) > at(a, j) ? b : a, j);
