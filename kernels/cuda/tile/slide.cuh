@@ -3,8 +3,8 @@
  * that it took. A thread has 16 bytes of channels and one column of windows. It goes down the rows, finds what each
  * window took from values that it has read once, and leaves that in shared memory for the thread to its left; then it
  * makes the two rows and two columns of places that have all their windows, while the next rows are on their way.
- * Registers are scarce, so channels are worked on word by word, and what a body knows of them lies in shared memory. The
- * body brings, besides key() of tile/window3.cuh,
+ * Registers are scarce, so channels are worked on word by word, and what a body knows of them lies in shared memory.
+ * The body brings, besides key() of tile/window3.cuh,
  *
  *     factors              the type of what it knows of a pack of channels
  *     begin(to, c)         readies the factors of channels c to c + width - 1
