@@ -89,7 +89,9 @@ static const char *refuses_channels(const braid_problem *p) {
 static const char *refuses_sizes(const braid_problem *p) {
     axis rows = axis_of(p, 0), columns = axis_of(p, 1);
     double pixels = (double)p->batch * (double)rows.count * (double)columns.count;
-    if (p->size[0] >= LAUNCH_MAX_LENGTH || p->size[1] >= LAUNCH_MAX_LENGTH || pixels >= (double)LAUNCH_MAX_LENGTH)
+    double places = (double)p->batch * (double)rows.size * (double)columns.size;
+    if (p->size[0] >= LAUNCH_MAX_LENGTH || p->size[1] >= LAUNCH_MAX_LENGTH || pixels >= (double)LAUNCH_MAX_LENGTH ||
+        places >= (double)LAUNCH_MAX_LENGTH)
         return "a stream has 2^30 pixels or more";
     for (int i = 0; i < p->streams; i++) {
         int64_t lanes = is_forward(p) ? p->out_pitch[i] : p->in_pitch[i];
@@ -161,7 +163,7 @@ static void fill_planes(struct conv2d_im2col_args *args, const braid_problem *p,
         plane->lanes = (int32_t)(is_forward(p) ? p->out_channels[i] : p->in_channels[i]);
         plane->lane_tiles = (int32_t)launch_tiles(plane->pitch, IM2COL_LANES(split));
         plane->blocks = (int32_t)launch_tiles(is_forward(p) ? p->in_channels[i] : p->out_channels[i], 64);
-        plane->dense = args->step[0] == 1 && args->step[1] == 1 && plane->pitch == plane->lanes && !p->mask;
+        plane->dense = args->step[0] == 1 && args->step[1] == 1 && plane->pitch == plane->lanes;
     }
 }
 

@@ -62,9 +62,7 @@ struct im2col_plane {
     int32_t lanes; /* the others up to the pitch are written as zeros */
     int32_t lane_tiles;
     int32_t blocks; /* of 64 channels to sum over */
-    int32_t
-        dense; /* 1: the copy engine may store: neighbours in a class are neighbours in out, all lanes are real and no
-                       sample is blanked */
+    int32_t dense;  /* 1: pixels lie side by side and all lanes are real: the copy engine stores */
 };
 
 struct conv2d_im2col_args {

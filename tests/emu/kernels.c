@@ -138,6 +138,8 @@ static const char *const chosen[] = {
     "conv2d_bwd_data:f16:n2:b2:hw9x8:c136,16:k72,8:rs3x3:st2:pad1:mask1",
     "conv2d_bwd_data:bf16:n1:b3:hw17x15:c192:k64:rs3x3:pad1",
     "conv2d_bwd_data:bf16:n1:b2:hw7x9:c64:k72:rs1x1:st2",
+    "conv2d_bwd_data:bf16:n1:b7:hw7x8:c64:k72:rs3x3:st2:pad1:mask1",
+    "conv2d_bwd_data:f16:n1:b2:hw6x38:c128:k8:rs3x3:st2:pad1",
     "conv2d_bwd_data:f16:n1:b2:hw18x17:c40:k16:rs5x3:st2x1:pad2x1:dil2x1:cp48",
     "conv2d_fwd:f32:n2:b2:hw9x8:c70,3:k130,65:rs3x3:pad1:bias1",
     "conv2d_fwd:f32:n2:b0:hw9x9:c4,2:k5,6:rs3x3:pad1",

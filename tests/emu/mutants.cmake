@@ -277,14 +277,13 @@ emu_mutant(conv2d_fwd_im2col_wrong_tap tile/im2col.cuh conv2d_fwd_im2col_sm90a c
 emu_mutant(conv2d_fwd_im2col_missing_barrier tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_pixels
            "named_sync(meeting, 128);" ";")
 emu_mutant(conv2d_fwd_im2col_unwritten_tail tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
-           "lane < plane.pitch && pixel" "lane < plane.lanes && pixel")
+           "lane >= plane.pitch" "lane >= plane.lanes")
 emu_mutant(conv2d_fwd_im2col_early_reuse tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_pixels
            "        wgmma_wait<1>();\n        if (step > 0 && lane == 0) barrier_arrive(used);"
            "        if (lane == 0) barrier_arrive(place->empty());")
 emu_mutant(conv2d_bwd_data_im2col_wrong_class tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
-           conv2d_bwd_data__cuda_im2col_lanes
-           "from.first[1] + this->column * args.step[1];" "from.first[0] + this->column * args.step[1];")
+           conv2d_bwd_data__cuda_im2col_lanes "w = from.first[1] + column" "w = from.first[0] + column")
 emu_mutant(conv2d_bwd_data_im2col_blanked tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
-           conv2d_bwd_data__cuda_im2col_pixels " && !mask_blanks(plane.mask, pixel->sample)" "")
+           conv2d_bwd_data__cuda_im2col_pixels "if (mask_blanks(mask, sample)) return true;" ";")
 emu_mutant(conv2d_bwd_data_im2col_wrong_buffer tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
            conv2d_bwd_data__cuda_im2col_lanes "*turn ^= 1;" ";")

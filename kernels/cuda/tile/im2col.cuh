@@ -160,55 +160,62 @@ static __device__ __forceinline__ void im2col_turn(uint32_t buffer, const float 
     }
 }
 
-/* The place in out of a thread's pixels, every 16th of a class. */
-struct im2col_pixel {
-    int32_t sample, row, column; /* of the class */
-    int64_t element;
+#define IM2COL_BLANKED (1 << 30)
 
-    __device__ __forceinline__ void begin(const conv2d_im2col_args &args, const im2col_work &work, int32_t at) {
+/* Where the pixels of a warpgroup lie in out, counted in pixels, for threads that write. Every warp knows all: lane l
+ * of it knows pixels l, l + 32, ... of the tile. -1: beyond the edge; from IM2COL_BLANKED on: a zero. */
+template <class shape> struct im2col_places {
+    int32_t at[(shape::columns + 31) / 32];
+
+    __device__ __forceinline__ void find(const conv2d_im2col_args &args, const im2col_work &work) {
         const im2col_class &from = args.pixel_class[work.pixel_class];
-        const int32_t all = at / args.count[1];
-        this->column = at - all * args.count[1];
-        this->sample = all / args.count[0];
-        this->row = all - this->sample * args.count[0];
-        const int64_t h = (int64_t)this->sample * args.size[0] + from.first[0] + this->row * args.step[0];
-        const int32_t w = from.first[1] + this->column * args.step[1];
-        this->element = (h * args.size[1] + w) * args.plane[work.plane].pitch;
-    }
-    __device__ __forceinline__ bool inside(const conv2d_im2col_args &args, const im2col_class &from) const {
-        return this->sample < args.batch && from.first[0] + this->row * args.step[0] < args.size[0] &&
-               from.first[1] + this->column * args.step[1] < args.size[1];
-    }
-    __device__ __forceinline__ void advance(const conv2d_im2col_args &args, int64_t pitch) {
-        this->element += pitch * (16 * args.step[1]);
-        for (this->column += 16; this->column >= args.count[1]; this->column -= args.count[1]) {
-            this->element += pitch * (args.step[0] * args.size[1] - args.count[1] * args.step[1]);
-            if (++this->row < args.count[0]) continue;
-            this->element += pitch * ((int64_t)args.size[1] * (args.size[0] - args.count[0] * args.step[0]));
-            this->row = 0;
-            this->sample++;
+        const uint32_t *mask = args.plane[work.plane].mask;
+        const int32_t first = work.first_pixel + (int32_t)threadIdx.x % 32, all = first / args.count[1];
+        int32_t column = first - all * args.count[1], sample = all / args.count[0], row = all - sample * args.count[0];
+#pragma unroll
+        for (int i = 0; i < (shape::columns + 31) / 32; i++) {
+            const int32_t h = from.first[0] + row * args.step[0], w = from.first[1] + column * args.step[1];
+            this->at[i] = -1;
+            if (sample < args.batch && h < args.size[0] && w < args.size[1]) {
+                this->at[i] = (sample * args.size[0] + h) * args.size[1] + w;
+                if (mask_blanks(mask, sample)) this->at[i] += IM2COL_BLANKED;
+            }
+            for (column += 32; column >= args.count[1]; column -= args.count[1]) {
+                if (++row < args.count[0]) continue;
+                row = 0;
+                sample++;
+            }
         }
     }
 };
 
 /* Writes a buffer of results, 16 pixels at a time, 16 bytes for each thread. */
 template <class shape>
-static __device__ __forceinline__ void im2col_write(const conv2d_im2col_args &args, const im2col_work &work,
-                                                    uint32_t buffer, int begin, im2col_pixel *pixel) {
-    const im2col_plane &plane = args.plane[work.plane];
+static __device__ __forceinline__ void im2col_write(const im2col_plane &plane, const im2col_places<shape> &places,
+                                                    uint32_t buffer, int begin, int32_t first_lane) {
     const int thread = (int)threadIdx.x % 128;
-    const int32_t lane = work.first_lane + thread % 8 * 8;
+    const int32_t lane = first_lane + thread % 8 * 8;
     const uint32_t from = buffer + thread / 8 * 128 + (thread % 8 ^ thread / 8 % 8) * 16;
 #pragma unroll
     for (int at = begin; at < begin + 32 && at < shape::columns; at += 16) {
-        if (lane < plane.pitch && pixel->inside(args, args.pixel_class[work.pixel_class])) {
-            uint32_t words[4] = {0, 0, 0, 0};
-            if (lane < plane.lanes && !mask_blanks(plane.mask, pixel->sample))
-                shared_read(words, from + (at - begin) * 128);
-            write_bytes<16>((typename shape::number *)plane.out + pixel->element + lane, words);
-        }
-        pixel->advance(args, plane.pitch);
+        const int32_t place = __shfl_sync(0xFFFFFFFFu, places.at[at / 32], at % 32 + thread / 8);
+        if (place < 0 || lane >= plane.pitch) continue;
+        uint32_t words[4] = {0, 0, 0, 0};
+        if (place < IM2COL_BLANKED && lane < plane.lanes) shared_read(words, from + (at - begin) * 128);
+        typename shape::number *out = (typename shape::number *)plane.out;
+        write_bytes<16>(out + (place & (IM2COL_BLANKED - 1)) * plane.pitch + lane, words);
     }
+}
+
+/* True where the mask blanks a sample of some pixels. */
+static __device__ __forceinline__ bool im2col_blanks(const conv2d_im2col_args &args, const uint32_t *mask,
+                                                     int32_t first_pixel, int32_t pixels) {
+    if (!mask) return false;
+    const int32_t each = args.count[0] * args.count[1];
+    for (int32_t sample = first_pixel / each; sample < args.batch && sample * each < first_pixel + pixels; sample++) {
+        if (mask_blanks(mask, sample)) return true;
+    }
+    return false;
 }
 
 /* Stores the sums of a warpgroup through its two buffers of results. `turn` says which of them is free. */
@@ -223,8 +230,9 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
     const number *bias = (const number *)plane.bias;
     const float low = bias && lane < plane.lanes ? load(bias + lane) : 0;
     const float high = bias && lane + 8 < plane.lanes ? load(bias + lane + 8) : 0;
-    im2col_pixel pixel = {0, 0, 0, 0};
-    if (!plane.dense) pixel.begin(args, work, work.first_pixel + thread / 8);
+    const bool dense = plane.dense && !im2col_blanks(args, plane.mask, work.first_pixel, shape::columns);
+    im2col_places<shape> places = {};
+    if (!dense) places.find(args, work);
 #pragma unroll
     for (int begin = 0; begin < shape::columns; begin += 32) {
         const uint32_t buffer = results + (uint32_t)*turn * IM2COL_RESULT_BYTES;
@@ -233,8 +241,8 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
         fence_async();
         if (thread == 0) tma_wait_read<0>(); /* then the other buffer is free */
         named_sync(meeting, 128);
-        if (!plane.dense) {
-            im2col_write<shape>(args, work, buffer, begin, &pixel);
+        if (!dense) {
+            im2col_write<shape>(plane, places, buffer, begin, work.first_lane);
         } else if (thread == 0) {
 #pragma unroll
             for (int at = begin; at < begin + 32 && at < shape::columns; at += 16)
@@ -267,6 +275,7 @@ static __device__ __forceinline__ void im2col_consume(const conv2d_im2col_args &
             work.first_pixel += group * shape::columns;
         else
             work.first_lane += group * 64;
+        if (work.first_lane >= args.plane[work.plane].pitch) continue; /* this half of the tile has no lanes */
         im2col_store<shape>(args, work, sums, memory + shape::results + group * 2 * IM2COL_RESULT_BYTES, &turn);
     }
     if (threadIdx.x % 128 == 0) tma_wait<0>();
