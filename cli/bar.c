@@ -211,6 +211,8 @@ void bar_draw_epoch(const bar_state *s, const bar_speed *speed, const bar_look *
     add_accuracy(&f, 95, "val acc", s->val_accuracy);
     if (s->best) add(&f, 70, GREEN, "best");
     if (!isnan(s->rate)) add(&f, 20, DIM, "lr %.2g", s->rate);
+    if (s->loss_scale > 1) add(&f, 15, DIM, "scale %.0f", s->loss_scale);
+    if (s->skipped > 0) add(&f, 16, DIM, "%lld skipped", (long long)s->skipped);
     add_speed(&f, 30, speed->samples_s, look);
     add_wait(&f, speed->wait_share < 0.05 ? 10 : 40, speed->wait_share);
     duration(took, sizeof took, speed->elapsed_s);

@@ -26,6 +26,8 @@ typedef struct bar_state {
     double loss, accuracy;         /* of this part so far; the accuracy as a share of 1 */
     double val_loss, val_accuracy; /* for the line of an epoch */
     double rate;                   /* the learning rate */
+    double loss_scale;             /* for the line of an epoch; shown where it is more than 1 */
+    int64_t skipped;               /* updates that an overflow prevented */
     bool best;                     /* for the line of an epoch: the best so far */
     int streams;                   /* that have a line of their own behind the epoch's; 0: there is none */
     const char *const *names;      /* of these streams */

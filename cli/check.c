@@ -7,18 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "check_network.h"
 
 typedef struct check_options {
     common_options common;
+    network_options network;
     uint64_t seed;
-    int count;
+    int count, steps, runs;
 } check_options;
 
 #define OFFSET(member) offsetof(check_options, member)
 static const option check_option_list[] = {
     {"count", 0, OPTION_COUNT, "N", "problems of each op and pass (default: 50; 1 for a typed problem)", OFFSET(count)},
     {"seed", 0, OPTION_SEED, "S", "where the random problems and values start (default: 1)", OFFSET(seed)},
+    {"steps", 0, OPTION_COUNT, "N", "training steps of a network (default: 50)", OFFSET(steps)},
+    {"runs", 0, OPTION_COUNT, "N", "how often a network is trained and compared (default: 5)", OFFSET(runs)},
+    {"batch", 0, OPTION_COUNT, "B", "samples of a network at a time (default: 4)", OFFSET(network.batch)},
+    {"size", 0, OPTION_TEXT, "HxW", "height and width of a network's images (default: 66x66)", OFFSET(network.size)},
+    {"dtype", 0, OPTION_CHOICE, "f32|bf16|f16|f64", "number format of a network (default: f32)", OFFSET(network.dtype)},
     {0}};
 
 static const braid_column kernel_columns[] = {
@@ -51,7 +57,9 @@ typedef struct check_job {
     braid_context *context;
     tally *tallies, **last; /* in the order they came */
     int passed, failed, skipped;
-    int drawn; /* 1: random problems, some of which no kernel of the device may do */
+    int drawn;      /* 1: random problems, some of which no kernel of the device may do */
+    uint64_t *seen; /* hashes of the problems that a kernel was checked on */
+    size_t seen_count, seen_room;
     braid_table *failures;
     progress progress;
     int step;
@@ -124,6 +132,33 @@ static int count_race(check_job *job, const braid_op *op, const char *problem, u
     return status ? complain_lab(status) : 0;
 }
 
+/* Keeps a problem that a kernel was checked on. */
+static int note_problem(check_job *job, const char *text) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    if (job->seen_count == job->seen_room) {
+        size_t room = job->seen_room ? 2 * job->seen_room : 1024, each = sizeof *job->seen;
+        uint64_t *grown = realloc(job->seen, room * each);
+        if (!grown) return complain(BRAID_ERROR_MEMORY, "no memory for %zu problems", room);
+        job->seen = grown;
+        job->seen_room = room;
+    }
+    job->seen[job->seen_count++] = hash;
+    return 0;
+}
+
+static int by_hash(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int count_distinct(check_job *job) {
+    int distinct = 0;
+    if (job->seen_count) qsort(job->seen, job->seen_count, sizeof *job->seen, by_hash);
+    for (size_t j = 0; j < job->seen_count; j++) distinct += j == 0 || job->seen[j] != job->seen[j - 1];
+    return distinct;
+}
+
 static int check_problem(check_job *job, const braid_problem *problem, uint64_t seed) {
     char text[BRAID_PROBLEM_TEXT];
     braid_op *op = NULL;
@@ -135,12 +170,13 @@ static int check_problem(check_job *job, const braid_problem *problem, uint64_t 
     progress_clear(&job->progress);
     int code = 0;
     if (job->drawn && op && status == BRAID_ERROR_ARGUMENT) status = BRAID_OK; /* no kernel here: all are skipped */
+    int passed_before = job->passed;
     if (status == BRAID_OK || status == BRAID_ERROR_CHECK)
         code = count_race(job, op, text, seed, status);
     else
         code = complain((int)status, "%s: %s", text, braid_message());
     braid_op_destroy(op);
-    return code;
+    return !code && job->passed > passed_before ? note_problem(job, text) : code;
 }
 
 /* ---- which problems ----------------------------------------------------------------------- */
@@ -255,8 +291,9 @@ static int print_results(check_job *job) {
         return complain_lab(status);
     }
     int code = output_report(report, (braid_format)format);
-    fprintf(format == BRAID_FORMAT_TABLE ? stdout : stderr, "\n%d passed, %d failed, %d skipped\n", job->passed,
-            job->failed, job->skipped);
+    fprintf(format == BRAID_FORMAT_TABLE ? stdout : stderr,
+            "\n%d distinct problems\n%d passed, %d failed, %d skipped\n", count_distinct(job), job->passed, job->failed,
+            job->skipped);
     return code;
 }
 
@@ -286,6 +323,13 @@ static int run(const verb *self, int argc, char **argv) {
     if (options.common.help) return help_print(self);
     const char *word = words.count ? words.word[0] : NULL;
     int typed = word && strchr(word, ':');
+    if (word && network_is_name(word)) {
+        interrupt_begin();
+        return check_network(word, &(network_check){.common = &options.common,
+                                                    .network = &options.network,
+                                                    .steps = options.steps,
+                                                    .runs = options.runs});
+    }
     if (typed) {
         braid_status status = braid_problem_parse(word, &problem);
         if (status) return complain_braid(status);
@@ -297,6 +341,7 @@ static int run(const verb *self, int argc, char **argv) {
     job.last = &job.tallies;
     code = run_job(&job, word, typed ? &problem : NULL);
     free_tallies(job.tallies);
+    free(job.seen);
     braid_table_destroy(job.failures);
     braid_context_destroy(job.context);
     return code;
@@ -304,16 +349,21 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_check = {
     .name = "check",
-    .arguments = "[OP|PROBLEM]",
+    .arguments = "[OP|PROBLEM|NET]",
     .summary = "every candidate against the reference",
     .about = "Draws random small problems of every op and pass (or of one op, or takes a typed problem) and runs\n"
              "every candidate against the plain C reference: small integers bit for bit where the op allows it,\n"
              "real numbers under the stated bound, outputs poisoned before the run, guard zones around every\n"
              "buffer, twice for the same bits. Prints for each kernel how many problems and outputs were\n"
              "compared and the worst error as a share of the tolerance. A failure prints the line that repeats\n"
-             "it. Passed, failed and skipped count pairs of problem and kernel. Exit 1 on any failure.",
+             "it. Passed, failed and skipped count pairs of problem and kernel. Exit 1 on any failure.\n"
+             "\n"
+             "Of a network it trains some steps launch by launch and then some times over as it is trained in\n"
+             "earnest, on a GPU by replays of a recorded graph: with dropout, blanked samples, a learning rate that\n"
+             "changes and, in f16, updates that an overflow prevents. All parameters must end with the same bits.",
     .options = check_option_list,
-    .examples = "braid check\nbraid check conv2d --count 200 --seed 7\nbraid check bn_stats:f32:n2:b3:hw5x7:c9\n",
+    .examples = "braid check\nbraid check conv2d --count 200 --seed 7\nbraid check bn_stats:f32:n2:b3:hw5x7:c9\n"
+                "braid check linet18 --dtype f16 --device cuda:0\n",
     .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK,
     .most = 1,
     .run = run,

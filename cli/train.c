@@ -124,6 +124,8 @@ static bar_state state_of(const training *t, const braid_train_event *e) {
                        .accuracy = part->accuracy,
                        .val_loss = e->validate.loss,
                        .val_accuracy = e->validate.accuracy,
+                       .loss_scale = e->loss_scale,
+                       .skipped = e->skipped,
                        .rate = e->learning_rate,
                        .best = e->best};
 }

@@ -134,6 +134,12 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_model_read(braid_model *model, con
 BRAID_API BRAID_MUST_CHECK braid_status braid_model_write(braid_model *model, const char *name, const void *data,
                                                           size_t bytes);
 
+/* The factor of the loss in training: gradients are multiplied by it, and divided by it before the update. All plans
+ * of a model share it, as tensor "loss_scale"; it begins as 1. With follow it is halved by every update that an
+ * overflow prevents, doubled after 2,000 updates in a row that were made, and becomes NaN, so that nothing changes any
+ * more, where halving does not help or the loss itself is no number. All of that happens on the device. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_model_scale_loss(braid_model *model, double loss_scale, int follow);
+
 typedef enum braid_loss {
     BRAID_LOSS_NONE,
     BRAID_LOSS_CROSS_ENTROPY,

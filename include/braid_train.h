@@ -52,7 +52,8 @@ typedef struct braid_train_metrics {
 } braid_train_metrics;
 
 typedef enum braid_train_event_kind {
-    BRAID_TRAIN_EVENT_STEP,     /* a batch of training is done */
+    BRAID_TRAIN_EVENT_STEP,     /* a batch of training is done; a GPU may still be at work on it: metrics, norm and
+                                 * loss_scale are then those of some batches before */
     BRAID_TRAIN_EVENT_VALIDATE, /* a batch of validation is done */
     BRAID_TRAIN_EVENT_EPOCH,    /* an epoch is over, with its validation */
     BRAID_TRAIN_EVENT_NOTE,     /* `text` tells something, such as an older checkpoint that was taken */
@@ -64,6 +65,8 @@ typedef struct braid_train_event {
     int64_t step;              /* updates that are done in the whole run */
     double learning_rate;      /* of the last group */
     double norm;               /* of all gradients of the last update; NaN before it */
+    double loss_scale;         /* the factor of the loss: 1, but for f16 */
+    int64_t skipped;           /* updates of f16 in the whole run that an overflow prevented */
     braid_train_metrics train; /* of the epoch so far */
     braid_train_metrics validate;
     uint32_t blanked;                   /* VALIDATE: the streams that are blanked, as bits */
@@ -127,8 +130,8 @@ BRAID_API void braid_trainer_destroy(braid_trainer *trainer); /* before the mode
 
 /*
  * Runs until the end, or until it is asked to stop; a checkpoint is saved in both cases. A loss or a gradient that is
- * no number ends it with BRAID_ERROR_DIVERGED, naming step and samples, before the parameters change and without a
- * save.
+ * no number ends it with BRAID_ERROR_DIVERGED, naming step and samples, without a save; the parameters stay those of
+ * the last good update. On a GPU it is noticed some steps later.
  */
 BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_run(braid_trainer *trainer);
 

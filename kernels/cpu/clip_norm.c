@@ -7,17 +7,22 @@
 
 #include "kernels/cpu/tile/parameters.h"
 #include "kernels/cpu/tile/isa.h"
+#include "ops/scaling.h"
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    double loss_scale = (double)*(const float *)b->plane[CLIP_NORM_LOSS_SCALE][0];
-    double norm = sqrt(parameters_squares(state, b, b->plane[CLIP_NORM_G][0])) / loss_scale;
+    float *loss_scale = b->plane[CLIP_NORM_LOSS_SCALE][0];
+    int64_t *scaling = b->plane[CLIP_NORM_SCALING][0];
+    double divisor = (double)*loss_scale * (double)scaling[SCALING_BATCHES];
+    double norm = sqrt(parameters_squares(state, b, b->plane[CLIP_NORM_G][0])) / divisor;
     double factor = p->limit > 0 ? fmin(1, p->limit / (norm + 1e-6)) : 1;
-    float scale = (float)(factor / loss_scale);
-    int finite = isfinite((float)norm) && isfinite(scale);
+    float scale = (float)(factor / divisor);
+    int loss_is_finite = isfinite(*(const float *)b->plane[CLIP_NORM_LOSS][0]);
+    int finite = isfinite((float)norm) && isfinite(scale) && loss_is_finite;
     (void)d;
     *(float *)b->plane[CLIP_NORM_NORM][0] = (float)norm;
     *(float *)b->plane[CLIP_NORM_SCALE][0] = finite ? scale : NAN;
     *(int64_t *)b->plane[CLIP_NORM_STEP][0] += finite;
+    *loss_scale = (float)scaling_next((double)*loss_scale, finite, loss_is_finite, scaling);
     return BRAID_OK;
 }
 

@@ -25,7 +25,9 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     const void *const addresses[] = {b->plane[CLIP_NORM_G][0]};
     const struct clip_norm_args args = {
         .g = b->plane[CLIP_NORM_G][0],
+        .loss = b->plane[CLIP_NORM_LOSS][0],
         .loss_scale = b->plane[CLIP_NORM_LOSS_SCALE][0],
+        .scaling = b->plane[CLIP_NORM_SCALING][0],
         .norm = b->plane[CLIP_NORM_NORM][0],
         .scale = b->plane[CLIP_NORM_SCALE][0],
         .step = b->plane[CLIP_NORM_STEP][0],

@@ -9,6 +9,7 @@
 #include "kernels/cuda/tile/pack.cuh"
 #include "kernels/cuda/tile/rows.cuh"
 #include "kernels/cuda/update.h"
+#include "ops/scaling.h"
 
 template <int width> static __device__ __forceinline__ double square_sum(const clip_norm_args &args, int64_t first) {
     float g[width];
@@ -41,11 +42,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) clip_norm(const __gr
     for (int64_t block = threadIdx.x; block < args.blocks; block += BLOCK_THREADS) mine += args.workspace[block];
     mine = row_sum(shared, mine, BLOCK_THREADS);
     if (threadIdx.x != 0) return;
-    const double loss_scale = (double)*args.loss_scale, norm = sqrt(mine) / loss_scale;
+    const double loss_scale = (double)*args.loss_scale;
+    const double divisor = loss_scale * (double)args.scaling[SCALING_BATCHES], norm = sqrt(mine) / divisor;
     const double factor = args.limit > 0 ? fmin(1.0, args.limit / (norm + 1e-6)) : 1;
-    const float scale = (float)(factor / loss_scale);
-    const bool finite = isfinite((float)norm) && isfinite(scale);
+    const float scale = (float)(factor / divisor);
+    const bool loss_is_finite = isfinite(*args.loss);
+    const bool finite = isfinite((float)norm) && isfinite(scale) && loss_is_finite;
     *args.norm = (float)norm;
     *args.scale = finite ? scale : NAN;
     if (finite) *args.step += 1;
+    *args.loss_scale = (float)scaling_next(loss_scale, finite, loss_is_finite, args.scaling);
 }

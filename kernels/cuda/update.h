@@ -26,9 +26,9 @@ struct update_args {
 };
 
 struct clip_norm_args {
-    const float *g, *loss_scale;
-    float *norm, *scale;
-    int64_t *step;
+    const float *g, *loss;
+    float *loss_scale, *norm, *scale;
+    int64_t *scaling, *step;
     double *workspace; /* [blocks] */
     double limit;
     int64_t count, blocks;
@@ -36,7 +36,7 @@ struct clip_norm_args {
 };
 
 #define UPDATE_ARGS_BYTES 128
-#define CLIP_NORM_ARGS_BYTES 80
+#define CLIP_NORM_ARGS_BYTES 96
 
 #ifdef __cplusplus
 static_assert(sizeof(struct update_args) == UPDATE_ARGS_BYTES, "kernel and launcher agree on update_args");

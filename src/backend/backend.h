@@ -31,6 +31,9 @@ typedef struct queued_work {
 /* Launches and copies that were recorded, to be queued again as one. */
 typedef struct recording recording;
 
+/* A place on the host for a copy of some of the device's memory, which comes some time after it was asked for. */
+typedef struct reading reading;
+
 typedef struct backend {
     const char *name; /* "cpu", "cuda" */
     /* How many devices there are; 0 with a message in braid_message() where the backend cannot be used. */
@@ -43,9 +46,19 @@ typedef struct backend {
     braid_status (*upload)(device *d, void *to, const void *from, size_t bytes);
     braid_status (*download)(device *d, void *to, const void *from, size_t bytes);
     braid_status (*synchronize)(device *d);
+    /* A reading belongs to the caller. The copy is queued like a launch; to get it waits for it alone. The data is good
+     * until the next time it is asked for. */
+    braid_status (*reading_create)(device *d, size_t bytes, reading **out);
+    void (*reading_destroy)(device *d, reading *r);
+    braid_status (*reading_ask)(device *d, reading *r, const void *from);
+    braid_status (*reading_get)(device *d, reading *r, const void **data);
+    int runs_ahead; /* how many runs the host may be ahead of the device; 0: launches are done when they return */
     /* Seconds that `iterations` calls of launch(context, i) take, with the device idle before and after. */
     braid_status (*time)(device *d, braid_status (*launch)(void *context, int i), void *context, int iterations,
                          double *seconds);
+    /* The same for launches of kernels alone: what the host takes to launch them is in no figure. */
+    braid_status (*time_launches)(device *d, braid_status (*launch)(void *context, int i), void *context,
+                                  int iterations, double *seconds);
     /* Seconds of each of `count` launches that run one behind the other, without the host in any of them. */
     braid_status (*time_each)(device *d, braid_status (*launch)(void *context, int i), void *context, int count,
                               double *seconds);

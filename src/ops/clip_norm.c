@@ -1,16 +1,19 @@
 /*
- * clip_norm: what an update needs to know of all gradients together.
+ * clip_norm: what an update needs to know of all gradients together, and the factor of the next loss.
  *
- *   norm  = ||g|| / loss_scale, in double, rounded once
- *   scale = (limit > 0 ? min(1, limit / (norm + 1e-6)) : 1) / loss_scale
- *   step  = step + 1
+ *   divisor = loss_scale * scaling.batches
+ *   norm    = ||g|| / divisor, in double, rounded once
+ *   scale   = (limit > 0 ? min(1, limit / (norm + 1e-6)) : 1) / divisor
+ *   step    = step + 1
  *
- * Where norm or scale is not finite, scale is NaN and step stays: the optimiser then skips its update.
- * g is the arena [c] of all gradients, still multiplied by loss_scale.
+ * Where norm, scale or loss is not finite, scale is NaN and step stays: the optimiser then skips its update. In
+ * any case loss_scale and scaling become what ops/scaling.h makes of them.
+ * g is the arena [c] of all gradients, summed over so many batches and still multiplied by loss_scale.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "core/dtype.h"
+#include "ops/scaling.h"
 #include "ops/update.h"
 
 static int planes(const braid_problem *p, int slot) {
@@ -23,6 +26,8 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     (void)i;
     if (slot == CLIP_NORM_STEP)
         shape_counter(out);
+    else if (slot == CLIP_NORM_SCALING)
+        *out = (plane_shape){BRAID_DTYPE_I64, 1, {SCALING_COUNT}, SCALING_COUNT};
     else
         shape_statistics(p, slot == CLIP_NORM_G ? p->in_channels[0] : 1, out);
 }
@@ -37,8 +42,17 @@ static int64_t terms(const braid_problem *p) {
 
 static void fill(const braid_problem *p, int slot, int i, rng *r, void *data) {
     static const double scales[] = {1, 3, 0.125, 65536};
+    static const int64_t good[] = {0, 7, SCALING_GROWS_AFTER - 2, SCALING_GROWS_AFTER - 1};
     (void)i;
-    (void)slot;
+    if (slot == CLIP_NORM_SCALING) {
+        int64_t *table = data;
+        table[SCALING_MODE] = rng_between(r, SCALING_FIXED, SCALING_DYNAMIC);
+        table[SCALING_BATCHES] = rng_between(r, 1, 4);
+        table[SCALING_GOOD] = good[rng_between(r, 0, 3)];
+        table[SCALING_BAD] = rng_between(r, 0, SCALING_MOST_BAD);
+        table[SCALING_SKIPPED] = rng_between(r, 0, 99);
+        return;
+    }
     dtype_store(data, dtype_statistics(p->dtype), 0, scales[rng_between(r, 0, 3)]);
 }
 
@@ -58,7 +72,9 @@ const op_info op_clip_norm = {
     .operands =
         {
             [CLIP_NORM_G] = {"g", FILL_SIGNED, {ROLE_IN}},
-            [CLIP_NORM_LOSS_SCALE] = {"loss_scale", FILL_OWN, {ROLE_IN}},
+            [CLIP_NORM_LOSS] = {"loss", FILL_POSITIVE, {ROLE_IN}},
+            [CLIP_NORM_LOSS_SCALE] = {"loss_scale", FILL_OWN, {ROLE_INOUT}},
+            [CLIP_NORM_SCALING] = {"scaling", FILL_OWN, {ROLE_INOUT}},
             [CLIP_NORM_NORM] = {"norm", FILL_POSITIVE, {ROLE_OUT}},
             [CLIP_NORM_SCALE] = {"scale", FILL_POSITIVE, {ROLE_OUT}},
             [CLIP_NORM_STEP] = {"step", FILL_COUNTER, {ROLE_INOUT}},

@@ -283,7 +283,15 @@ enum {
     UPDATE_SCALE,
     UPDATE_HALF,
 };
-enum { CLIP_NORM_G, CLIP_NORM_LOSS_SCALE, CLIP_NORM_NORM, CLIP_NORM_SCALE, CLIP_NORM_STEP };
+enum {
+    CLIP_NORM_G,
+    CLIP_NORM_LOSS,
+    CLIP_NORM_LOSS_SCALE,
+    CLIP_NORM_SCALING,
+    CLIP_NORM_NORM,
+    CLIP_NORM_SCALE,
+    CLIP_NORM_STEP,
+};
 enum { CAST_X, CAST_Y };
 enum { DROPOUT_X, DROPOUT_KEY, DROPOUT_Y };
 /* softmax_xent; focal, which has no weights */

@@ -378,6 +378,7 @@ static braid_status add_class_loss(program *p, call *c) {
     p->loss = c->tensor[CLASS_LOSS][0];
     p->correct = c->tensor[CLASS_CORRECT][0];
     p->tensors[p->correct].is_kept = 1;
+    p->tensors[p->correct].home = HOME_METRICS;
     return BRAID_OK;
 }
 
@@ -400,6 +401,7 @@ static braid_status add_loss(program *p) {
     c.problem.in_channels[0] = (int64_t)(output->bytes / dtype_bytes(output->shape.dtype)) / c.problem.batch;
     TRY(p->options.loss == BRAID_LOSS_MSE ? add_mse(p, &c) : add_class_loss(p, &c));
     p->tensors[p->loss].is_kept = 1;
+    p->tensors[p->loss].home = HOME_METRICS;
     return BRAID_OK;
 }
 
@@ -410,6 +412,7 @@ braid_status program_differentiate(program *p) {
     if (p->options.phase != BRAID_PHASE_TRAIN) return BRAID_OK;
     plane_shape one = p->tensors[p->loss].shape;
     TRY(add_kept(p, &one, &p->loss_scale));
+    p->tensors[p->loss_scale].home = HOME_METRICS;
     spread_wanted(p);
     int calls = p->call_count;
     g.tensor_count = p->tensor_count;

@@ -118,7 +118,7 @@ static braid_status launch_one(void *context, int i) {
 static void time_batch(launch_context *c, runner *r, double *per_launch) {
     double seconds = 0;
     c->r = r;
-    if (c->d->backend->time(c->d, launch_one, c, r->iterations, &seconds) != BRAID_OK) {
+    if (c->d->backend->time_launches(c->d, launch_one, c, r->iterations, &seconds) != BRAID_OK) {
         snprintf(r->failure, sizeof r->failure, "failed when timed: %.200s", braid_message());
         return;
     }

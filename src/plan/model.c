@@ -120,6 +120,8 @@ void *model_address(const braid_model *model, int plane, braid_dtype dtype) {
     return base + (size_t)model->offset[plane] * dtype_bytes(dtype);
 }
 
+void *model_metric(const braid_model *model, int metric) { return (int64_t *)model->metrics + metric; }
+
 void *model_gradient_address(const braid_model *model, int plane, braid_dtype dtype) {
     char *base = dtype == model->master ? model->gradients : model->half_gradients;
     return base + (size_t)model->offset[plane] * dtype_bytes(dtype);
@@ -266,6 +268,8 @@ static braid_status fill(braid_model *model) {
     TRY(make_zeros(model, arena_bytes(model), &model->weights));
     if (is_half(model)) TRY(make_zeros(model, half_bytes(model), &model->half));
     TRY(make_zeros(model, model->state_bytes, &model->states));
+    TRY(make_zeros(model, METRIC_BYTES, &model->metrics));
+    TRY(model_scaling_write(model, 1, (const int64_t[SCALING_COUNT]){[SCALING_BATCHES] = 1}));
     for (int j = 0; j < model->graph->plane_count; j++) {
         if (model->offset[j] >= 0) TRY(write_initial(model, j));
     }
@@ -301,7 +305,7 @@ braid_status braid_model_create(braid_context *context, const braid_net *net, co
 void braid_model_destroy(braid_model *model) {
     if (!model) return;
     device *d = model->context->device;
-    void *all[] = {model->weights,        model->half, model->states, model->gradients,
+    void *all[] = {model->weights,        model->half, model->states, model->metrics, model->gradients,
                    model->half_gradients, model->m,    model->v,      model->step};
     for (size_t j = 0; j < sizeof all / sizeof all[0]; j++) {
         if (all[j] && context_enter(model->context, "braid_model_destroy") == BRAID_OK) d->backend->free(d, all[j]);

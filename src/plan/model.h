@@ -11,7 +11,21 @@
 
 #include "core/safetensors.h"
 #include "ops/graph.h"
+#include "ops/scaling.h"
 #include "plan/context.h"
+
+/* What a run tells of itself, in memory that all plans of a model share: cells of 8 bytes. A cell of a real number has
+ * it in the dtype of the arena, one of a count is an int64; METRIC_SCALING is the table of ops/scaling.h. */
+enum {
+    METRIC_LOSS,
+    METRIC_CORRECT,
+    METRIC_NORM,
+    METRIC_SCALE, /* of the gradients in the update; NaN: it was skipped */
+    METRIC_LOSS_SCALE,
+    METRIC_SCALING,
+    METRIC_COUNT = METRIC_SCALING + SCALING_COUNT
+};
+#define METRIC_BYTES (METRIC_COUNT * sizeof(int64_t))
 
 struct braid_model {
     braid_context *context;
@@ -25,6 +39,7 @@ struct braid_model {
     int64_t *offset;  /* of every plane of the graph: elements for a parameter, bytes for a state; -1: neither */
     size_t state_bytes;
     void *weights, *half, *states; /* half: NULL where the dtype of compute is that of the arena */
+    void *metrics;
     /* Of training; NULL until asked for. */
     void *gradients, *half_gradients, *m, *v, *step;
     int plans;                   /* that use it */
@@ -58,6 +73,12 @@ braid_status model_load_training(braid_model *model, const char *path);
 braid_status model_load_texts(braid_model *model, const safetensors *file);
 braid_status model_save_texts(const braid_model *model, safetensors_writer *writer);
 void model_forget_texts(braid_model *model);
+
+/* Where a metric lies on the device. */
+void *model_metric(const braid_model *model, int metric);
+
+/* The state of loss scaling, in place of what there is. */
+braid_status model_scaling_write(braid_model *model, double loss_scale, const int64_t scaling[SCALING_COUNT]);
 
 /* Updates so far, where there are any to be counted. */
 braid_status model_step_read(const braid_model *model, int64_t *step);

@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <math.h>
+
 #include "core/dtype.h"
 #include "core/memory.h"
 #include "plan/model.h"
@@ -43,6 +45,24 @@ braid_status model_moment_write(braid_model *model, int moment, int plane, const
     braid_status status = d->backend->upload(d, at, host, bytes);
     memory_free(host);
     return status;
+}
+
+braid_status model_scaling_write(braid_model *model, double loss_scale, const int64_t scaling[SCALING_COUNT]) {
+    device *d = model->context->device;
+    double raw = 0;
+    dtype_store(&raw, model->master, 0, loss_scale);
+    TRY(d->backend->upload(d, model_metric(model, METRIC_LOSS_SCALE), &raw, sizeof raw));
+    return d->backend->upload(d, model_metric(model, METRIC_SCALING), scaling, SCALING_COUNT * sizeof *scaling);
+}
+
+braid_status braid_model_scale_loss(braid_model *model, double loss_scale, int follow) {
+    const int64_t table[SCALING_COUNT] = {
+        [SCALING_MODE] = follow ? SCALING_DYNAMIC : SCALING_FIXED, [SCALING_BATCHES] = 1};
+    if (!model || !(loss_scale > 0) || !isfinite(loss_scale))
+        return fail(BRAID_ERROR_ARGUMENT, "braid_model_scale_loss: expected a model and a factor above 0, got %g",
+                    loss_scale);
+    TRY(context_enter(model->context, "braid_model_scale_loss"));
+    return model_scaling_write(model, loss_scale, table);
 }
 
 braid_status model_step_read(const braid_model *model, int64_t *step) {

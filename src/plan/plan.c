@@ -55,6 +55,10 @@ void *plan_address(const braid_plan *plan, int index) {
     const tensor *t = &plan->program.tensors[index];
     if (t->home == HOME_MODEL) return model_address(plan->model, t->plane, t->shape.dtype);
     if (t->home == HOME_GRADIENT) return model_gradient_address(plan->model, t->plane, t->shape.dtype);
+    if (t->home == HOME_METRICS)
+        return model_metric(plan->model, index == plan->program.loss      ? METRIC_LOSS
+                                         : index == plan->program.correct ? METRIC_CORRECT
+                                                                          : METRIC_LOSS_SCALE);
     return plan->arena + plan->program.tensors[t->root].offset;
 }
 
@@ -79,24 +83,21 @@ static braid_status place(braid_plan *plan) {
     for (int j = 0; j < p->call_count; j++) bytes[j] = plan->steps[j].op->workspace_bytes;
     braid_status status = program_place(p, bytes, plan->workspace_offset);
     memory_free(bytes);
-    if (!status && p->arena_bytes > d->backend->free_bytes(d))
-        status =
-            fail(BRAID_ERROR_MEMORY, "plan: needs %.2f GB, free are %.2f GB; try a smaller batch than %lld",
-                 (double)p->arena_bytes / 1e9, (double)d->backend->free_bytes(d) / 1e9, (long long)p->options.batch);
+    if (!status) status = plan_fits(plan);
     if (!status) status = d->backend->alloc(d, p->arena_bytes, (void **)&plan->arena);
     for (int j = 0; j < p->call_count && !status; j++) bind_step(plan, j, &plan->steps[j]);
     return status;
 }
 
-/* Zeros in what must hold a value before the first run: masks, labels, inputs; one in the factor of the loss. */
+/* Zeros in what must hold a value before the first run: masks, labels, inputs; ones in the weights of classes. */
 static braid_status fill_kept(braid_plan *plan) {
     device *d = plan->model->context->device;
     program *p = &plan->program;
     for (int t = 0; t < p->tensor_count; t++) {
         const tensor *one = &p->tensors[t];
-        if (!one->is_kept || one->root != t || !one->bytes || one->bytes > plan->staging_bytes) continue;
+        int is_mine = one->is_kept && one->home == HOME_PLACED && one->root == t;
+        if (!is_mine || !one->bytes || one->bytes > plan->staging_bytes) continue;
         memset(plan->staging, 0, one->bytes);
-        if (t == p->loss_scale) dtype_store(plan->staging, one->shape.dtype, 0, 1);
         for (int64_t c = 0; t == p->weights && c < one->shape.dims[0]; c++)
             dtype_store(plan->staging, one->shape.dtype, c, 1);
         TRY(d->backend->upload(d, plan_address(plan, t), plan->staging, one->bytes));
@@ -182,6 +183,7 @@ static braid_status build(braid_plan *plan) {
                         "plan"));
         plan->steps[plan->step_count++] = s;
     }
+    TRY(plan_fits_without_workspace(plan));
     TRY(plan_choose_kernels(plan, 0));
     if (o.phase == BRAID_PHASE_TRAIN) TRY(model_need_training(plan->model, 0, 0));
     TRY(place(plan));
@@ -215,7 +217,7 @@ void braid_plan_destroy(braid_plan *plan) {
     if (!plan) return;
     device *d = plan->model->context->device;
     int entered = context_enter(plan->model->context, "braid_plan_destroy") == BRAID_OK;
-    void *all[] = {plan->arena, plan->workspace, plan->hyper, plan->segments, plan->scale, plan->norm};
+    void *all[] = {plan->arena, plan->workspace, plan->hyper, plan->segments};
     for (size_t j = 0; j < sizeof all / sizeof all[0]; j++) {
         if (all[j] && entered) d->backend->free(d, all[j]);
     }
@@ -227,6 +229,7 @@ void braid_plan_destroy(braid_plan *plan) {
     memory_free(plan->steps);
     memory_free(plan->workspace_offset);
     memory_free(plan->staging);
+    memory_free(plan->rates);
     program_free(&plan->program);
     if (plan->model->turned_by == plan) plan->model->turned_by = NULL;
     plan->model->plans--;

@@ -42,7 +42,9 @@ struct braid_plan {
     void *staging; /* on the host: the largest input or output as it lies on the device */
     size_t staging_bytes;
     /* The update; NULL where the plan has none. */
-    void *hyper, *segments, *scale, *norm;
+    void *hyper, *segments;
+    void *rates; /* on the host: what hyper is to be from the next update on */
+    int rates_changed;
     int64_t segment_count;
     recording *recorded[PLAN_RECORDINGS]; /* NULL: not yet */
     int has_run[PLAN_RECORDINGS];
@@ -53,11 +55,19 @@ struct braid_plan {
 /* Adds the steps behind the program: gradients to f32, their norm, the optimiser. */
 braid_status plan_add_update(braid_plan *plan);
 
+/* The rates that were set since the last update, to the device. */
+braid_status plan_send_rates(braid_plan *plan);
+
 /* Chooses the kernels of all ops from `first` on, within the time of the plan. */
 braid_status plan_choose_kernels(braid_plan *plan, int first);
 
 /* A step of its own with a planned op; *made is the step, whose buffers the caller fills in. */
 braid_status plan_add_step(braid_plan *plan, const braid_problem *problem, braid_segment segment, step **made);
+
+/* BRAID_ERROR_MEMORY, naming the batch that fits, where the device has too little memory: before the kernels are known,
+ * and when they are and everything is placed. */
+braid_status plan_fits_without_workspace(braid_plan *plan);
+braid_status plan_fits(const braid_plan *plan);
 
 /* Groups of parameters, without the last one, which never changes. */
 int plan_groups(const braid_plan *plan);

@@ -106,6 +106,7 @@ static braid_status run_recorded(braid_plan *plan, unsigned segments) {
 braid_status braid_plan_run(braid_plan *plan, unsigned segments) {
     TRY(check_order(plan, segments, "braid_plan_run"));
     if (segments & BRAID_SEGMENT_FORWARD) TRY(turn_keys(plan));
+    if (segments & BRAID_SEGMENT_UPDATE) TRY(plan_send_rates(plan));
     TRY(run_recorded(plan, segments));
     note_run(plan, segments);
     return BRAID_OK;
@@ -149,6 +150,7 @@ static braid_status profile_steps(timed_run *t, int count, int rounds, double *r
     device *d = plan->model->context->device;
     for (int round = 0; round < rounds; round++) {
         if (t->segments & BRAID_SEGMENT_FORWARD) TRY(turn_keys(plan));
+        if (t->segments & BRAID_SEGMENT_UPDATE) TRY(plan_send_rates(plan));
         TRY(d->backend->time_each(d, run_one, t, count, round_s));
         for (int j = 0; j < count; j++) times[j * MEASURE_MAX_ROUNDS + round] = round_s[j];
     }

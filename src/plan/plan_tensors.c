@@ -53,12 +53,12 @@ braid_status braid_plan_tensor(braid_plan *plan, const char *name, braid_operand
     TRY(enter(plan, name, "braid_plan_tensor"));
     if (!info || !memory)
         return fail(BRAID_ERROR_ARGUMENT, "braid_plan_tensor: expected places for the answer, got NULL");
-    if (plan->norm && strcmp(name, "norm") == 0) {
+    if (plan->hyper && strcmp(name, "norm") == 0) {
         *info = (braid_operand_info){.name = "norm", .role = BRAID_ROLE_OUT, .dtype = plan->model->master, .planes = 1};
         info->rank = 1;
         info->dims[0][0] = info->pitch[0] = 1;
         info->bytes[0] = dtype_bytes(plan->model->master);
-        *memory = plan->norm;
+        *memory = model_metric(plan->model, METRIC_NORM);
         return BRAID_OK;
     }
     int index = find_tensor(plan, name);

@@ -87,6 +87,9 @@ static braid_status make_segments(braid_plan *plan) {
     return status;
 }
 
+/* Bytes of the rates of one group, in the dtype of the arena. */
+static size_t rates_row(const braid_plan *plan) { return HYPER_VALUES * dtype_bytes(plan->model->master); }
+
 braid_status braid_plan_set_rates(braid_plan *plan, int group, const braid_rates *rates) {
     if (!plan || !rates) return fail(BRAID_ERROR_ARGUMENT, "braid_plan_set_rates: expected a plan and rates, got NULL");
     if (!plan->hyper)
@@ -96,14 +99,18 @@ braid_status braid_plan_set_rates(braid_plan *plan, int group, const braid_rates
                     plan_groups(plan) - 1, group);
     }
     TRY(context_enter(plan->model->context, "braid_plan_set_rates"));
+    const double row[HYPER_VALUES] = {rates->learning_rate, rates->weight_decay, rates->active != 0};
+    dtype_from_f64((char *)plan->rates + (size_t)group * rates_row(plan), plan->model->master, row, HYPER_VALUES);
+    plan->rates_changed = 1;
+    return BRAID_OK;
+}
+
+braid_status plan_send_rates(braid_plan *plan) {
     device *d = plan->model->context->device;
-    braid_dtype dtype = plan->model->master;
-    double row[HYPER_VALUES]; /* in the arena's dtype */
-    dtype_store(row, dtype, 0, rates->learning_rate);
-    dtype_store(row, dtype, 1, rates->weight_decay);
-    dtype_store(row, dtype, 2, rates->active != 0);
-    size_t bytes = HYPER_VALUES * dtype_bytes(dtype);
-    return d->backend->upload(d, (char *)plan->hyper + (size_t)group * bytes, row, bytes);
+    if (!plan->rates_changed) return BRAID_OK;
+    TRY(d->backend->upload(d, plan->hyper, plan->rates, (size_t)(plan_groups(plan) + 1) * rates_row(plan)));
+    plan->rates_changed = 0;
+    return BRAID_OK;
 }
 
 int braid_plan_group_count(const braid_plan *plan) { return plan && plan->hyper ? plan_groups(plan) : 0; }
@@ -120,9 +127,11 @@ static braid_status add_norm(braid_plan *plan) {
                        .limit = plan->request.clip_norm};
     TRY(plan_add_step(plan, &p, BRAID_SEGMENT_UPDATE, &s));
     s->buffers.plane[CLIP_NORM_G][0] = m->gradients;
-    s->buffers.plane[CLIP_NORM_LOSS_SCALE][0] = plan_address(plan, plan->program.loss_scale);
-    s->buffers.plane[CLIP_NORM_NORM][0] = plan->norm;
-    s->buffers.plane[CLIP_NORM_SCALE][0] = plan->scale;
+    s->buffers.plane[CLIP_NORM_LOSS][0] = model_metric(m, METRIC_LOSS);
+    s->buffers.plane[CLIP_NORM_LOSS_SCALE][0] = model_metric(m, METRIC_LOSS_SCALE);
+    s->buffers.plane[CLIP_NORM_SCALING][0] = model_metric(m, METRIC_SCALING);
+    s->buffers.plane[CLIP_NORM_NORM][0] = model_metric(m, METRIC_NORM);
+    s->buffers.plane[CLIP_NORM_SCALE][0] = model_metric(m, METRIC_SCALE);
     s->buffers.plane[CLIP_NORM_STEP][0] = m->step;
     return BRAID_OK;
 }
@@ -154,7 +163,7 @@ static braid_status add_optimiser(braid_plan *plan, const braid_problem *problem
     s->buffers.plane[UPDATE_SEGMENTS][0] = plan->segments;
     s->buffers.plane[UPDATE_HYPER][0] = plan->hyper;
     s->buffers.plane[UPDATE_STEP][0] = m->step;
-    s->buffers.plane[UPDATE_SCALE][0] = plan->scale;
+    s->buffers.plane[UPDATE_SCALE][0] = model_metric(m, METRIC_SCALE);
     s->buffers.plane[UPDATE_HALF][0] = m->half;
     return BRAID_OK;
 }
@@ -162,13 +171,10 @@ static braid_status add_optimiser(braid_plan *plan, const braid_problem *problem
 /* Rates of nothing at all in every group, so that a forgotten call changes nothing. */
 static braid_status make_rates(braid_plan *plan) {
     device *d = plan->model->context->device;
-    size_t row = HYPER_VALUES * dtype_bytes(plan->model->master);
-    const double zeros[HYPER_VALUES] = {0};
-    TRY(d->backend->alloc(d, (size_t)(plan_groups(plan) + 1) * row, &plan->hyper));
-    for (int group = 0; group <= plan_groups(plan); group++)
-        TRY(d->backend->upload(d, (char *)plan->hyper + (size_t)group * row, zeros, row));
-    TRY(d->backend->alloc(d, sizeof(double), &plan->scale));
-    return d->backend->alloc(d, sizeof(double), &plan->norm);
+    size_t groups = (size_t)plan_groups(plan) + 1;
+    TRY(memory_calloc(groups, rates_row(plan), "rates", &plan->rates));
+    plan->rates_changed = 1;
+    return d->backend->alloc(d, groups * rates_row(plan), &plan->hyper);
 }
 
 /* The workspace of the steps behind the program, which run one after the other. */

@@ -21,6 +21,7 @@ typedef enum tensor_home {
     HOME_PLACED,   /* in the plan's arena, for as long as it is needed */
     HOME_MODEL,    /* a parameter or a state */
     HOME_GRADIENT, /* the gradient of a parameter, in the twin of the parameters */
+    HOME_METRICS,  /* loss, correct or loss_scale, which all plans of a model share */
 } tensor_home;
 
 typedef struct tensor {

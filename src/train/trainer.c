@@ -10,7 +10,6 @@
 
 #include "core/memory.h"
 
-#define FIRST_SCALE 65536.0 /* of f16 */
 #define FIRST_PAUSE_MS 200
 #define USUAL_SECONDS 5.0 /* for the choice of kernels */
 #define USUAL_RATE 1e-3
@@ -92,7 +91,7 @@ static braid_status set_defaults(braid_trainer *t) {
     t->stopping.patience = o->patience;
     t->stopping.min_delta = o->min_delta;
     t->best = (stopping_options){.monitor = t->stopping.monitor};
-    t->at.scaler.scale = t->model->dtype == BRAID_DTYPE_F16 ? FIRST_SCALE : 1;
+    t->at.scaler.scale = t->model->dtype == BRAID_DTYPE_F16 ? SCALING_FIRST : 1;
     t->norm = t->rate = t->validated.loss = t->validated.accuracy = NAN;
     return trainer_set_rates(t, NULL);
 }
@@ -103,6 +102,7 @@ static braid_status fill(braid_trainer *t) {
     size_t batch = (size_t)t->options.step.batch;
     TRY(memory_alloc(batch, 1, "masks", (void **)&t->blanked));
     TRY(memory_alloc((batch + 31) / 32, sizeof *t->masks * BRAID_MAX_STREAMS, "masks", (void **)&t->masks));
+    TRY(trainer_late_open(t));
     return trainer_open(t);
 }
 
@@ -131,6 +131,7 @@ braid_status braid_trainer_create(braid_model *model, const braid_train_options 
 
 void braid_trainer_destroy(braid_trainer *t) {
     if (!t) return;
+    trainer_late_close(t);
     trainer_forget_passes(t);
     braid_op_destroy(t->add);
     braid_memory_destroy(t->model->context, t->sum);

@@ -1,7 +1,7 @@
 /*
  * A trainer and its parts: trainer.c (options, life), trainer_plans.c (plans with their inputs), trainer_step.c
- * (batches, updates, divergence), trainer_run.c (epochs), trainer_look.c (evaluation), trainer_state.c (checkpoints),
- * trainer_record.c (metrics).
+ * (batches, updates), trainer_late.c (what the device tells of them, divergence), trainer_run.c (epochs),
+ * trainer_look.c (evaluation), trainer_state.c (checkpoints), trainer_record.c (metrics).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,6 +22,7 @@
 #include "train/stopping.h"
 
 #define TRAINER_MOST_PASSES 16
+#define TRAINER_NAMED 5 /* samples in a message */
 
 /* A plan for one size of batch, with its inputs. */
 typedef struct pass {
@@ -41,8 +42,21 @@ typedef struct tally {
 /* Loss scaling of f16; a scale of 1 for all others. */
 typedef struct scaler {
     double scale;
-    int64_t good, skipped; /* steps in a row */
+    int64_t good, skipped; /* updates in a row */
+    int64_t all_skipped;
 } scaler;
+
+/* A batch that the device has, and whose metrics are on their way. */
+typedef struct late_batch {
+    reading *reading;
+    tally *sum;                 /* that its loss goes into; NULL: none */
+    int is_learned, is_updated; /* 1: it is learned from; an update is behind it */
+    int64_t samples, step;      /* step: the number of its update */
+    int64_t ids[TRAINER_NAMED];
+} late_batch;
+
+/* What was done with a batch: nothing but a look; forward and backward; an update behind them, or alone. */
+typedef enum late_kind { LATE_LOOKED_AT, LATE_LEARNED, LATE_UPDATED } late_kind;
 
 /* Where the run is: all of it is in a checkpoint, and is changed between two updates alone. */
 typedef struct position {
@@ -69,6 +83,11 @@ struct braid_trainer {
     braid_train_metrics without[BRAID_MAX_STREAMS]; /* of the last epoch, with each stream blanked */
     bool looked_without;                            /* there are such for the last epoch */
     double norm, rate;
+    /* Batches on the device: a ring; how many were given to it and how many were looked at. */
+    late_batch *late;
+    int late_count;
+    int64_t asked, taken;
+    bool is_scaling; /* the device follows this run's scaler */
     pass passes[TRAINER_MOST_PASSES];
     int pass_count;
     pass *trained;       /* of the batch that came last */
@@ -104,10 +123,6 @@ const char *trainer_loss_name(const braid_trainer *t);
 braid_status trainer_pass(braid_trainer *t, braid_phase phase, int64_t batch, int mask, pass **out);
 void trainer_forget_passes(braid_trainer *t);
 
-/* A scalar of a plan: loss, norm (real), correct (whole). */
-braid_status trainer_read_real(const braid_trainer *t, braid_plan *plan, const char *name, double *out);
-braid_status trainer_read_tally(const braid_trainer *t, const pass *p, tally *sum);
-
 /* ---- trainer_step.c ---- */
 
 /* Forward and backward of one batch, and, where enough are gathered, an update. */
@@ -116,6 +131,24 @@ braid_status trainer_learn(braid_trainer *t, const braid_train_batch *batch);
 /* The update of what is gathered; nothing where nothing is. */
 braid_status trainer_update(braid_trainer *t);
 int trainer_accumulates(const braid_trainer *t);
+
+/* ---- trainer_late.c ---- */
+
+braid_status trainer_late_open(braid_trainer *t);
+void trainer_late_close(braid_trainer *t);
+
+/* Gives the device the state of the scaler, once. */
+braid_status trainer_start_scaling(braid_trainer *t);
+
+/* Behind a run: its metrics go into `sum` (NULL: into none) as soon as they are there. May look at earlier batches, and
+ * fail for one of them. `sum` must live until trainer_catch_up or trainer_look_away. */
+braid_status trainer_expect(braid_trainer *t, const pass *p, tally *sum, late_kind kind);
+
+/* Looks at all batches that the device has: before a save, before anything is told of an epoch. */
+braid_status trainer_catch_up(braid_trainer *t);
+
+/* Forgets them, after a failure. */
+void trainer_look_away(braid_trainer *t);
 
 /* ---- trainer_run.c ---- */
 

@@ -92,7 +92,7 @@ static braid_status look_at_batch(braid_trainer *t, const braid_train_batch *bat
     TRY(feed_batch(&p->feed, batch, 0));
     TRY(blank(t, p, options->blanked));
     TRY(braid_plan_run(p->plan, BRAID_SEGMENT_FORWARD));
-    TRY(trainer_read_tally(t, p, sum));
+    TRY(trainer_expect(t, p, sum, LATE_LOOKED_AT));
     return options->sample ? tell_samples(t, p, batch, options) : BRAID_OK;
 }
 
@@ -106,9 +106,8 @@ static void tell_batch(braid_trainer *t, uint32_t blanked, const tally *sum) {
     trainer_tell(t, &event);
 }
 
-braid_status trainer_look(braid_trainer *t, const braid_evaluate_options *options, tally *sum) {
+static braid_status look_at_all(braid_trainer *t, const braid_evaluate_options *options, tally *sum) {
     const braid_train_source *source = &t->options.source;
-    *sum = (tally){0};
     TRY(source->start(source->user, options->part, t->at.epoch, 0));
     while (!t->stop) {
         braid_train_batch batch = {0};
@@ -117,7 +116,14 @@ braid_status trainer_look(braid_trainer *t, const braid_evaluate_options *option
         TRY(look_at_batch(t, &batch, options, sum));
         tell_batch(t, options->blanked, sum);
     }
-    return BRAID_OK;
+    return trainer_catch_up(t);
+}
+
+braid_status trainer_look(braid_trainer *t, const braid_evaluate_options *options, tally *sum) {
+    *sum = (tally){0};
+    braid_status status = look_at_all(t, options, sum);
+    if (status) trainer_look_away(t); /* `sum` may be gone soon */
+    return status;
 }
 
 braid_status trainer_look_without(braid_trainer *t) {

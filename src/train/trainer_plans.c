@@ -92,22 +92,3 @@ braid_status trainer_pass(braid_trainer *t, braid_phase phase, int64_t batch, in
     **out = made;
     return BRAID_OK;
 }
-
-braid_status trainer_read_real(const braid_trainer *t, braid_plan *plan, const char *name, double *out) {
-    double raw = 0;
-    TRY(braid_plan_read(plan, name, &raw, dtype_bytes(t->model->master)));
-    *out = dtype_load(&raw, t->model->master, 0);
-    return BRAID_OK;
-}
-
-braid_status trainer_read_tally(const braid_trainer *t, const pass *p, tally *sum) {
-    double loss;
-    int64_t correct = 0;
-    TRY(trainer_read_real(t, p->plan, "loss", &loss));
-    if (t->has_labels) TRY(braid_plan_read(p->plan, "correct", &correct, sizeof correct));
-    sum->loss += loss;
-    sum->correct += correct;
-    sum->samples += p->batch;
-    sum->batches++;
-    return BRAID_OK;
-}

@@ -12,8 +12,8 @@
 #define NAME_BYTES 160
 #define STREAM_VALUES 4
 #define STREAM_SCALARS 2
-#define MOST_VALUES (7 + STREAM_VALUES * BRAID_MAX_STREAMS)
-#define MOST_SCALARS (5 + STREAM_SCALARS * BRAID_MAX_STREAMS)
+#define MOST_VALUES (9 + STREAM_VALUES * BRAID_MAX_STREAMS)
+#define MOST_SCALARS (6 + STREAM_SCALARS * BRAID_MAX_STREAMS)
 
 /* The fields of an epoch, with room for the names that are made. */
 typedef struct record {
@@ -52,6 +52,13 @@ static void add_stream(const braid_trainer *t, record *r, int i) {
     add_scalar(r, contribution, values[3]);
 }
 
+/* Of f16. */
+static void add_scaling(const braid_trainer *t, record *r) {
+    add_value(r, "loss_scale", t->at.scaler.scale);
+    add_value(r, "skipped_steps", (double)t->at.scaler.all_skipped);
+    add_scalar(r, "loss_scale", t->at.scaler.scale);
+}
+
 static void fill(const braid_trainer *t, const braid_train_metrics *train, record *r) {
     const braid_train_metrics *validate = &t->validated;
     int64_t last_step = t->at.step > 0 ? t->at.step - 1 : 0;
@@ -65,6 +72,7 @@ static void fill(const braid_trainer *t, const braid_train_metrics *train, recor
     add_value(r, "modality_dropout_prob",
               t->options.modality_dropout > 0 ? modality_share(&t->modality, t->at.epoch - 1) : 0);
     add_value(r, "gradient_norms", t->norm);
+    if (t->model->dtype == BRAID_DTYPE_F16) add_scaling(t, r);
     add_scalar(r, "loss/train", train->loss);
     add_scalar(r, "loss/validate", validate->loss);
     add_scalar(r, "accuracy/train", train->accuracy);

@@ -30,6 +30,8 @@ void braid_trainer_place(const braid_trainer *t, braid_train_event *place) {
         .step = t->at.step,
         .learning_rate = t->rate,
         .norm = t->norm,
+        .loss_scale = t->at.scaler.scale,
+        .skipped = t->at.scaler.all_skipped,
         .train = tally_metrics(&t->at.train, t->has_labels),
         .validate = t->validated,
     };
@@ -80,6 +82,7 @@ static braid_status learn_all(braid_trainer *t, bool *whole) {
         if (every > 0 && t->gathered == 0 && t->at.step % every == 0) TRY(trainer_save_midway(t));
     }
     TRY(trainer_update(t));
+    TRY(trainer_catch_up(t));
     *whole = true;
     if (t->at.train.batches > 0) return BRAID_OK;
     return fail(BRAID_ERROR_DATA, "trainer: expected batches from the source in epoch %lld, got none",

@@ -49,8 +49,8 @@ static json_t *save_tally(const tally *sum) {
 }
 
 static json_t *save_scaler(const scaler *s) {
-    return json_pack("{s:f, s:I, s:I}", "scale", s->scale, "good", (json_int_t)s->good, "skipped",
-                     (json_int_t)s->skipped);
+    return json_pack("{s:f, s:I, s:I, s:I}", "scale", s->scale, "good", (json_int_t)s->good, "skipped",
+                     (json_int_t)s->skipped, "all_skipped", (json_int_t)s->all_skipped);
 }
 
 /* What the plans took, and what the checkpoint before had taken. */
@@ -103,11 +103,13 @@ static braid_status load_position(const json_t *state, position *at) {
     TRY(json_get_number(scale, "scale", &at->scaler.scale));
     TRY(json_get_integer(scale, "good", &at->scaler.good));
     TRY(json_get_integer(scale, "skipped", &at->scaler.skipped));
+    if (json_object_get(scale, "all_skipped")) TRY(json_get_integer(scale, "all_skipped", &at->scaler.all_skipped));
     TRY(schedule_state_load(json_object_get(state, "schedule_state"), &at->schedule));
     TRY(stopping_load(json_object_get(state, "stopping"), &at->stopping));
     TRY(stopping_load(json_object_get(state, "best"), &at->best));
-    const int64_t counts[] = {at->epoch,         at->batch,         at->step,        at->train.correct,
-                              at->train.samples, at->train.batches, at->scaler.good, at->scaler.skipped};
+    const int64_t counts[] = {at->epoch,         at->batch,          at->step,
+                              at->train.correct, at->train.samples,  at->train.batches,
+                              at->scaler.good,   at->scaler.skipped, at->scaler.all_skipped};
     for (size_t j = 0; j < sizeof counts / sizeof counts[0]; j++) {
         if (counts[j] < 0 || counts[j] > CHECKPOINT_MOST_COUNT)
             return fail(BRAID_ERROR_MODEL, "checkpoint: expected counts from 0 to 2^53, got %lld",
@@ -307,6 +309,7 @@ static braid_status save_as(braid_trainer *t, generations *files, bool *failed) 
     saving s = {.model = t->model, .files = files, .history = &t->history};
     json_t *state;
     if (!t->options.folder) return BRAID_OK;
+    TRY(trainer_catch_up(t));
     TRY(make_state(t, &state));
     s.state = state;
     braid_status status = retry(t, save_once, &s);

@@ -144,6 +144,26 @@ static braid_status use_recording(device *d) {
     return status;
 }
 
+/* Times of each of a row and of short launches, what a launch queues, and a copy that is read later. */
+static braid_status use_times(device *d, const void *memory, const char *text) {
+    double seconds[3] = {1, 1, 1};
+    queued_work work = {0};
+    reading *late = NULL;
+    const void *data = NULL;
+    braid_status status = d->backend->time_each(d, launch_once, d, 3, seconds);
+    if (!status && (seconds[0] != 0 || seconds[2] != 0)) status = BRAID_ERROR_CHECK; /* an event takes as long */
+    if (!status) status = d->backend->time_launches(d, launch_once, d, 300, seconds);
+    if (!status && !(seconds[0] > 0)) status = BRAID_ERROR_CHECK;
+    if (!status) status = d->backend->look_at(d, launch_once, d, &work);
+    if (!status && (work.kernels != 1 || work.copies || work.zeros || work.rearranging)) status = BRAID_ERROR_CHECK;
+    if (!status) status = d->backend->reading_create(d, strlen(text) + 1, &late);
+    if (!status) status = d->backend->reading_ask(d, late, memory);
+    if (!status) status = d->backend->reading_get(d, late, &data);
+    if (!status && strcmp(data, text) != 0) status = BRAID_ERROR_CHECK;
+    d->backend->reading_destroy(d, late);
+    return status;
+}
+
 /* Everything the device does, stopping at the first failure. */
 static braid_status use(device *d) {
     char text[] = "0123456789", back[sizeof text] = {0};
@@ -157,6 +177,7 @@ static braid_status use(device *d) {
     if (!status) status = launch_once(d, 0);
     if (!status) status = use_recording(d);
     if (!status) status = d->backend->time(d, launch_once, d, 3, &seconds);
+    if (!status) status = use_times(d, (char *)memory + sizeof text, text);
     if (!status) status = d->backend->synchronize(d);
     d->backend->free(d, memory);
     if (!status && (strcmp(text, back) != 0 || seconds != 0.002)) status = BRAID_ERROR_CHECK;
@@ -189,8 +210,9 @@ static int works(void) {
 
 /* Uploads of all sizes arrive whole, through pinned memory that is used again and again. */
 static int uploads(void) {
-    const size_t sizes[] = {1, 255, 257, STAGING_CHUNK_BYTES - 1, STAGING_CHUNK_BYTES + 1, 20 * STAGING_CHUNK_BYTES};
-    const size_t most = 20 * STAGING_CHUNK_BYTES;
+    const size_t sizes[] = {
+        1, 255, 257, STAGING_CHUNK_BYTES - 1, STAGING_CHUNK_BYTES + 1, (STAGING_CHUNKS + 12) * STAGING_CHUNK_BYTES};
+    const size_t most = (STAGING_CHUNKS + 12) * STAGING_CHUNK_BYTES;
     device *d = NULL;
     void *memory = NULL;
     unsigned char *from = malloc(most), *back = malloc(most);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "backend/cuda/cuda.h"
+#include "backend/host_reading.h"
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "tests/emu/emu.h"
@@ -262,7 +263,13 @@ const backend backend_cuda = {
     .replay = emu_replay,
     .forget = emu_forget,
     .synchronize = emu_synchronize,
+    .reading_create = host_reading_create,
+    .reading_destroy = host_reading_destroy,
+    .reading_ask = host_reading_ask,
+    .reading_get = host_reading_get,
+    .runs_ahead = 4,
     .time = emu_time,
+    .time_launches = emu_time,
     .time_each = emu_time_each,
     .cache_bytes = emu_cache_bytes,
     .free_bytes = emu_free_bytes,

@@ -218,6 +218,8 @@ emu_mutant(rmsprop_frozen update.cu update rmsprop__cuda_direct
            "hyper[2] == 0 || " "")
 emu_mutant(clip_norm_dropped_pack clip_norm.cu clip_norm clip_norm__cuda_direct
            "pack += args.blocks * BLOCK_THREADS" "pack += (args.blocks + 1) * BLOCK_THREADS")
+emu_mutant(clip_norm_one_batch clip_norm.cu clip_norm clip_norm__cuda_direct
+           "(double)args.scaling[SCALING_BATCHES]" "1.0")
 emu_mutant(integrate_fwd_wrong_stride integrate_fwd.cu integrate_fwd integrate_fwd__cuda_direct
            "* source.stride[1]" "* source.stride[0]")
 emu_mutant(integrate_fwd_missing_barrier integrate_fwd.cu integrate_fwd integrate_fwd__cuda_direct

@@ -1,7 +1,7 @@
 /*
  * Whole networks on the emulator, from the plan down to the CUDA kernels: training steps give what the CPU gives, and
- * a replayed recording gives the bits of the launches one by one, with dropout, blanked samples and a learning rate
- * that changes on the way.
+ * a replayed recording gives the bits of the launches one by one, with dropout, blanked samples, updates that an
+ * overflow prevents and a learning rate that changes on the way.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "tests/support/trial.h"
@@ -88,8 +89,56 @@ static void recordings_replay_the_bits(void **state) {
     }
 }
 
+/* Two streams of small images through every kind of layer that has something to remember. */
+static braid_net *small_net(void) {
+    braid_net *net = NULL;
+    OK(braid_net_create(NULL, NULL, &net));
+    braid_value x = braid_net_join(net, braid_net_input(net, "rgb", 3), braid_net_input(net, "depth", 1));
+    x = braid_net_layer(net, "conv", x,
+                        &(braid_problem){.op = BRAID_OP_CONV2D, .out_channels = {5, 5}, .filter = {3, 3}});
+    braid_value mix = braid_net_integrate(net, "mix", x, (braid_value){0}, &(braid_problem){.integrated_out = 5});
+    x = braid_net_layer(net, "norm", braid_net_join(net, x, mix), &(braid_problem){.op = BRAID_OP_BATCHNORM});
+    x = braid_net_layer(net, "relu", x, &(braid_problem){.op = BRAID_OP_ACT});
+    x = braid_net_layer(net, "pool", x, &(braid_problem){.op = BRAID_OP_AVGPOOL, .out_size = {1, 1}});
+    x = braid_net_layer(net, "drop", braid_net_select(net, x, 2, 1),
+                        &(braid_problem){.op = BRAID_OP_DROPOUT, .rate = 0.3});
+    braid_net_output(net, braid_net_layer(net, "fc", x, &(braid_problem){.op = BRAID_OP_LINEAR, .out_channels = {4}}));
+    return net;
+}
+
+/* 50 updates in f16 that begin with a factor of the loss at which gradients overflow. */
+static void fifty_steps_with_skips(void **state) {
+    enum { STEPS = 50 };
+    uint64_t hash[2];
+    double losses[2][STEPS];
+    (void)state;
+    for (int eager = 0; eager < 2; eager++) {
+        trial_setup s = {
+            .device = "cuda:0",
+            .built = small_net(),
+            .dtype = BRAID_DTYPE_F16,
+            .request = {.batch = 3, .size = {7, 6}, .mask = 1, .optimiser = BRAID_OPTIMISER_ADAMW, .eager = eager}};
+        trial t = trial_open(&s);
+        int64_t cells[METRIC_COUNT];
+        float scale;
+        OK(braid_model_scale_loss(t.model, 65536.0 * 65536, 1));
+        train(&t, &s, STEPS, losses[eager]);
+        hash[eager] = trial_hash(&t);
+        device *d = t.model->context->device;
+        OK(d->backend->download(d, cells, t.model->metrics, sizeof cells));
+        memcpy(&scale, &cells[METRIC_LOSS_SCALE], sizeof scale);
+        int64_t skipped = cells[METRIC_SCALING + SCALING_SKIPPED];
+        assert_in_range(skipped, 1, STEPS / 2);
+        assert_true(scale == (float)ldexp(1, 32 - (int)skipped));
+        trial_close(&t);
+    }
+    assert_memory_equal(losses[0], losses[1], sizeof losses[0]);
+    assert_true(hash[0] == hash[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fifty_steps_with_skips),
         cmocka_unit_test(the_cpu_agrees),
         cmocka_unit_test(recordings_replay_the_bits),
     };

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "ops/scaling.h"
 #include "tests/support/known.h"
 #include "tests/support/stream_properties.h"
 #include "tests/support/update_tests.h"
@@ -83,9 +84,11 @@ typedef struct answer {
 } answer;
 
 static void play(known *k, const answer *a) {
+    const double fixed[SCALING_COUNT] = {SCALING_FIXED, 1};
     double step[] = {7}, norm[] = {(double)(float)a->norm}, scale[] = {(double)(float)a->scale};
     known_set(k, CLIP_NORM_G, a->g, 4);
     known_set(k, CLIP_NORM_LOSS_SCALE, &a->loss_scale, 1);
+    known_set(k, CLIP_NORM_SCALING, fixed, SCALING_COUNT);
     known_set(k, CLIP_NORM_STEP, step, 1);
     if (!known_run(k)) return;
     known_expect(k, CLIP_NORM_NORM, norm, 1, 0);
@@ -128,11 +131,59 @@ static void long_sums(known *k) {
     rig_set_all(&k->rig, CLIP_NORM_G, 0, 1);
     rig_set(&k->rig, CLIP_NORM_G, 0, 0, 4096);
     rig_set(&k->rig, CLIP_NORM_LOSS_SCALE, 0, 0, 1);
+    rig_set(&k->rig, CLIP_NORM_SCALING, 0, SCALING_BATCHES, 1);
     double norm[] = {(double)(float)sqrt(16777216.0 + 19999)};
     if (known_run(k)) known_expect(k, CLIP_NORM_NORM, norm, 1, 0);
 }
 
+/* ---- The factor of the loss ---------------------------------------------------------------- */
+
+typedef struct scaling_case {
+    double g, loss, loss_scale, table[SCALING_COUNT]; /* before */
+    double scale, next, after[SCALING_COUNT];         /* expected */
+} scaling_case;
+
+static void play_scaling(known *k, const scaling_case *c) {
+    const double g[4] = {c->g, 0, 0, 0}, step[] = {7}, counted[] = {isnan(c->scale) ? 7 : 8};
+    known_set(k, CLIP_NORM_G, g, 4);
+    known_set(k, CLIP_NORM_LOSS, &c->loss, 1);
+    known_set(k, CLIP_NORM_LOSS_SCALE, &c->loss_scale, 1);
+    known_set(k, CLIP_NORM_SCALING, c->table, SCALING_COUNT);
+    known_set(k, CLIP_NORM_STEP, step, 1);
+    if (!known_run(k)) return;
+    known_expect(k, CLIP_NORM_SCALE, &c->scale, 1, 0);
+    known_expect(k, CLIP_NORM_LOSS_SCALE, &c->next, 1, 0);
+    known_expect(k, CLIP_NORM_SCALING, c->after, SCALING_COUNT, 0);
+    known_expect(k, CLIP_NORM_STEP, counted, 1, 0);
+}
+
+static void follows_overflows(known *k) {
+    enum { FIXED = SCALING_FIXED, HALTS = SCALING_HALTS, DYNAMIC = SCALING_DYNAMIC };
+    static const scaling_case cases[] = {
+        {1, 1, 65536, {DYNAMIC, 1, 0, 0, 0}, 1.0 / 65536, 65536, {DYNAMIC, 1, 1, 0, 0}},
+        {1, 1, 1024, {DYNAMIC, 4, 5, 3, 9}, 1.0 / 4096, 1024, {DYNAMIC, 4, 6, 0, 9}},
+        {1, 1, 1024, {DYNAMIC, 1, 1998, 0, 2}, 1.0 / 1024, 1024, {DYNAMIC, 1, 1999, 0, 2}},
+        {1, 1, 1024, {DYNAMIC, 1, 1999, 0, 2}, 1.0 / 1024, 2048, {DYNAMIC, 1, 0, 0, 2}},
+        {1, 1, 4294967296.0, {DYNAMIC, 1, 1999, 0, 2}, 1.0 / 4294967296.0, 4294967296.0, {DYNAMIC, 1, 0, 0, 2}},
+        {INFINITY, 1, 1024, {DYNAMIC, 1, 1999, 0, 2}, NAN, 512, {DYNAMIC, 1, 0, 1, 3}},
+        {INFINITY, 1, 1024, {DYNAMIC, 1, 0, 19, 30}, NAN, 512, {DYNAMIC, 1, 0, 20, 31}},
+        {INFINITY, 1, 1024, {DYNAMIC, 1, 0, 20, 30}, NAN, NAN, {DYNAMIC, 1, 0, 21, 31}},
+        {NAN, 1, 1.0 / 512, {DYNAMIC, 1, 0, 0, 0}, NAN, 1.0 / 1024, {DYNAMIC, 1, 0, 1, 1}},
+        {NAN, 1, 1.0 / 1024, {DYNAMIC, 1, 0, 0, 0}, NAN, NAN, {DYNAMIC, 1, 0, 1, 1}},
+        {1, INFINITY, 1024, {DYNAMIC, 1, 5, 0, 0}, NAN, NAN, {DYNAMIC, 1, 0, 1, 1}},
+        {1, NAN, 1, {HALTS, 1, 0, 0, 0}, NAN, NAN, {HALTS, 1, 0, 1, 1}},
+        {NAN, 1, 1, {HALTS, 1, 0, 0, 0}, NAN, NAN, {HALTS, 1, 0, 1, 1}},
+        {1, 1, NAN, {HALTS, 1, 0, 1, 1}, NAN, NAN, {HALTS, 1, 0, 2, 2}},
+        {1, 1, 1, {HALTS, 2, 0, 0, 0}, 0.5, 1, {HALTS, 2, 0, 0, 0}},
+        {NAN, 1, 8, {FIXED, 1, 0, 0, 0}, NAN, 8, {FIXED, 1, 0, 1, 1}},
+        {1, INFINITY, 8, {FIXED, 1, 0, 0, 0}, NAN, 8, {FIXED, 1, 0, 1, 1}},
+    };
+    for (size_t j = 0; j < sizeof cases / sizeof cases[0]; j++) play_scaling(k, &cases[j]);
+}
+
 static void scenarios(suite *s) {
+    known_each(s, "clip_norm:f32:c4", follows_overflows);
+    known_each(s, "clip_norm:f16:c4", follows_overflows);
     known_each(s, "clip_norm:f32:c4:limit2", with_limit);
     known_each(s, "clip_norm:bf16:c4:limit2", with_limit);
     known_each(s, "clip_norm:f32:c4", without_limit);

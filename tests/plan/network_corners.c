@@ -134,6 +134,23 @@ static void dropout_belongs_to_one_plan_at_a_time(void **state) {
     trial_close(&t);
 }
 
+/* ---- Memory --------------------------------------------------------------------------------- */
+
+/* A plan beyond the machine's memory is refused before any kernel is tried, and names a batch that is not. */
+static void too_large_a_batch_names_one_that_fits(void **state) {
+    braid_plan_request request = {.batch = 1 << 20, .size = {224, 224}, .optimiser = BRAID_OPTIMISER_ADAMW};
+    braid_plan *plan = NULL;
+    long long fits = 0;
+    (void)state;
+    trial t = trial_open(&(trial_setup){
+        .kind = "linet18", .net = {.width = 1.0 / 16}, .request = {.phase = BRAID_PHASE_EVAL, .size = {32, 32}}});
+    assert_refused(braid_plan_create(t.model, &request, &plan), BRAID_ERROR_MEMORY, "needs|free are|fits");
+    const char *advice = strstr(braid_message(), "; batch ");
+    assert_true(advice && sscanf(advice, "; batch %lld fits", &fits) == 1);
+    assert_true(fits >= 1 && fits < request.batch);
+    trial_close(&t);
+}
+
 /* ---- What a model could not follow ---------------------------------------------------------- */
 
 static void names_are_kept_free(void **state) {
@@ -173,6 +190,7 @@ int main(void) {
         cmocka_unit_test(an_output_may_be_a_residual),
         cmocka_unit_test(views_of_what_is_made_again),
         cmocka_unit_test(dropout_belongs_to_one_plan_at_a_time),
+        cmocka_unit_test(too_large_a_batch_names_one_that_fits),
         cmocka_unit_test(names_are_kept_free),
         cmocka_unit_test(an_output_ends_the_building),
     };

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backend/host_reading.h"
 #include "core/files.h"
 #include "core/memory.h"
 #include "core/threads.h"
@@ -307,7 +308,12 @@ const backend backend_cpu = {
     .upload = cpu_copy,
     .download = cpu_copy,
     .synchronize = cpu_synchronize,
+    .reading_create = host_reading_create,
+    .reading_destroy = host_reading_destroy,
+    .reading_ask = host_reading_ask,
+    .reading_get = host_reading_get,
     .time = cpu_time,
+    .time_launches = cpu_time,
     .time_each = cpu_time_each,
     .copy = cpu_copy,
     .zero = cpu_zero,

@@ -17,7 +17,7 @@ typedef struct loaded_function {
 } loaded_function;
 
 /* Pinned memory that uploads pass through, chunk after chunk, so that nobody waits for the queue. */
-#define STAGING_CHUNKS 8
+#define STAGING_CHUNKS 40 /* two batches of images: one is filled while the device is at work on another */
 #define STAGING_CHUNK_BYTES ((size_t)1 << 20)
 typedef struct staging {
     unsigned char *memory;         /* of all chunks */
@@ -69,6 +69,8 @@ braid_status staging_send(cuda_device *d, cu_pointer to, const void *from, size_
 /* The times of the backend table. */
 braid_status cuda_time(device *head, braid_status (*launch)(void *context, int i), void *context, int iterations,
                        double *seconds);
+braid_status cuda_time_launches(device *head, braid_status (*launch)(void *context, int i), void *context,
+                                int iterations, double *seconds);
 braid_status cuda_time_each(device *head, braid_status (*launch)(void *context, int i), void *context, int count,
                             double *seconds);
 braid_status cuda_look_at(device *head, braid_status (*launch)(void *context, int i), void *context, queued_work *work);
@@ -77,6 +79,12 @@ void vendors_close(cuda_device *d);
 /* Appends ", cudnn 9.14.0, cublaslt none". */
 void vendors_identity(char *text, size_t bytes);
 void vendors_describe(device *head, braid_row_function row, void *user);
+
+/* The readings of the backend table. */
+braid_status cuda_reading_create(device *head, size_t bytes, reading **out);
+void cuda_reading_destroy(device *head, reading *r);
+braid_status cuda_reading_ask(device *head, reading *r, const void *from);
+braid_status cuda_reading_get(device *head, reading *r, const void **data);
 
 /* The recordings of the backend table. */
 braid_status cuda_record(device *head);

@@ -1,5 +1,6 @@
 /*
- * Times of the queue, by events of the driver: of many launches together, and of each launch of a row. For the second
+ * Times of the queue, by events of the driver: of many launches together (as replays of a recording where the host is
+ * slower than they are, because that is how they run in a plan), and of each launch of a row. For the second
  * the row is recorded with an event behind every launch and replayed, so that the host is in no figure; what
  * an event itself takes is measured in the same replay and taken off. The nodes of a recording also tell what a
  * launch puts into the queue, vendor libraries' own kernels included.
@@ -8,12 +9,15 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "backend/cuda/device.h"
 #include "core/memory.h"
 
 #define SPARE_EVENTS 9 /* behind the row, with nothing between them */
 #define MOST_NODES 64  /* of one launch that are looked at */
+#define MOST_RECORDED 128
+#define HOST_SHARE 0.7 /* of the time: from it on the host may be what was timed */
 
 braid_status cuda_time(device *head, braid_status (*launch)(void *context, int i), void *context, int iterations,
                        double *seconds) {
@@ -31,6 +35,71 @@ braid_status cuda_time(device *head, braid_status (*launch)(void *context, int i
     TRY(cuda_leave(d, cuda_check(d, result, "timing")));
     *seconds = (double)milliseconds * 1e-3;
     return BRAID_OK;
+}
+
+/* ---- Short launches ------------------------------------------------------------------------- */
+
+/* Launches as the stopwatch repeats them. */
+typedef struct repeated {
+    device *head;
+    recording *row;
+} repeated;
+
+static braid_status replay_row(void *context, int i) {
+    const repeated *r = context;
+    (void)i;
+    return cuda_replay(r->head, r->row);
+}
+
+static braid_status record_row(device *head, braid_status (*launch)(void *context, int i), void *context, int count,
+                               recording **row) {
+    braid_status status = BRAID_OK;
+    TRY(cuda_record(head));
+    for (int i = 0; i < count && !status; i++) status = launch(context, i);
+    braid_status ended = cuda_record_end(head, status ? NULL : row);
+    return status ? status : ended;
+}
+
+/* The same launches as replays, so that the device does not wait for the host. */
+static braid_status time_replays(device *head, braid_status (*launch)(void *context, int i), void *context,
+                                 int iterations, double *seconds) {
+    repeated r = {.head = head};
+    int count = iterations < MOST_RECORDED ? iterations : MOST_RECORDED, replays = (iterations + count - 1) / count;
+    TRY(record_row(head, launch, context, count, &r.row));
+    braid_status status = replay_row(&r, 0); /* the first brings the graph to the device */
+    if (!status) status = cuda_time(head, replay_row, &r, replays, seconds);
+    cuda_forget(head, r.row);
+    *seconds *= (double)iterations / (double)(replays * count);
+    return status;
+}
+
+static double host_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Launches with the host's time for them counted. */
+typedef struct counted {
+    braid_status (*launch)(void *context, int i);
+    void *context;
+    double host_s;
+} counted;
+
+static braid_status launch_counted(void *context, int i) {
+    counted *c = context;
+    double start = host_now();
+    braid_status status = c->launch(c->context, i);
+    c->host_s += host_now() - start;
+    return status;
+}
+
+braid_status cuda_time_launches(device *head, braid_status (*launch)(void *context, int i), void *context,
+                                int iterations, double *seconds) {
+    counted c = {.launch = launch, .context = context};
+    TRY(cuda_time(head, launch_counted, &c, iterations, seconds));
+    if (iterations < 2 || c.host_s < HOST_SHARE * *seconds) return BRAID_OK;
+    return time_replays(head, launch, context, iterations, seconds);
 }
 
 /* ---- Each of a row -------------------------------------------------------------------------- */

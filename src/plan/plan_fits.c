@@ -1,0 +1,86 @@
+/*
+ * Does a plan fit into the device's memory? Asked before any kernel is raced, from what must be placed in any case, and
+ * again when the workspace of the chosen kernels is known. A plan that does not fit says which batch would.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+
+#include "core/dtype.h"
+#include "core/memory.h"
+#include "core/sizes.h"
+#include "plan/plan.h"
+
+/* Bytes that a program takes without any workspace; SIZE_MAX where they do not fit in 64 bits. */
+static size_t placed_bytes(program *p) {
+    size_t *none = NULL, *offsets = NULL, calls = (size_t)p->call_count + 1;
+    braid_status status = memory_calloc(calls, sizeof *none, "plan", (void **)&none);
+    if (!status) status = memory_calloc(calls, sizeof *offsets, "plan", (void **)&offsets);
+    if (!status) status = program_place(p, none, offsets);
+    memory_free(none);
+    memory_free(offsets);
+    return status ? SIZE_MAX : p->arena_bytes;
+}
+
+/* The same for another batch. */
+static size_t bytes_of_batch(const braid_plan *plan, int64_t batch) {
+    program p = {0};
+    program_options o = plan->program.options;
+    o.batch = batch;
+    size_t bytes = program_build(plan->model->graph, &o, &p) ? SIZE_MAX : placed_bytes(&p);
+    program_free(&p);
+    return bytes;
+}
+
+/* The largest batch whose program takes at most so many bytes; 0: none. */
+static int64_t batch_within(const braid_plan *plan, size_t bytes) {
+    int64_t fits = 0, too_large = plan->program.options.batch;
+    while (too_large - fits > 1) {
+        int64_t middle = fits + (too_large - fits) / 2;
+        if (bytes_of_batch(plan, middle) <= bytes)
+            fits = middle;
+        else
+            too_large = middle;
+    }
+    return fits;
+}
+
+static braid_status refuse(const braid_plan *plan, size_t needed, size_t available, size_t for_program) {
+    int64_t batch = batch_within(plan, for_program);
+    char advice[64] = "not even batch 1 fits";
+    if (batch > 0) (void)snprintf(advice, sizeof advice, "batch %lld fits", (long long)batch);
+    return fail(BRAID_ERROR_MEMORY, "plan of batch %lld: needs %.2f GB, free are %.2f GB; %s",
+                (long long)plan->program.options.batch, (double)needed / 1e9, (double)available / 1e9, advice);
+}
+
+/* What training takes beside the program: gradients and moments that the model does not have yet. */
+static size_t missing_twins(const braid_plan *plan) {
+    const braid_model *m = plan->model;
+    size_t twin = (size_t)m->elements * dtype_bytes(m->master), half = (size_t)m->elements * dtype_bytes(m->dtype);
+    braid_optimiser optimiser = plan->request.optimiser;
+    int has_m = optimiser == BRAID_OPTIMISER_ADAM || optimiser == BRAID_OPTIMISER_ADAMW || plan->request.momentum > 0;
+    int has_v = optimiser != BRAID_OPTIMISER_SGD;
+    if (plan->request.phase != BRAID_PHASE_TRAIN) return 0;
+    size_t bytes = m->gradients ? 0 : twin;
+    if (m->dtype != m->master && !m->half_gradients) bytes += half;
+    if (optimiser == BRAID_OPTIMISER_NONE) return bytes;
+    return bytes + (has_m && !m->m ? twin : 0) + (has_v && !m->v ? twin : 0);
+}
+
+braid_status plan_fits_without_workspace(braid_plan *plan) {
+    device *d = plan->model->context->device;
+    size_t available = d->backend->free_bytes(d), twins = missing_twins(plan), needed;
+    size_t placed = placed_bytes(&plan->program);
+    if (!size_add(placed, twins, &needed)) needed = SIZE_MAX;
+    if (needed <= available) return BRAID_OK;
+    return refuse(plan, needed, available, available > twins ? available - twins : 0);
+}
+
+braid_status plan_fits(const braid_plan *plan) {
+    device *d = plan->model->context->device;
+    size_t available = d->backend->free_bytes(d), needed = plan->program.arena_bytes;
+    if (needed <= available) return BRAID_OK;
+    size_t placed = bytes_of_batch(plan, plan->program.options.batch),
+           workspace = needed > placed ? needed - placed : 0;
+    return refuse(plan, needed, available, available > workspace ? available - workspace : 0);
+}

@@ -1,0 +1,127 @@
+/*
+ * What the device tells of the batches that were given to it. Every batch asks for a copy of the model's metrics, which
+ * is looked at some batches later, so that the device never waits for the host; on the CPU at once. Whether an update
+ * is made is decided on the device: here a run that has gone to infinity is only noticed, and since then nothing has
+ * changed its parameters (ops/scaling.h).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "core/dtype.h"
+#include "core/memory.h"
+#include "train/trainer.h"
+
+static device *device_of(const braid_trainer *t) { return t->model->context->device; }
+
+/* ---- Scaling ------------------------------------------------------------------------------ */
+
+braid_status trainer_start_scaling(braid_trainer *t) {
+    const scaler *s = &t->at.scaler;
+    const int64_t table[SCALING_COUNT] = {[SCALING_MODE] =
+                                              t->model->dtype == BRAID_DTYPE_F16 ? SCALING_DYNAMIC : SCALING_HALTS,
+                                          [SCALING_BATCHES] = 1,
+                                          [SCALING_GOOD] = s->good,
+                                          [SCALING_BAD] = s->skipped,
+                                          [SCALING_SKIPPED] = s->all_skipped};
+    if (t->is_scaling) return BRAID_OK;
+    TRY(model_scaling_write(t->model, s->scale, table));
+    t->is_scaling = true;
+    return BRAID_OK;
+}
+
+static void end_scaling(braid_trainer *t) {
+    const int64_t table[SCALING_COUNT] = {[SCALING_MODE] = SCALING_FIXED, [SCALING_BATCHES] = 1};
+    if (t->is_scaling) (void)!model_scaling_write(t->model, 1, table);
+    t->is_scaling = false;
+}
+
+/* ---- Life --------------------------------------------------------------------------------- */
+
+braid_status trainer_late_open(braid_trainer *t) {
+    device *d = device_of(t);
+    t->late_count = d->backend->runs_ahead + 1;
+    TRY(memory_calloc((size_t)t->late_count, sizeof *t->late, "metrics", (void **)&t->late));
+    for (int j = 0; j < t->late_count; j++) TRY(d->backend->reading_create(d, METRIC_BYTES, &t->late[j].reading));
+    return BRAID_OK;
+}
+
+void trainer_late_close(braid_trainer *t) {
+    device *d = device_of(t);
+    end_scaling(t);
+    for (int j = 0; t->late && j < t->late_count; j++) d->backend->reading_destroy(d, t->late[j].reading);
+    memory_free(t->late);
+    t->late = NULL;
+}
+
+/* ---- Looking ------------------------------------------------------------------------------ */
+
+static braid_status diverged(const late_batch *b, const char *what, double value) {
+    char names[TRAINER_NAMED * 24] = "";
+    int used = 0;
+    for (int64_t j = 0; j < b->samples && j < TRAINER_NAMED; j++)
+        used += snprintf(names + used, sizeof names - (size_t)used, "%s%lld", j ? ", " : "", (long long)b->ids[j]);
+    return fail(
+        BRAID_ERROR_DIVERGED,
+        "step %lld: expected a finite %s, got %g, in a batch of samples %s%s; the last checkpoint is as it was; "
+        "try a smaller learning rate or a warm-up",
+        (long long)b->step, what, value, names, b->samples > TRAINER_NAMED ? ", ..." : "");
+}
+
+static double real_at(const braid_trainer *t, const int64_t *cells, int metric) {
+    return dtype_load(&cells[metric], t->model->master, 0);
+}
+
+static braid_status add_to_tally(const braid_trainer *t, const late_batch *b, const int64_t *cells) {
+    tally sum = *b->sum;
+    sum.loss += real_at(t, cells, METRIC_LOSS);
+    if (t->has_labels) sum.correct += cells[METRIC_CORRECT];
+    sum.samples += b->samples;
+    sum.batches++;
+    if (b->is_learned && !isfinite(sum.loss)) return diverged(b, "loss", sum.loss);
+    *b->sum = sum;
+    return BRAID_OK;
+}
+
+static braid_status follow_update(braid_trainer *t, const late_batch *b, const int64_t *cells) {
+    const int64_t *table = cells + METRIC_SCALING;
+    t->norm = real_at(t, cells, METRIC_NORM);
+    t->at.scaler = (scaler){.scale = real_at(t, cells, METRIC_LOSS_SCALE),
+                            .good = table[SCALING_GOOD],
+                            .skipped = table[SCALING_BAD],
+                            .all_skipped = table[SCALING_SKIPPED]};
+    return isnan(t->at.scaler.scale) ? diverged(b, "gradient", t->norm) : BRAID_OK;
+}
+
+/* Looks at the oldest batch that nobody has looked at. */
+static braid_status take(braid_trainer *t) {
+    device *d = device_of(t);
+    late_batch *b = &t->late[t->taken++ % t->late_count];
+    const void *cells;
+    TRY(d->backend->reading_get(d, b->reading, &cells));
+    if (b->sum) TRY(add_to_tally(t, b, cells));
+    return b->is_updated ? follow_update(t, b, cells) : BRAID_OK;
+}
+
+braid_status trainer_expect(braid_trainer *t, const pass *p, tally *sum, late_kind kind) {
+    device *d = device_of(t);
+    late_batch *b = &t->late[t->asked % t->late_count];
+    b->sum = sum;
+    b->is_learned = kind != LATE_LOOKED_AT;
+    b->is_updated = kind == LATE_UPDATED;
+    b->samples = p->batch;
+    b->step = t->at.step + 1;
+    for (int64_t j = 0; j < p->batch && j < TRAINER_NAMED; j++) b->ids[j] = p->feed.ids[j];
+    TRY(d->backend->reading_ask(d, b->reading, t->model->metrics));
+    t->asked++;
+    while (t->asked - t->taken > d->backend->runs_ahead) TRY(take(t));
+    return BRAID_OK;
+}
+
+braid_status trainer_catch_up(braid_trainer *t) {
+    while (t->taken < t->asked) TRY(take(t));
+    return BRAID_OK;
+}
+
+void trainer_look_away(braid_trainer *t) { t->taken = t->asked; }

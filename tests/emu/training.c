@@ -1,0 +1,135 @@
+/*
+ * The training loop on the emulator, which may be some batches ahead of what it has looked at: its metrics and its
+ * checkpoints are those of every batch all the same, a run goes on from one bit for bit, and one that has gone to
+ * infinity ends at the step at which the CPU ends, with the parameters that it had before.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "braid.h"
+#include "tests/support/folder.h"
+#include "tests/support/trial.h"
+
+enum { BATCH = 4, WIDTH = 6, CLASSES = 3, BATCHES = 9, PARAMETERS = WIDTH * 5 };
+
+/* Rows that follow from the number of their batch. */
+typedef struct rows_source {
+    int64_t at;
+    float rows[BATCH][WIDTH];
+    int32_t labels[BATCH];
+} rows_source;
+
+static braid_status start(void *user, braid_part part, int64_t epoch, int64_t first) {
+    rows_source *s = user;
+    (void)part;
+    (void)epoch;
+    s->at = first;
+    return BRAID_OK;
+}
+
+static braid_status next(void *user, braid_part part, braid_train_batch *batch) {
+    rows_source *s = user;
+    (void)part;
+    *batch = (braid_train_batch){0};
+    if (s->at == BATCHES) return BRAID_OK;
+    for (int64_t b = 0; b < BATCH; b++) {
+        s->labels[b] = (int32_t)((s->at + b) % CLASSES);
+        for (int64_t j = 0; j < WIDTH; j++)
+            s->rows[b][j] = (float)((s->at * 7 + b * 3 + j * 5) % 11) / 11 + (j % CLASSES == s->labels[b] ? 1.0F : 0);
+    }
+    s->at++;
+    *batch = (braid_train_batch){.count = BATCH, .streams = {s->rows}, .labels = s->labels};
+    return BRAID_OK;
+}
+
+/* How a run ended. */
+typedef struct ending {
+    braid_status status;
+    char message[512];
+    braid_train_event place;
+    float weights[PARAMETERS];
+} ending;
+
+static void train(const char *where, braid_dtype dtype, const braid_train_options *options, ending *end) {
+    const trial_setup setup = {.device = where, .kind = "mlp", .net = {.layers = {WIDTH, 5, CLASSES}}, .dtype = dtype};
+    rows_source rows = {0};
+    braid_train_options o = *options;
+    braid_trainer *trainer = NULL;
+    trial_setup evaluated = setup;
+    evaluated.request = (braid_plan_request){.phase = BRAID_PHASE_EVAL, .batch = 1};
+    trial t = trial_open(&evaluated);
+    o.source = (braid_train_source){start, next, &rows};
+    o.step.batch = BATCH;
+    o.step.choice.effort = BRAID_EFFORT_ESTIMATE;
+    o.steps_per_epoch = BATCHES;
+    o.no_validation = 1;
+    OK(braid_trainer_create(t.model, &o, &trainer));
+    end->status = braid_trainer_run(trainer);
+    snprintf(end->message, sizeof end->message, "%s", end->status ? braid_message() : "");
+    braid_trainer_place(trainer, &end->place);
+    OK(braid_model_read(t.model, "layers.0.fc.weight", end->weights, sizeof end->weights));
+    braid_trainer_destroy(trainer);
+    trial_close(&t);
+}
+
+/* 20 steps are 8, a checkpoint and 12 more, with the same metrics; in f16 the factor of the loss is kept, too. */
+static void a_run_goes_on(void **state) {
+    static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_F16};
+    (void)state;
+    for (int j = 0; j < 2; j++) {
+        char whole[64], parts[64];
+        ending one, two;
+        braid_train_options o = {.step = {.optimiser = BRAID_OPTIMISER_ADAMW}, .epochs = 3, .learning_rate = 0.01};
+        snprintf(whole, sizeof whole, "whole%d", j);
+        snprintf(parts, sizeof parts, "parts%d", j);
+        o.folder = whole;
+        o.steps = 20;
+        train("cuda:0", dtypes[j], &o, &one);
+        o.folder = parts;
+        o.steps = 8;
+        train("cuda:0", dtypes[j], &o, &two);
+        o.steps = 20;
+        o.resume = 1;
+        train("cuda:0", dtypes[j], &o, &two);
+        assert_int_equal(one.status, BRAID_OK);
+        assert_int_equal(two.status, BRAID_OK);
+        assert_memory_equal(one.weights, two.weights, sizeof one.weights);
+        assert_int_equal(one.place.step, 20);
+        assert_int_equal(one.place.train.batches, 20 - 2 * BATCHES);
+        assert_true(one.place.train.loss == two.place.train.loss && isfinite(one.place.train.loss));
+        assert_true(one.place.loss_scale == (j ? 65536 : 1) && two.place.loss_scale == one.place.loss_scale);
+    }
+}
+
+static void infinity_ends_it_at_the_same_step(void **state) {
+    static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_F16};
+    (void)state;
+    for (int j = 0; j < 2; j++) {
+        ending cpu, emulated;
+        const braid_train_options o = {
+            .step = {.optimiser = BRAID_OPTIMISER_SGD}, .epochs = 9, .learning_rate = 1e20, .schedule = "constant"};
+        train("cpu", dtypes[j], &o, &cpu);
+        train("cuda:0", dtypes[j], &o, &emulated);
+        assert_int_equal(cpu.status, BRAID_ERROR_DIVERGED);
+        assert_int_equal(emulated.status, BRAID_ERROR_DIVERGED);
+        size_t known = strcspn(cpu.message, ":");
+        assert_true(known > 5 && strncmp(cpu.message, emulated.message, known) == 0);
+        for (int k = 0; k < PARAMETERS; k++) /* nothing was updated behind that step */
+            assert_true(!isfinite(cpu.weights[k]) == !isfinite(emulated.weights[k]) &&
+                        (!isfinite(cpu.weights[k]) ||
+                         fabsf(cpu.weights[k] - emulated.weights[k]) <= 1e-3F * fabsf(cpu.weights[k]) + 1e-3F));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(a_run_goes_on),
+        cmocka_unit_test(infinity_ends_it_at_the_same_step),
+    };
+    return cmocka_run_group_tests_name("emu/training", tests, NULL, NULL);
+}
