@@ -186,6 +186,7 @@ static braid_status use(device *d) {
 
 static int works(void) {
     device *d = NULL;
+    cuda_tensor_map map;
     int rows = 0;
     EXPECT(with_fake() == 0);
     EXPECT(backend_cuda.count() == 2);
@@ -202,6 +203,9 @@ static int works(void) {
            BRAID_ERROR_DEVICE);
     EXPECT(says("no_such_stem") && use(d) == BRAID_OK);
     EXPECT(cuda_launch(d, &(cuda_call){.stem = "no_such_stem", .function = "f", .blocks = 0}) == BRAID_OK);
+    EXPECT(cuda_refuses_tensor_maps(d) != NULL); /* the fake driver is as old as those without them */
+    EXPECT(cuda_tensor_map_make(&map, d, &(cuda_tensor){.rank = 2}) == BRAID_ERROR_DEVICE);
+    EXPECT(says("cuTensorMapEncodeTiled") && use(d) == BRAID_OK);
     backend_cuda.close(d);
     backend_cuda.close(NULL);
     EXPECT(memory_live() == 0);
