@@ -14,7 +14,7 @@
 #define BARRIER_BYTES 16        /* of a stage */
 #define MOST_CTAS 132           /* multiprocessors of the GPU that these kernels are made for: one CTA fills one */
 #define FEWEST_STEPS 24         /* of a CTA: less work is not worth a partial tile */
-#define SLICED_PARTS 9          /* from so many partial tiles on, four threads share a sum */
+#define SLICED_PARTS 8          /* from so many partial tiles on, four threads share a sum */
 #define COPY_BYTES_PER_CYCLE 36 /* of the copy engine, measured */
 #define UNIT_CYCLES 100         /* what a unit costs beside its steps */
 
@@ -85,12 +85,12 @@ static int64_t fill_tiles(struct weight_tiles_args *args, const braid_problem *p
     return tiles;
 }
 
-/* Equal runs of units, so many that each has work for a while. */
+/* Equal runs of units, each with work for a while. Of all numbers of CTAs with the same longest run the smallest, since
+ * each costs a partial tile. */
 static int64_t choose_ctas(const struct weight_tiles_args *args) {
-    int64_t ctas = args->units * args->steps / FEWEST_STEPS;
-    if (ctas > MOST_CTAS) ctas = MOST_CTAS;
-    if (ctas > args->units) ctas = args->units;
-    return ctas > 0 ? ctas : 1;
+    int64_t most = args->units * args->steps / FEWEST_STEPS;
+    if (most > MOST_CTAS) most = MOST_CTAS;
+    return launch_tiles(args->units, launch_tiles(args->units, most > 0 ? most : 1));
 }
 
 int weight_tiles_plan(weight_plan *plan, const braid_problem *p) {
