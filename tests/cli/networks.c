@@ -64,7 +64,16 @@ static const command commands[] = {
     {"$B bench ssae --gate", 2, NULL, "--gate: expected with problems and suites, got a network"},
     {"$B bench smoke --batch 3", 2, NULL, "--batch: expected with networks"},
     {"$B bench smoke --what step", 2, NULL, "--what: expected with networks"},
+    /* check */
+    {"$B check mlp-784-256x2-10 --steps 3 --runs 1 --dtype f16 --device cpu -q", 0,
+     "launched  run 0|replayed  run 1|2 passed, 0 failed", NULL},
+    {"$B check mlp-784-256x2-10 --dtype f64 --device cpu", 2, NULL, "--dtype: expected f32, bf16 or f16"},
     /* profile, tune and bench */
+    {"$B profile mlp-784-256x2-10 --batch 4 --rounds 1 --trace here/step.json" ESTIMATE " && cat here/step.json", 0,
+     "whole|traceEvents|adamw__cpu|thread_name", NULL},
+    {"$B profile mlp-784-256x2-10 --batch 4 --rounds 1 --trace /proc/nowhere/step.json" ESTIMATE, 7, "whole",
+     "/proc/nowhere"},
+    {"$B profile linet18 --batch 100000 --size 416x544" ESTIMATE, 5, NULL, "needs|free are|fits"},
     {"$B profile linet18 --width 0.0625 --size 33x35 --rounds 2" ESTIMATE, 0,
      "ms, measured call by call|linet18, batch 2, 33x35|% of the time|!no time is known", NULL},
     {"$B profile ssae --phase eval --batch 4 --rounds 1 -o csv" ESTIMATE, 0, "step,segment,ms|forward|!backward", NULL},
