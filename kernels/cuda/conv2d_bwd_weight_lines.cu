@@ -13,15 +13,13 @@
 #include "kernels/cuda/tile/mma.cuh"
 #include "kernels/cuda/tile/shared.cuh"
 
-#define LINES_ONES INT32_MIN /* in place of a tap: the row of the bias */
-
-#define LINES_AHEAD 5 /* elements of x that a thread has under way */
+#define LINES_AHEAD 3 /* elements of x that a thread has under way */
 
 /* Everything a block shares. dy and x have those of two tiles in turn, dy 16 bytes of a pixel at a time. */
 struct lines_shared {
     alignas(16) uint16_t dy[2][LINES_WEIGHT_PIXELS * 64];
     alignas(16) uint16_t x[2][LINES_WEIGHT_ELEMENTS];
-    int32_t pixels[LINES_WEIGHT_PIXELS / 2]; /* where the x of pixels 2 j and 2 j + 1 begins */
+    int32_t pixels[LINES_WEIGHT_PIXELS / 2]; /* where the x of pixels 2 j and 2 j + 1 begins, in bytes */
 };
 
 static_assert(sizeof(lines_shared) == LINES_WEIGHT_SHARED, "kernel and launcher agree");
@@ -30,10 +28,11 @@ static_assert(sizeof(lines_shared) == LINES_WEIGHT_SHARED, "kernel and launcher 
 struct lines_share {
     int32_t row_tiles, rows, columns, pixels; /* row_tiles: of one group */
     int32_t row, column, pixel;               /* of this warp; pixel may be beyond the last */
+    int32_t bias_tile, bias_row;              /* the row of ones: its row tile of this warp's, its row there; -1 */
 };
 
 template <int row_tiles, int column_tiles, int all_column_tiles>
-static __device__ __forceinline__ lines_share find_share(int32_t steps) {
+static __device__ __forceinline__ lines_share find_share(int32_t steps, int32_t bias_at) {
     lines_share share;
     const int32_t warp = (int32_t)threadIdx.x / 32;
     share.rows = (steps + row_tiles - 1) / row_tiles;
@@ -44,25 +43,27 @@ static __device__ __forceinline__ lines_share find_share(int32_t steps) {
     share.row = warp % share.rows;
     share.column = warp / share.rows % share.columns;
     share.pixel = warp / (share.rows * share.columns);
+    share.bias_tile = bias_at < 0 ? -1 : bias_at / 16 - share.row * share.row_tiles;
+    share.bias_row = bias_at < 0 ? -1 : bias_at % 16;
     return share;
 }
 
-/* Where row m of the product reads x, from the place of a pixel pair. */
+/* Where row m of the product reads x, from the place of a pixel pair, in bytes. */
 static __device__ __forceinline__ int32_t find_tap(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
                                                    int32_t m) {
     const int32_t tap = m / plane.in_channels, c = m - tap * plane.in_channels;
     const int32_t r = tap / args.filter[1], s = tap - r * args.filter[1];
-    if (r >= args.filter[0])
-        return args.bias && m == args.filter[0] * args.filter[1] * plane.in_channels ? LINES_ONES : 0;
+    if (r >= args.filter[0]) return 0;
     const int32_t column = s / args.stride[1], lane = (s - column * args.stride[1]) * plane.in_channels + c;
-    return lane * plane.lane_pitch + r * args.dilation * plane.row_pitch + column + (column % 2 ? plane.copy - 1 : 0);
+    return 2 *
+           (lane * plane.lane_pitch + r * args.dilation * plane.row_pitch + column + (column % 2 ? plane.copy - 1 : 0));
 }
 
 static __device__ __forceinline__ void find_pixels(int32_t *to, const conv2d_lines_args &args,
                                                    const conv2d_lines_plane &plane) {
     for (int32_t j = (int32_t)threadIdx.x; j < LINES_WEIGHT_PIXELS / 2; j += LINES_THREADS) {
         const int32_t row = 2 * j / args.tile[1], column = 2 * j - row * args.tile[1];
-        to[j] = row < args.tile[0] ? row * args.stride[0] * plane.row_pitch + column : 0;
+        to[j] = row < args.tile[0] ? 2 * (row * args.stride[0] * plane.row_pitch + column) : 0;
     }
 }
 
@@ -100,7 +101,7 @@ static __device__ __forceinline__ void load_dy(uint16_t *to, const conv2d_lines_
 template <class number, int row_tiles, int column_tiles, int all_column_tiles>
 static __device__ __forceinline__ void add_pixels(float (&sum)[row_tiles][column_tiles][4],
                                                   const int32_t (&tap)[row_tiles][2], const lines_share &share,
-                                                  const int32_t *pixels, const uint16_t *x, const uint16_t *dy,
+                                                  const int32_t *pixels, const unsigned char *x, const uint16_t *dy,
                                                   int32_t step) {
     const int lane = (int)threadIdx.x % 32;
     const uint32_t ones = one_pair(number());
@@ -118,16 +119,21 @@ static __device__ __forceinline__ void add_pixels(float (&sum)[row_tiles][column
             b[(j + 1) % column_tiles][1] = words[3];
         }
     }
-    const uint16_t *low = x + pixels[8 * step + lane % 4], *high = x + pixels[8 * step + 4 + lane % 4];
+    const unsigned char *low = x + pixels[8 * step + lane % 4], *high = x + pixels[8 * step + 4 + lane % 4];
 #pragma unroll
     for (int i = 0; i < row_tiles; i++) {
         if (i >= share.row_tiles) break;
         uint32_t a[4];
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            const int32_t at = tap[i][half];
-            a[half] = at == LINES_ONES ? ones : *(const uint32_t *)(low + at);
-            a[2 + half] = at == LINES_ONES ? ones : *(const uint32_t *)(high + at);
+            a[half] = *(const uint32_t *)(low + tap[i][half]);
+            a[2 + half] = *(const uint32_t *)(high + tap[i][half]);
+        }
+        if (i == share.bias_tile) {
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                if (lane / 4 + 8 * half == share.bias_row) a[half] = a[2 + half] = ones;
+            }
         }
 #pragma unroll
         for (int j = 0; j < column_tiles; j++) mma(sum[i][j], a, b[j], number());
@@ -167,7 +173,8 @@ static __device__ __forceinline__ void conv2d_bwd_weight_lines(const conv2d_line
     const bool vector =
         ((uint32_t)((uintptr_t)plane.y / 2) | (uint32_t)plane.out_pitch | (uint32_t)plane.out_channels) % 8 == 0;
     const int lane = (int)threadIdx.x % 32;
-    const lines_share share = find_share<row_tiles, column_tiles, all_column_tiles>(plane.steps);
+    const lines_share share = find_share<row_tiles, column_tiles, all_column_tiles>(
+        plane.steps, args.bias ? args.filter[0] * args.filter[1] * plane.in_channels : -1);
     const auto place = [&plane, &args](int32_t column, int32_t c) {
         const int32_t at = lines_divide(column, args.stride_inverse);
         return ((column - at * args.stride[1]) * plane.in_channels + c) * plane.lane_pitch + at;
@@ -202,8 +209,8 @@ static __device__ __forceinline__ void conv2d_bwd_weight_lines(const conv2d_line
                                    [&](int32_t first_step, int32_t last_step) {
                                        for (int32_t step = first_step; step < last_step; step++) {
                                            add_pixels<number, row_tiles, column_tiles, all_column_tiles>(
-                                               sum, tap, share, shared->pixels, shared->x[now], shared->dy[now],
-                                               step * share.pixels + share.pixel);
+                                               sum, tap, share, shared->pixels, (const unsigned char *)shared->x[now],
+                                               shared->dy[now], step * share.pixels + share.pixel);
                                        }
                                    });
     }

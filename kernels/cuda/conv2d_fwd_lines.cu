@@ -12,13 +12,19 @@
 #include "kernels/cuda/tile/pair.cuh"
 #include "kernels/cuda/tile/shared.cuh"
 
-/* Two terms of the reduction: where they lie from a pixel's first element, and which of the two exist. */
+/* A pixel of a tile: its row and column, and its first element in y from that of the tile. */
+struct lines_cell {
+    int16_t row, column;
+    int32_t at;
+};
+
+/* Two terms of the reduction: where they lie from a pixel's first element, in bytes, and which of the two exist. */
 struct lines_pair {
     int32_t at;
     uint32_t exists;
 };
 
-#define LINES_AHEAD 9 /* elements of x that a thread has under way */
+#define LINES_AHEAD 5 /* elements of x that a thread has under way */
 
 /* Everything a block shares: x of two tiles in turn. */
 struct lines_shared {
@@ -26,6 +32,7 @@ struct lines_shared {
     alignas(16) uint16_t x[2][LINES_MOST_ELEMENTS];
     alignas(16) uint16_t stage[LINES_WARPS * 16 * (64 + 8)]; /* the output on its way */
     lines_pair pairs[LINES_MOST_TERMS / 2];
+    lines_cell cells[LINES_FWD_PIXELS];
 };
 static_assert(sizeof(lines_shared) == LINES_FWD_SHARED, "kernel and launcher agree");
 
@@ -36,7 +43,7 @@ static __device__ __forceinline__ void find_pairs(lines_pair *to, const conv2d_l
     for (int32_t j = (int32_t)threadIdx.x; j < 8 * plane.steps; j += LINES_THREADS) {
         const int32_t r = j / pairs, e = 2 * (j - r * pairs);
         const bool exists = r < args.filter[0];
-        to[j].at = exists ? r * args.dilation * plane.row_pitch + e : 0;
+        to[j].at = exists ? 2 * (r * args.dilation * plane.row_pitch + e) : 0;
         to[j].exists = !exists ? 0 : e + 1 < terms ? 0xFFFFFFFFu : 0xFFFFu;
     }
 }
@@ -99,36 +106,45 @@ struct lines_output {
     lines_tile tile;
     int32_t first_column, columns, width, pieces; /* pieces: columns / width */
     uint32_t pieces_inverse;
+    bool unused; /* there are lanes without a channel */
 };
+
+/* The pixels of a tile; one behind the last has a row that no image has. */
+static __device__ __forceinline__ void find_cells(lines_cell *to, const conv2d_lines_args &args,
+                                                  const conv2d_lines_plane &plane) {
+    for (int32_t pixel = (int32_t)threadIdx.x; pixel < LINES_FWD_PIXELS; pixel += LINES_THREADS) {
+        const int32_t row = lines_divide(pixel, args.columns_inverse), column = pixel - row * args.tile[1];
+        to[pixel].row = row < args.tile[0] ? (int16_t)row : INT16_MAX;
+        to[pixel].column = (int16_t)column;
+        to[pixel].at = row < args.tile[0] ? (row * args.out_size[1] + column) * (int32_t)plane.out_pitch : 0;
+    }
+}
 
 /* Writes some pixels of a warp out of shared memory. */
 template <int width>
 static __device__ __forceinline__ void write_pixels(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
                                                     const lines_output &out, const uint16_t *stage, int stage_pitch,
-                                                    int32_t first, int32_t pixels) {
-    const int32_t out_pitch = (int32_t)plane.out_pitch;
+                                                    const lines_cell *cells, int32_t pixels) {
     uint16_t *y =
         (uint16_t *)plane.y + out.first_column +
         ((out.tile.sample * args.out_size[0] + out.tile.row) * args.out_size[1] + out.tile.column) * plane.out_pitch;
+    const int32_t rows = args.out_size[0] - out.tile.row, columns = args.out_size[1] - out.tile.column;
+#pragma unroll 2
     for (int32_t i = (int32_t)threadIdx.x % 32; i < pixels * out.pieces; i += 32) {
         const int32_t pixel = lines_divide(i, out.pieces_inverse), piece = (i - pixel * out.pieces) * width;
-        const int32_t row = lines_divide(first + pixel, args.columns_inverse);
-        const int32_t column = first + pixel - row * args.tile[1];
-        if (row >= args.tile[0] || out.tile.row + row >= args.out_size[0] ||
-            out.tile.column + column >= args.out_size[1])
-            continue;
-        write_bytes<2 * width>(y + (row * args.out_size[1] + column) * out_pitch + piece,
-                               stage + pixel * stage_pitch + piece);
+        const lines_cell cell = cells[pixel];
+        if (cell.row >= rows || cell.column >= columns) continue;
+        write_bytes<2 * width>(y + cell.at + piece, stage + pixel * stage_pitch + piece);
     }
 }
 
 template <class number, int row_tiles, int column_tiles>
 static __device__ __forceinline__ void write_sums(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
-                                                  const lines_output &out, uint16_t *shared,
+                                                  const lines_output &out, lines_shared *shared,
                                                   const float (&sum)[row_tiles][column_tiles][4]) {
     const int together = column_tiles > 2 ? 1 : 2, pitch = 8 * column_tiles + 8; /* row tiles at a time */
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    uint16_t *stage = shared + warp * (16 * together * pitch);
+    uint16_t *stage = shared->stage + warp * (16 * together * pitch);
     const number *bias = (const number *)plane.bias;
 #pragma unroll
     for (int i = 0; i < row_tiles; i += together) {
@@ -136,33 +152,37 @@ static __device__ __forceinline__ void write_sums(const conv2d_lines_args &args,
 #pragma unroll
         for (int j = 0; j < column_tiles; j++) {
             const int32_t column = 8 * j + lane % 4 * 2;
-            const int32_t live = plane.out_channels - out.first_column - column; /* lanes with a channel */
             float add[2] = {0, 0};
-            for (int half = 0; half < 2; half++) {
-                if (bias && !out.tile.blanked && half < live) add[half] = load(bias + out.first_column + column + half);
+            for (int half = 0; half < 2 && bias && !out.tile.blanked; half++) {
+                const int32_t filter = out.first_column + column + half;
+                if (filter < plane.out_channels) add[half] = load(bias + filter);
             }
 #pragma unroll
             for (int t = 0; t < together; t++) {
 #pragma unroll
                 for (int half = 0; half < 2; half++) {
+                    float first = sum[i + t][j][2 * half] + add[0], second = sum[i + t][j][2 * half + 1] + add[1];
+                    if (out.unused) { /* nothing, infinities included, comes from a lane without a channel */
+                        if (out.first_column + column >= plane.out_channels) first = 0;
+                        if (out.first_column + column + 1 >= plane.out_channels) second = 0;
+                    }
                     *(uint32_t *)(stage + (16 * t + lane / 4 + 8 * half) * pitch + column) =
-                        pair_made<number>(live > 0 ? sum[i + t][j][2 * half] + add[0] : 0,
-                                          live > 1 ? sum[i + t][j][2 * half + 1] + add[1] : 0);
+                        pair_made<number>(first, second);
                 }
             }
         }
         __syncwarp();
-        const int32_t first = (warp * row_tiles + i) * 16;
+        const lines_cell *cells = shared->cells + (warp * row_tiles + i) * 16;
         switch (out.width) {
-            case 8: write_pixels<8>(args, plane, out, stage, pitch, first, 16 * together); break;
-            case 4: write_pixels<4>(args, plane, out, stage, pitch, first, 16 * together); break;
-            case 2: write_pixels<2>(args, plane, out, stage, pitch, first, 16 * together); break;
-            default: write_pixels<1>(args, plane, out, stage, pitch, first, 16 * together); break;
+            case 8: write_pixels<8>(args, plane, out, stage, pitch, cells, 16 * together); break;
+            case 4: write_pixels<4>(args, plane, out, stage, pitch, cells, 16 * together); break;
+            case 2: write_pixels<2>(args, plane, out, stage, pitch, cells, 16 * together); break;
+            default: write_pixels<1>(args, plane, out, stage, pitch, cells, 16 * together); break;
         }
     }
 }
 
-/* Where the pixels of a lane begin in the x of a tile. */
+/* Where the pixels of a lane begin in the x of a tile, in bytes. */
 template <int row_tiles>
 static __device__ __forceinline__ void find_pixels(int32_t (&first)[row_tiles][2], const conv2d_lines_args &args,
                                                    const conv2d_lines_plane &plane) {
@@ -174,7 +194,7 @@ static __device__ __forceinline__ void find_pixels(int32_t (&first)[row_tiles][2
                          ? row * args.stride[0] * plane.row_pitch + column * args.stride[1] * plane.in_channels
                          : 0;
         if (at % 2) at += plane.copy - 1;
-        first[i / 2][i % 2] = at;
+        first[i / 2][i % 2] = 2 * at;
     }
 }
 
@@ -182,7 +202,7 @@ static __device__ __forceinline__ void find_pixels(int32_t (&first)[row_tiles][2
 template <class number, int row_tiles, int column_tiles>
 static __device__ __forceinline__ void add_terms(float (&sum)[row_tiles][column_tiles][4],
                                                  const int32_t (&first)[row_tiles][2], int32_t begin, int32_t end,
-                                                 const lines_shared *shared, const uint16_t *x) {
+                                                 const lines_shared *shared, const unsigned char *x) {
     const int lane = (int)threadIdx.x % 32, pair = lane % 4;
 #pragma unroll 2
     for (int32_t step = begin; step < end; step++) {
@@ -220,6 +240,7 @@ static __device__ __forceinline__ void conv2d_fwd_lines(const conv2d_lines_args 
     out.first_column = block % column_blocks * 8 * column_tiles;
     out.columns = all_columns - out.first_column < 8 * column_tiles ? all_columns - out.first_column : 8 * column_tiles;
     out.width = access_width(plane, out.columns);
+    out.unused = out.first_column + 8 * column_tiles > plane.out_channels;
     out.pieces = out.columns / out.width;
     out.pieces_inverse = lines_inverse(out.pieces);
     const int32_t begin = block / column_blocks * args.block_tiles;
@@ -228,12 +249,13 @@ static __device__ __forceinline__ void conv2d_fwd_lines(const conv2d_lines_args 
 
     int32_t first[row_tiles][2];
     find_pixels(first, args, plane);
+    find_cells(shared->cells, args, plane);
     find_pairs(shared->pairs, args, plane);
     load_weights<column_tiles>(shared->weights, args, plane, out.first_column);
     lines_tile next = begin < end ? lines_find(args, plane, begin) : lines_tile();
     if (begin < end && !next.blanked) lines_load<LINES_AHEAD>(shared->x[0], args, plane, next, place);
     for (int32_t tile = begin; tile < end; tile++) {
-        const uint16_t *x = shared->x[(tile - begin) % 2];
+        const unsigned char *x = (const unsigned char *)shared->x[(tile - begin) % 2];
         float sum[row_tiles][column_tiles][4] = {};
         __syncthreads();
         out.tile = next;
@@ -242,7 +264,7 @@ static __device__ __forceinline__ void conv2d_fwd_lines(const conv2d_lines_args 
                                    out.tile.blanked ? 0 : plane.steps, [&](int32_t first_step, int32_t last_step) {
                                        add_terms<number>(sum, first, first_step, last_step, shared, x);
                                    });
-        write_sums<number>(args, plane, out, shared->stage, sum);
+        write_sums<number>(args, plane, out, shared, sum);
     }
 }
 

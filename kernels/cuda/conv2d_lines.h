@@ -18,7 +18,8 @@
 #define LINES_MOST_ELEMENTS 9216 /* of x in shared memory */
 #define LINES_WEIGHT_PIXELS 128  /* of a tile of bwd_weight */
 #define LINES_WEIGHT_ELEMENTS 7168
-#define LINES_FWD_SHARED 82752    /* bytes of a block of fwd ... */
+#define LINES_FWD_PIXELS 512      /* of a tile of fwd, at most */
+#define LINES_FWD_SHARED 86848    /* bytes of a block of fwd ... */
 #define LINES_WEIGHT_SHARED 61696 /* ... and of bwd_weight */
 
 #ifdef __cplusplus

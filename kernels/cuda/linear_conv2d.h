@@ -15,6 +15,7 @@ _Static_assert((int)LINEAR_X == (int)CONV2D_X && (int)LINEAR_W == (int)CONV2D_W 
                "linear and conv2d number their slots alike");
 
 extern const kernel_functions conv2d_fwd__cuda_direct, conv2d_bwd_data__cuda_direct, conv2d_bwd_weight__cuda_direct;
+extern const kernel_functions conv2d_fwd__cuda_igemm, conv2d_bwd_data__cuda_igemm, conv2d_bwd_weight__cuda_igemm;
 
 /* The convolution that equals a (checked) linear problem. */
 static inline braid_problem linear_conv2d(const braid_problem *p) {

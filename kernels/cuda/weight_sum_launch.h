@@ -13,7 +13,7 @@
  * here. */
 braid_status weight_sum_launch(struct weight_sum_args *args, device *d, braid_dtype dtype);
 
-/* The same for a convolution: a part holds its planes one behind the other, each [filters][r, s, c and then the bias]. */
+/* The same for a convolution: a part holds its planes one behind the other, each [filters][r, s, c, then the bias]. */
 braid_status weight_sum_conv2d(const braid_problem *p, int32_t parts, device *d, const buffers *b);
 
 /* Bytes of the workspace for so many parts of a convolution. */

@@ -114,6 +114,24 @@ emu_mutant(conv2d_bwd_weight_lines_unwritten_bias conv2d_bwd_weight_lines.cu con
            "plane.in_channels + args.bias" "plane.in_channels")
 emu_mutant(conv2d_bwd_weight_lines_dropped_slice weight_sum.cu weight_sum conv2d_bwd_weight__cuda_lines
            "slice < args.slices; slice++" "slice + 1 < args.slices; slice++")
+emu_mutant(conv2d_fwd_igemm_wrong_tap tile/igemm_pixels.cuh conv2d_fwd_igemm conv2d_fwd__cuda_igemm
+           "term.s * taps[1].advance" "term.r * taps[1].advance")
+emu_mutant(conv2d_fwd_igemm_missing_barrier tile/igemm.cuh conv2d_fwd_igemm conv2d_fwd__cuda_igemm
+           "copy_async_wait<IGEMM_STAGES - 2>();\n        __syncthreads();" "copy_async_wait<IGEMM_STAGES - 2>();")
+emu_mutant(conv2d_fwd_igemm_missing_wait tile/igemm.cuh conv2d_fwd_igemm conv2d_fwd__cuda_igemm
+           "copy_async_wait<IGEMM_STAGES - 2>();" "copy_async_wait<IGEMM_STAGES - 1>();")
+emu_mutant(conv2d_fwd_igemm_unwritten_tail conv2d_fwd_igemm.cu conv2d_fwd_igemm conv2d_fwd__cuda_igemm
+           "group + 1 == args.groups ? filters + unused : filters" "filters")
+emu_mutant(conv2d_bwd_data_igemm_wrong_class conv2d_bwd_data_igemm.cu conv2d_bwd_data_igemm conv2d_bwd_data__cuda_igemm
+           "w * args.stride[1] + pixels.first[1]" "w * args.stride[1]")
+emu_mutant(conv2d_bwd_data_igemm_wrong_term conv2d_bwd_data_igemm.cu conv2d_bwd_data_igemm conv2d_bwd_data__cuda_igemm
+           "found.step = tap - found.tap" "found.step = 1")
+emu_mutant(conv2d_bwd_weight_igemm_blanked conv2d_bwd_weight_igemm.cu conv2d_bwd_weight_igemm conv2d_bwd_weight__cuda_igemm
+           "pixel[j] < end && !mask_blanks(plane.mask, sample[j])" "pixel[j] < end")
+emu_mutant(conv2d_bwd_weight_igemm_wrong_pixel conv2d_bwd_weight_igemm.cu conv2d_bwd_weight_igemm conv2d_bwd_weight__cuda_igemm
+           "if (++p[j] == args.out_size[0])" "if (++p[j] > args.out_size[0])")
+emu_mutant(linear_bwd_weight_igemm_unwritten_bias conv2d_bwd_weight_igemm.cu conv2d_bwd_weight_igemm linear_bwd_weight__cuda_igemm
+           "columns = length + args.bias" "columns = length")
 emu_mutant(linear_bwd_weight_dropped_part weight_sum.cu weight_sum linear_bwd_weight__cuda_direct
            "part < end" "part + 1 < end")
 emu_mutant(bn_stats_dropped_pixel tile/columns.cuh bn_stats bn_stats__cuda_direct

@@ -37,98 +37,99 @@ static __device__ __forceinline__ int32_t lines_divide(int32_t a, uint32_t inver
     return inverse ? (int32_t)(((uint64_t)(uint32_t)a * inverse) >> 32) : a;
 }
 
-/* The x of a tile on its way to shared memory: a thread has `ahead` elements of a batch in its registers. A column and
- * channel of a line go to where(column, channel), and to one element earlier in the shifted copy. */
+/* The x of a tile on its way to shared memory. A warp has lines warp, warp + 8, ... and a lane one element of them, the
+ * same in all lines of a batch: `ahead` of them are in its registers. A column and channel of a line go to
+ * where(column, channel), and to one element earlier in the shifted copy. */
 template <int ahead> struct lines_batch {
     uint16_t value[ahead];
 
-    static __device__ __forceinline__ int32_t elements(const conv2d_lines_args &args, const conv2d_lines_plane &plane) {
-        return args.in_tile[0] * args.in_tile[1] * plane.in_channels;
+    /* Batches of one element of every lane. */
+    static __device__ __forceinline__ int32_t rounds(const conv2d_lines_args &args) {
+        return (args.in_tile[0] + ahead * LINES_WARPS - 1) / (ahead * LINES_WARPS);
     }
     static __device__ __forceinline__ int32_t count(const conv2d_lines_args &args, const conv2d_lines_plane &plane) {
-        return (elements(args, plane) + ahead * LINES_THREADS - 1) / (ahead * LINES_THREADS);
+        return (args.in_tile[1] * plane.in_channels + 31) / 32 * rounds(args);
     }
 
     template <bool zeros>
     __device__ __forceinline__ void fetch_as(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
-                                             const lines_tile &tile, int32_t batch) {
-        const uint16_t *sample = (const uint16_t *)plane.x + tile.sample * args.size[0] * args.size[1] * plane.in_pitch;
-        const int32_t pitch = (int32_t)plane.in_pitch, line = args.in_tile[1] * plane.in_channels;
-        const int64_t line_elements = (int64_t)args.size[1] * pitch;
-        const int32_t first_h = tile.row * args.stride[0] - args.padding[0];
-        const int32_t first_w = tile.column * args.stride[1] - args.padding[1];
-        const int32_t begin = batch * ahead * LINES_THREADS, all = elements(args, plane);
+                                             const lines_tile &tile, int32_t part, int32_t round) {
+        const int32_t e = part * 32 + (int32_t)threadIdx.x % 32;
+        const int32_t column = lines_divide(e, plane.channels_inverse), c = e - column * plane.in_channels;
+        const int32_t first_row = round * ahead * LINES_WARPS + (int32_t)threadIdx.x / 32;
+        const int32_t first_h = tile.row * args.stride[0] - args.padding[0] + first_row;
+        const uint32_t height = (uint32_t)args.size[0];
+        int32_t w = tile.column * args.stride[1] - args.padding[1] + column;
+        if (!zeros) w = padding_pixel(args.mode, w, args.size[1]);
+        const bool inside = (uint32_t)w < (uint32_t)args.size[1] && column < args.in_tile[1];
+        const int64_t line = (int64_t)args.size[1] * plane.in_pitch;
+        const uint16_t *from = (const uint16_t *)plane.x + tile.sample * args.size[0] * line + w * plane.in_pitch + c;
 #pragma unroll
         for (int j = 0; j < ahead; j++) {
-            if (begin + j * LINES_THREADS >= all) break;
-            const int32_t at = begin + j * LINES_THREADS + (int32_t)threadIdx.x;
-            const int32_t row = lines_divide(at, plane.elements_inverse), e = at - row * line;
-            const int32_t column = lines_divide(e, plane.channels_inverse), c = e - column * plane.in_channels;
-            int32_t h = first_h + row, w = first_w + column;
+            int32_t h = first_h + j * LINES_WARPS;
             if (!zeros) h = padding_pixel(args.mode, h, args.size[0]);
-            if (!zeros) w = padding_pixel(args.mode, w, args.size[1]);
-            const bool inside = at < all && h >= 0 && h < args.size[0] && w >= 0 && w < args.size[1];
-            value[j] = inside ? sample[h * line_elements + w * pitch + c] : (uint16_t)0;
+            const bool there = inside && (uint32_t)h < height && first_row + j * LINES_WARPS < args.in_tile[0];
+            value[j] = there ? from[h * line] : (uint16_t)0;
         }
     }
 
     __device__ __forceinline__ void fetch(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
-                                          const lines_tile &tile, int32_t batch) {
+                                          const lines_tile &tile, int32_t part, int32_t round) {
         if (args.mode == BRAID_PADDING_ZEROS) {
-            fetch_as<true>(args, plane, tile, batch);
+            fetch_as<true>(args, plane, tile, part, round);
         } else {
-            fetch_as<false>(args, plane, tile, batch);
+            fetch_as<false>(args, plane, tile, part, round);
         }
     }
 
     template <class place>
     __device__ __forceinline__ void put(uint16_t *to, const conv2d_lines_args &args, const conv2d_lines_plane &plane,
-                                        int32_t batch, const place &where) const {
-        const int32_t line = args.in_tile[1] * plane.in_channels;
-        const int32_t begin = batch * ahead * LINES_THREADS, all = elements(args, plane);
+                                        int32_t part, int32_t round, const place &where) const {
+        const int32_t e = part * 32 + (int32_t)threadIdx.x % 32;
+        const int32_t column = lines_divide(e, plane.channels_inverse), c = e - column * plane.in_channels;
+        const int32_t first_row = round * ahead * LINES_WARPS + (int32_t)threadIdx.x / 32;
+        const int32_t first = first_row * plane.row_pitch + where(column, c);
 #pragma unroll
         for (int j = 0; j < ahead; j++) {
-            if (begin + j * LINES_THREADS >= all) break;
-            const int32_t at = begin + j * LINES_THREADS + (int32_t)threadIdx.x;
-            const int32_t row = lines_divide(at, plane.elements_inverse), e = at - row * line;
-            const int32_t column = lines_divide(e, plane.channels_inverse), c = e - column * plane.in_channels;
-            const int32_t cell = row * plane.row_pitch + where(column, c);
-            if (at >= all) break;
+            const int32_t cell = first + j * LINES_WARPS * plane.row_pitch;
+            if (column >= args.in_tile[1] || first_row + j * LINES_WARPS >= args.in_tile[0]) break;
             to[cell] = value[j];
             if (plane.copy && cell > 0) to[cell + plane.copy - 1] = value[j];
         }
     }
 };
 
-/* Loads all of the x of a tile. */
-template <int ahead, class place>
-static __device__ __forceinline__ void lines_load(uint16_t *to, const conv2d_lines_args &args,
-                                                  const conv2d_lines_plane &plane, const lines_tile &tile,
-                                                  const place &where) {
-    for (int32_t batch = 0; batch < lines_batch<ahead>::count(args, plane); batch++) {
-        lines_batch<ahead> x;
-        x.fetch(args, plane, tile, batch);
-        x.put(to, args, plane, batch, where);
-    }
-}
-
-/* While the next tile's x comes, computes `steps` steps of this one: half of them, where there are several batches,
- * under the first. work(begin, end) does steps [begin, end). */
+/* While the next tile's x comes, computes `steps` steps of this one, some under each batch. work(begin, end) does steps
+ * [begin, end). */
 template <int ahead, class place, class worker>
 static __device__ __forceinline__ void lines_overlap(uint16_t *to, const conv2d_lines_args &args,
                                                      const conv2d_lines_plane &plane, const lines_tile &next,
                                                      bool is_next, const place &where, int32_t steps,
                                                      const worker &work) {
     const int32_t batches = is_next && !next.blanked ? lines_batch<ahead>::count(args, plane) : 0;
-    int32_t done = 0;
-    for (int32_t batch = 0; batch == 0 || batch < batches; batch++) {
+    const int32_t rounds = lines_batch<ahead>::rounds(args), share = (steps + batches) / (batches + 1);
+    int32_t done = 0, part = 0, round = 0;
+    for (int32_t batch = 0; batch < batches; batch++) {
         lines_batch<ahead> x;
-        if (batch < batches) x.fetch(args, plane, next, batch);
-        const int32_t end = batch == 0 && batches > 1 ? steps / 2 : steps;
+        x.fetch(args, plane, next, part, round);
+        const int32_t end = done + share < steps ? done + share : steps;
         work(done, end);
         done = end;
-        if (batch < batches) x.put(to, args, plane, batch, where);
+        x.put(to, args, plane, part, round, where);
+        if (++round == rounds) {
+            round = 0;
+            part++;
+        }
     }
+    work(done, steps);
+}
+
+/* Loads all of the x of a tile. */
+template <int ahead, class place>
+static __device__ __forceinline__ void lines_load(uint16_t *to, const conv2d_lines_args &args,
+                                                  const conv2d_lines_plane &plane, const lines_tile &tile,
+                                                  const place &where) {
+    lines_overlap<ahead>(to, args, plane, tile, true, where, 0, [](int32_t, int32_t) {});
 }
 
 #endif

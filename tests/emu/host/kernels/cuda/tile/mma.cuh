@@ -24,8 +24,8 @@ struct mma_warp {
 
 static inline int mma_lane_index() { return (int)threadIdx.x % EMU_WARP; }
 
-/* The table of this lane's next step. */
-static inline mma_lane *mma_table() {
+/* The table of this lane's next step; one for all files. */
+inline mma_lane *mma_table() {
     static mma_warp warps[32];
     mma_warp &warp = warps[threadIdx.x / EMU_WARP];
     return warp.table[warp.turn[mma_lane_index()]++ % 2];
@@ -68,7 +68,8 @@ struct copy_async_queue {
     std::deque<std::vector<copy_async_job>> groups;
 };
 
-static inline copy_async_queue &copy_async_mine() {
+/* One for all files: a function of a class may come from any of them. */
+inline copy_async_queue &copy_async_mine() {
     static copy_async_queue queues[1024];
     copy_async_queue &mine = queues[threadIdx.x];
     if (mine.groups.empty()) mine.groups.emplace_back();

@@ -1,0 +1,32 @@
+/*
+ * conv2d weight gradient on sm_80's tensor cores, two launches for all streams: conv2d_bwd_weight_igemm.cu makes the
+ * sums of parts of the pixels in the workspace, weight_sum.cu adds them in order.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/conv2d_igemm_launch.h"
+#include "kernels/cuda/weight_sum_launch.h"
+
+static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    struct conv2d_args args;
+    (void)d;
+    *state = NULL;
+    (void)conv2d_igemm_fill(&args, p, NULL);
+    return weight_sum_bytes(p, args.parts, workspace_bytes);
+}
+
+static const char *supports(const braid_problem *p, const device *d) {
+    const char *reason = conv2d_igemm_refuses(p, d);
+    return reason ? reason : weight_sum_refuses(p);
+}
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    static const launch_names names[] = {{NULL, "conv2d_bwd_weight_igemm_f16", "conv2d_bwd_weight_igemm_bf16"}};
+    struct conv2d_args args;
+    (void)state;
+    TRY(conv2d_igemm_launch(&args, p, d, "conv2d_bwd_weight_igemm", names, b));
+    return weight_sum_conv2d(p, args.parts, d, b);
+}
+
+const kernel_functions conv2d_bwd_weight__cuda_igemm = {
+    .supports = supports, .cost = conv2d_igemm_cost, .create = create, .launch = launch, .destroy = launch_destroy};

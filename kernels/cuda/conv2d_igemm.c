@@ -1,0 +1,100 @@
+/*
+ * From a convolution to the launch of its kernel on sm_80's tensor cores. How the work is cut depends on the problem
+ * alone.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/conv2d_igemm_launch.h"
+#include "kernels/cuda/tile/igemm.h"
+
+#define WEIGHT_BLOCKS 264 /* blocks of a weight gradient that are worth a further cut of the pixels */
+
+/* Columns of the product of a block: 64 where no stream fills more. */
+static int block_columns(const braid_problem *p) {
+    if (p->pass == BRAID_PASS_BWD_WEIGHT) return 128;
+    for (int i = 0; i < p->streams; i++) {
+        int64_t lanes = p->pass == BRAID_PASS_FWD ? p->out_channels[i] : p->in_channels[i];
+        if (lanes / p->groups > 64) return 128;
+    }
+    return 64;
+}
+
+/* Input pixels of one class of bwd_data along an axis: those with a remainder by the stride. */
+static int64_t class_size(const braid_problem *p, int axis, int64_t remainder) {
+    return remainder >= p->size[axis] ? 0 : launch_tiles(p->size[axis] - remainder, p->stride[axis]);
+}
+
+/* The blocks of one plane, all groups; for bwd_weight of one part. */
+static int64_t plane_blocks(const braid_problem *p, int i) {
+    int64_t channels = p->in_channels[i] / p->groups, filters = p->out_channels[i] / p->groups, tiles = 0;
+    int64_t in_lanes = channels + p->in_pitch[i] - p->in_channels[i],
+            out_lanes = filters + p->out_pitch[i] - p->out_channels[i];
+    int columns = block_columns(p);
+    if (p->pass == BRAID_PASS_BWD_WEIGHT)
+        return p->groups * launch_tiles(filters, IGEMM_ROWS) *
+               launch_tiles(p->filter[0] * p->filter[1] * channels + p->bias, columns);
+    if (p->pass == BRAID_PASS_FWD) {
+        int64_t pixels = p->batch * conv2d_out_size(p, 0) * conv2d_out_size(p, 1);
+        return p->groups * launch_tiles(pixels, IGEMM_ROWS) * launch_tiles(out_lanes, columns);
+    }
+    for (int64_t r = 0; r < p->stride[0]; r++) {
+        for (int64_t s = 0; s < p->stride[1]; s++)
+            tiles += launch_tiles(p->batch * class_size(p, 0, r) * class_size(p, 1, s), IGEMM_ROWS);
+    }
+    return p->groups * tiles * launch_tiles(in_lanes, columns);
+}
+
+const char *conv2d_igemm_refuses(const braid_problem *p, const device *d) {
+    struct conv2d_args args;
+    if (p->padding_mode != BRAID_PADDING_ZEROS) return "only zero padding";
+    if (p->stride[0] > IGEMM_MOST_STRIDE || p->stride[1] > IGEMM_MOST_STRIDE) return "only strides of up to 8";
+    for (int i = 0; i < p->streams; i++) {
+        int64_t channels = p->in_channels[i] / p->groups, filters = p->out_channels[i] / p->groups;
+        if (channels < 1 || channels % IGEMM_PIECE || filters < 1 || filters % IGEMM_PIECE)
+            return "only channels that are multiples of 8 in every group";
+        if (p->in_pitch[i] % IGEMM_PIECE || p->out_pitch[i] % IGEMM_PIECE)
+            return "only pitches that are multiples of 8";
+    }
+    const char *reason = conv2d_refuses(p, d);
+    if (!reason && !conv2d_igemm_fill(&args, p, NULL)) reason = launch_too_large;
+    return reason;
+}
+
+int conv2d_igemm_fill(struct conv2d_args *args, const braid_problem *p, const buffers *b) {
+    int64_t blocks[BRAID_MAX_PLANES] = {0}, total = 0, parts = 1;
+    int64_t pixels = p->batch * conv2d_out_size(p, 0) * conv2d_out_size(p, 1);
+    conv2d_fill(args, p, b);
+    for (int i = 0; i < p->streams; i++) {
+        blocks[i] = plane_blocks(p, i);
+        total += blocks[i] < CUDA_MAX_BLOCKS ? blocks[i] : CUDA_MAX_BLOCKS;
+    }
+    if (p->pass == BRAID_PASS_BWD_WEIGHT) {
+        int64_t most = launch_tiles(pixels, 8 * IGEMM_DEPTH);
+        parts = total > 0 ? launch_tiles(WEIGHT_BLOCKS, total) : 1;
+        if (parts > most) parts = most;
+        if (parts < 1) parts = 1;
+        for (int i = 0; i < p->streams; i++) blocks[i] *= parts;
+    }
+    args->parts = (int32_t)parts;
+    args->part_pixels = launch_tiles(launch_tiles(pixels, parts), IGEMM_DEPTH) * IGEMM_DEPTH;
+    return launch_schedule(args->first_block, blocks, p->streams);
+}
+
+braid_status conv2d_igemm_launch(struct conv2d_args *args, const braid_problem *p, device *d, const char *stem,
+                                 const launch_names *names, const buffers *b) {
+    int columns = block_columns(p);
+    if (!conv2d_igemm_fill(args, p, b)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", stem, launch_too_large);
+    return cuda_launch(d, &(cuda_call){.stem = stem,
+                                       .function = launch_name(&names[columns == 128 ? 0 : 1], p->dtype),
+                                       .blocks = args->first_block[BRAID_MAX_PLANES],
+                                       .threads = IGEMM_THREADS,
+                                       .shared_bytes = IGEMM_SHARED((size_t)columns),
+                                       .args = args,
+                                       .args_bytes = sizeof *args});
+}
+
+double conv2d_igemm_cost(const braid_problem *p) {
+    const double flops_per_s = 2e14, bytes_per_s = 2e12, launch_s = 5e-6;
+    double arithmetic = op_of(p)->flops(p) / flops_per_s, memory = op_bytes(p) / bytes_per_s;
+    return launch_s + (arithmetic > memory ? arithmetic : memory);
+}

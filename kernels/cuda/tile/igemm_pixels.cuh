@@ -1,0 +1,112 @@
+/*
+ * Rows of a product that are pixels of a convolution: the forward pass and the data gradient. Both gather the taps of
+ * a row from an image (x, or dy), 8 channels at a time; the taps that matter to a block are an arithmetic sequence on
+ * each axis, and so are the places where they read.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_TILE_IGEMM_PIXELS_CUH
+#define BRAID_KERNELS_CUDA_TILE_IGEMM_PIXELS_CUH
+
+#include "kernels/cuda/conv2d.h"
+#include "kernels/cuda/tile/igemm.cuh"
+#include "kernels/cuda/tile/number.cuh"
+#include "kernels/cuda/tile/pair.cuh"
+#include "kernels/cuda/tile/schedule.cuh"
+
+/* The taps of one axis: tap + j * step reads at `place` + j * advance from the row's own place; j < count. */
+struct igemm_taps {
+    int32_t tap, step, count, place, advance;
+};
+
+/* A term of the sums: a tap (by number on both axes) and the first of 8 channels. */
+struct igemm_term {
+    int32_t r, s, channel;
+};
+
+/* Goes `by` channels on; r reaches the number of taps behind the last term. */
+static __device__ __forceinline__ void term_advance(igemm_term *term, int32_t by, int32_t channels, int32_t columns) {
+    term->channel += by;
+    while (term->channel >= channels) {
+        term->channel -= channels;
+        if (++term->s == columns) {
+            term->s = 0;
+            term->r++;
+        }
+    }
+}
+
+/* The image that rows gather from. */
+struct igemm_image {
+    const uint16_t *data;
+    int32_t size[2];
+    int64_t pitch;
+    int32_t channels; /* of the group; data points to the first of them */
+};
+
+/* The left operand: rows tid / 4 and 64 more, piece tid % 4 of 32 terms. */
+struct igemm_gather {
+    igemm_image image;
+    igemm_taps taps[2];
+    igemm_term term;
+    int64_t sample[2]; /* of the two rows: the first element of its sample; -1: no such row, or blanked */
+    int32_t h[2], w[2];
+
+    __device__ __forceinline__ void begin() {
+        term = {0, 0, 0};
+        term_advance(&term, (int32_t)threadIdx.x % 4 * IGEMM_PIECE, image.channels, taps[1].count);
+    }
+    __device__ __forceinline__ void load(uint16_t *to) {
+        const int32_t down = taps[0].place + term.r * taps[0].advance, right = taps[1].place + term.s * taps[1].advance;
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            const int32_t y = h[j] + down, x = w[j] + right;
+            const bool inside =
+                sample[j] >= 0 && term.r < taps[0].count && y >= 0 && y < image.size[0] && x >= 0 && x < image.size[1];
+            const int64_t at = sample[j] + ((int64_t)y * image.size[1] + x) * image.pitch + term.channel;
+            copy_async(to + along_at((int)threadIdx.x / 4 + 64 * j, (int)threadIdx.x % 4),
+                       image.data + (inside ? at : 0), inside);
+        }
+        term_advance(&term, IGEMM_DEPTH, image.channels, taps[1].count);
+    }
+};
+
+/* Where the rows of a block are written. */
+struct igemm_rows {
+    int64_t at[IGEMM_ROWS];      /* the pixel; -1: none */
+    int32_t blanked[IGEMM_ROWS]; /* 1: zeros, whatever the bias */
+};
+
+/* Rounds the sums and writes lanes [first, end) of y, where column 0 is lane `first`: columns from `live` on are zeros.
+ * The bias points to that of column 0, or is NULL. */
+template <class number, int columns>
+static __device__ __forceinline__ void igemm_write(uint16_t *y, int64_t pitch, const igemm_rows *rows, int32_t first,
+                                                   int32_t end, int32_t live, const number *bias, uint16_t *shared,
+                                                   const igemm_sums<columns> &sums) {
+    typedef igemm_warp<columns> warp;
+    const int stage_pitch = columns + IGEMM_PIECE, lane = (int)threadIdx.x % 32;
+#pragma unroll
+    for (int j = 0; j < warp::column_tiles; j++) {
+        const int column = warp::column() + 8 * j + lane % 4 * 2;
+        float add[2] = {0, 0};
+        for (int half = 0; half < 2; half++) {
+            if (bias && column + half < live) add[half] = load(bias + column + half);
+        }
+#pragma unroll
+        for (int i = 0; i < 2 * warp::row_tiles; i++) {
+            const int row = warp::row() + 8 * i + lane / 4;
+            const float *sum = sums.at[i / 2][j] + i % 2 * 2;
+            const bool blanked = rows->blanked[row] != 0;
+            *(uint32_t *)(shared + row * stage_pitch + column) = pair_made<number>(
+                blanked || column >= live ? 0 : sum[0] + add[0], blanked || column + 1 >= live ? 0 : sum[1] + add[1]);
+        }
+    }
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < IGEMM_ROWS * (columns / IGEMM_PIECE); i += IGEMM_THREADS) {
+        const int row = i / (columns / IGEMM_PIECE), piece = i % (columns / IGEMM_PIECE) * IGEMM_PIECE;
+        if (rows->at[row] < 0 || first + piece >= end) continue;
+        write_bytes<16>(y + rows->at[row] * pitch + first + piece, shared + row * stage_pitch + piece);
+    }
+}
+
+#endif
