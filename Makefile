@@ -37,6 +37,7 @@ test: all ## Build and run all tests (10 minutes at most)
 	@tests/run $(BUILD) --jobs $(JOBS)
 
 test-full: all setup-lint ## test, then sanitizers, fuzzing, mutated kernels and the walk through docs/add_a_kernel.md
+	@cmake -B $(BUILD) -DBRAID_ALL_FAULTS=ON >/dev/null && cmake --build $(BUILD) -j $(JOBS) -- --quiet
 	@tests/run $(BUILD) --jobs $(JOBS)
 	@BRAID_STEPS=100000 $(BUILD)/tests/train/long_run
 	$(call braid_build,asan,build-asan)
