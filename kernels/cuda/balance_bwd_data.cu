@@ -10,7 +10,6 @@
 
 template <class number, int width> struct balance_bwd_data : pixel_body<number, width> {
     typedef pack<number, width> inputs;
-    static const int ahead = 4;
     float factor;
     __device__ __forceinline__ balance_bwd_data(const pixel_args &all, int i) : pixel_body<number, width>(all, i) {
         const double norm = (double)all.norms[i];

@@ -162,19 +162,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     columns_kernel<sums_of<gradient_pool>::body, bf16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_pool_sums_3x3_f32(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
     columns_run<pool_sums<f32, widest<f32>::width>>(args, column_first(args, widest<f32>::width), shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_pool_sums_3x3_f16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
     columns_run<pool_sums<f16, widest<f16>::width>>(args, column_first(args, widest<f16>::width), shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_pool_sums_3x3_bf16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
     columns_run<pool_sums<bf16, widest<bf16>::width>>(args, column_first(args, widest<bf16>::width), shared);
