@@ -6,13 +6,10 @@
 #include "kernels/cuda/conv2d_igemm_launch.h"
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    static const launch_names names[] = {
-        {NULL, "conv2d_bwd_data_igemm_128_f16", "conv2d_bwd_data_igemm_128_bf16"},
-        {NULL, "conv2d_bwd_data_igemm_64_f16", "conv2d_bwd_data_igemm_64_bf16"},
-    };
+    static const launch_names names = {NULL, "conv2d_bwd_data_igemm_f16", "conv2d_bwd_data_igemm_bf16"};
     struct conv2d_args args;
     (void)state;
-    return conv2d_igemm_launch(&args, p, d, "conv2d_bwd_data_igemm", names, b);
+    return conv2d_igemm_launch(&args, p, d, "conv2d_bwd_data_igemm", &names, b);
 }
 
 const kernel_functions conv2d_bwd_data__cuda_igemm = {

@@ -135,25 +135,13 @@ static __device__ __forceinline__ void conv2d_bwd_data_igemm(const conv2d_args &
 }
 
 extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
-    conv2d_bwd_data_igemm_128_f16(const __grid_constant__ conv2d_args args) {
+    conv2d_bwd_data_igemm_f16(const __grid_constant__ conv2d_args args) {
     __shared__ igemm_rows rows;
-    conv2d_bwd_data_igemm<f16, 128>(args, &rows);
+    conv2d_bwd_data_igemm<f16, IGEMM_COLUMNS>(args, &rows);
 }
 
 extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
-    conv2d_bwd_data_igemm_128_bf16(const __grid_constant__ conv2d_args args) {
+    conv2d_bwd_data_igemm_bf16(const __grid_constant__ conv2d_args args) {
     __shared__ igemm_rows rows;
-    conv2d_bwd_data_igemm<bf16, 128>(args, &rows);
-}
-
-extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
-    conv2d_bwd_data_igemm_64_f16(const __grid_constant__ conv2d_args args) {
-    __shared__ igemm_rows rows;
-    conv2d_bwd_data_igemm<f16, 64>(args, &rows);
-}
-
-extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
-    conv2d_bwd_data_igemm_64_bf16(const __grid_constant__ conv2d_args args) {
-    __shared__ igemm_rows rows;
-    conv2d_bwd_data_igemm<bf16, 64>(args, &rows);
+    conv2d_bwd_data_igemm<bf16, IGEMM_COLUMNS>(args, &rows);
 }

@@ -21,10 +21,10 @@ static const char *supports(const braid_problem *p, const device *d) {
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    static const launch_names names[] = {{NULL, "conv2d_bwd_weight_igemm_f16", "conv2d_bwd_weight_igemm_bf16"}};
+    static const launch_names names = {NULL, "conv2d_bwd_weight_igemm_f16", "conv2d_bwd_weight_igemm_bf16"};
     struct conv2d_args args;
     (void)state;
-    TRY(conv2d_igemm_launch(&args, p, d, "conv2d_bwd_weight_igemm", names, b));
+    TRY(conv2d_igemm_launch(&args, p, d, "conv2d_bwd_weight_igemm", &names, b));
     return weight_sum_conv2d(p, args.parts, d, b);
 }
 

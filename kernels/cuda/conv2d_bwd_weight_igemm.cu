@@ -11,8 +11,6 @@
 #include "kernels/cuda/tile/number.cuh"
 #include "kernels/cuda/tile/schedule.cuh"
 
-#define WEIGHT_COLUMNS 128
-
 /* Both operands: pixels tid / 16 and 16 more of 32, 8 rows of one and 8 columns of the other. A column's tap is the
  * same for all pixels. */
 struct weight_loader {
@@ -38,7 +36,7 @@ struct weight_loader {
                        left_inside ? dy + pixel[j] * plane.out_pitch : plane.y, left_inside);
             const int32_t h = p[j] * args.stride[0] + tap_h, w = q[j] * args.stride[1] + tap_w;
             const bool inside = live && column_inside && h >= 0 && h < args.size[0] && w >= 0 && w < args.size[1];
-            uint16_t *cell = right + across_at<WEIGHT_COLUMNS>(term, piece);
+            uint16_t *cell = right + across_at<IGEMM_COLUMNS>(term, piece);
             if (one) {
                 const uint32_t words[4] = {one, 0, 0, 0};
                 for (int k = 0; k < 4; k++) ((uint32_t *)cell)[k] = words[k];
@@ -64,17 +62,17 @@ struct weight_loader {
 };
 
 template <class number> static __device__ __forceinline__ void conv2d_bwd_weight_igemm(const conv2d_args &args) {
-    typedef igemm_warp<WEIGHT_COLUMNS> warp;
+    typedef igemm_warp<IGEMM_COLUMNS> warp;
     const int i = schedule_plane(args.first_block, args.planes);
     const conv2d_plane &plane = args.plane[i];
     const int32_t channels = plane.in_channels / args.groups, filters = plane.out_channels / args.groups;
     const int32_t length = args.filter[0] * args.filter[1] * channels, columns = length + args.bias;
     const int32_t row_tiles = (filters + IGEMM_ROWS - 1) / IGEMM_ROWS;
-    const int32_t column_tiles = (columns + WEIGHT_COLUMNS - 1) / WEIGHT_COLUMNS;
+    const int32_t column_tiles = (columns + IGEMM_COLUMNS - 1) / IGEMM_COLUMNS;
     int32_t tile = (int32_t)blockIdx.x - args.first_block[i];
     const int32_t first_row = tile % row_tiles * IGEMM_ROWS;
     tile /= row_tiles;
-    const int32_t first_column = tile % column_tiles * WEIGHT_COLUMNS;
+    const int32_t first_column = tile % column_tiles * IGEMM_COLUMNS;
     tile /= column_tiles;
     const int32_t group = tile % args.groups, part = tile / args.groups;
     const int64_t pixels = args.batch * args.out_size[0] * args.out_size[1];
@@ -102,7 +100,7 @@ template <class number> static __device__ __forceinline__ void conv2d_bwd_weight
         from.q[j] = (int32_t)(from.pixel[j] - line * args.out_size[1]);
     }
 
-    igemm_sums<WEIGHT_COLUMNS> sums = {};
+    igemm_sums<IGEMM_COLUMNS> sums = {};
     const int32_t stages = end > first_pixel ? (int32_t)((end - first_pixel + IGEMM_DEPTH - 1) / IGEMM_DEPTH) : 0;
     igemm_run<number, false, false>(&sums, (uint16_t *)shared_memory(), stages, &from);
     float *partial = args.workspace + part * args.part_elements + plane.partial;

@@ -9,16 +9,6 @@
 
 #define WEIGHT_BLOCKS 264 /* blocks of a weight gradient that are worth a further cut of the pixels */
 
-/* Columns of the product of a block: 64 where no stream fills more. */
-static int block_columns(const braid_problem *p) {
-    if (p->pass == BRAID_PASS_BWD_WEIGHT) return 128;
-    for (int i = 0; i < p->streams; i++) {
-        int64_t lanes = p->pass == BRAID_PASS_FWD ? p->out_channels[i] : p->in_channels[i];
-        if (lanes / p->groups > 64) return 128;
-    }
-    return 64;
-}
-
 /* Input pixels of one class of bwd_data along an axis: those with a remainder by the stride. */
 static int64_t class_size(const braid_problem *p, int axis, int64_t remainder) {
     return remainder >= p->size[axis] ? 0 : launch_tiles(p->size[axis] - remainder, p->stride[axis]);
@@ -29,19 +19,18 @@ static int64_t plane_blocks(const braid_problem *p, int i) {
     int64_t channels = p->in_channels[i] / p->groups, filters = p->out_channels[i] / p->groups, tiles = 0;
     int64_t in_lanes = channels + p->in_pitch[i] - p->in_channels[i],
             out_lanes = filters + p->out_pitch[i] - p->out_channels[i];
-    int columns = block_columns(p);
     if (p->pass == BRAID_PASS_BWD_WEIGHT)
         return p->groups * launch_tiles(filters, IGEMM_ROWS) *
-               launch_tiles(p->filter[0] * p->filter[1] * channels + p->bias, columns);
+               launch_tiles(p->filter[0] * p->filter[1] * channels + p->bias, IGEMM_COLUMNS);
     if (p->pass == BRAID_PASS_FWD) {
         int64_t pixels = p->batch * conv2d_out_size(p, 0) * conv2d_out_size(p, 1);
-        return p->groups * launch_tiles(pixels, IGEMM_ROWS) * launch_tiles(out_lanes, columns);
+        return p->groups * launch_tiles(pixels, IGEMM_ROWS) * launch_tiles(out_lanes, IGEMM_COLUMNS);
     }
     for (int64_t r = 0; r < p->stride[0]; r++) {
         for (int64_t s = 0; s < p->stride[1]; s++)
             tiles += launch_tiles(p->batch * class_size(p, 0, r) * class_size(p, 1, s), IGEMM_ROWS);
     }
-    return p->groups * tiles * launch_tiles(in_lanes, columns);
+    return p->groups * tiles * launch_tiles(in_lanes, IGEMM_COLUMNS);
 }
 
 const char *conv2d_igemm_refuses(const braid_problem *p, const device *d) {
@@ -82,13 +71,12 @@ int conv2d_igemm_fill(struct conv2d_args *args, const braid_problem *p, const bu
 
 braid_status conv2d_igemm_launch(struct conv2d_args *args, const braid_problem *p, device *d, const char *stem,
                                  const launch_names *names, const buffers *b) {
-    int columns = block_columns(p);
     if (!conv2d_igemm_fill(args, p, b)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", stem, launch_too_large);
     return cuda_launch(d, &(cuda_call){.stem = stem,
-                                       .function = launch_name(&names[columns == 128 ? 0 : 1], p->dtype),
+                                       .function = launch_name(names, p->dtype),
                                        .blocks = args->first_block[BRAID_MAX_PLANES],
                                        .threads = IGEMM_THREADS,
-                                       .shared_bytes = IGEMM_SHARED((size_t)columns),
+                                       .shared_bytes = IGEMM_SHARED,
                                        .args = args,
                                        .args_bytes = sizeof *args});
 }

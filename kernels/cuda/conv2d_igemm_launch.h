@@ -14,8 +14,7 @@ const char *conv2d_igemm_refuses(const braid_problem *p, const device *d);
 /* The argument of a problem that is not refused, with the blocks of these kernels. False where they are too many. */
 int conv2d_igemm_fill(struct conv2d_args *args, const braid_problem *p, const buffers *b);
 
-/* Fills the argument and launches the function of the problem's width (names: for 128 columns of a block and, but in
- * bwd_weight, for 64) and dtype. */
+/* Fills the argument and launches the function of the problem's dtype. */
 braid_status conv2d_igemm_launch(struct conv2d_args *args, const braid_problem *p, device *d, const char *stem,
                                  const launch_names *names, const buffers *b);
 

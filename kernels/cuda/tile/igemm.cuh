@@ -1,5 +1,5 @@
 /*
- * A matrix product by a block of 256 threads on sm_80's tensor cores: 128 rows, 64 or 128 columns, 32 terms of the
+ * A matrix product by a block of 256 threads on sm_80's tensor cores: 128 rows, 128 columns, 32 terms of the
  * sums at a time, in four stages of shared memory that copies fill while older ones are multiplied. An operand lies in
  * one of two ways, as it comes from global memory: `along`, 32 terms of a row (or column) side by side, or `across`,
  * all rows (columns) of a term side by side. What is loaded is the kernel's business:

@@ -7,13 +7,14 @@
 #define BRAID_KERNELS_CUDA_TILE_IGEMM_H
 
 #define IGEMM_THREADS 256
-#define IGEMM_ROWS 128 /* of a block; its columns are 64 or 128 */
+#define IGEMM_ROWS 128 /* of a block, as its ... */
+#define IGEMM_COLUMNS 128
 #define IGEMM_DEPTH 32 /* terms of the sums in one stage */
 #define IGEMM_STAGES 4 /* loads under way, and the one that is multiplied */
 #define IGEMM_PIECE 8  /* numbers of one copy: 16 bytes */
 #define IGEMM_MOST_STRIDE 8
 
-/* Bytes of shared memory of a block. */
-#define IGEMM_SHARED(columns) (IGEMM_STAGES * (IGEMM_ROWS + (columns)) * IGEMM_DEPTH * 2)
+/* Bytes of dynamic shared memory of a block. */
+#define IGEMM_SHARED (IGEMM_STAGES * (IGEMM_ROWS + IGEMM_COLUMNS) * IGEMM_DEPTH * 2)
 
 #endif
