@@ -159,9 +159,9 @@ static __device__ __forceinline__ void consume_streaming(const integrate_tma_arg
 
 template <class number, int columns>
 static __device__ __forceinline__ void integrate_bwd_data(const integrate_tma_args &args) {
-    const ring_cursor at = open_ring(args);
-    if (!is_consumer()) {
-        if (is_producer()) produce<columns>(args, at);
+    const ring_cursor at = open_ring(args, 2);
+    if (!is_consumer(2)) {
+        if (is_producer(2)) produce<columns>(args, at);
     } else if (args.all.stays) {
         consume_staying<number, columns>(args, at);
     } else {

@@ -123,10 +123,10 @@ static __device__ __forceinline__ void consume(const integrate_tma_args &args, r
 
 template <class number, int rows>
 static __device__ __forceinline__ void integrate_bwd_weight(const integrate_tma_args &args) {
-    const ring_cursor at = open_ring(args);
-    if (is_consumer()) {
+    const ring_cursor at = open_ring(args, 2);
+    if (is_consumer(2)) {
         consume<number, rows>(args, at);
-    } else if (is_producer()) {
+    } else if (is_producer(2)) {
         produce<rows>(args, at);
     }
 }

@@ -98,48 +98,75 @@ static int choose_stages(struct integrate_tma_args *args, int two, int32_t least
     return args->stages >= least;
 }
 
-static braid_status launch(struct integrate_tma_args *args, device *d, const char *stem, const char *function,
-                           int64_t blocks, size_t panel_bytes) {
-    return cuda_launch(d, &(cuda_call){.stem = stem,
-                                       .function = function,
-                                       .blocks = blocks,
-                                       .threads = INTEGRATE_TMA_THREADS,
-                                       .shared_bytes = INTEGRATE_TMA_BARRIER_BYTES + panel_bytes,
-                                       .args = args,
-                                       .args_bytes = sizeof *args});
+static braid_status launch(const struct integrate_tma_args *args, device *d, const cuda_call *of) {
+    cuda_call call = *of;
+    call.shared_bytes += INTEGRATE_TMA_BARRIER_BYTES;
+    call.args = args;
+    call.args_bytes = sizeof *args;
+    return cuda_launch(d, &call);
+}
+
+/* One block for each place on the device, or for each tile where those are fewer. */
+static int64_t count_blocks(const struct integrate_tma_args *args, const device *d, int side_by_side) {
+    int64_t blocks = (int64_t)cuda_processors(d) * side_by_side;
+    return blocks < args->all.tiles ? blocks : args->all.tiles;
 }
 
 /* ---- The passes ----------------------------------------------------------------------------------- */
 
+/* A function of each dtype, for tiles of `rows` pixels by `columns` columns. */
+typedef struct tile_function {
+    launch_names names;
+    int rows, columns;
+} tile_function;
+
+/* The function whose tiles are as wide as the device can be kept busy with, and whether the weights stay. */
+static const tile_function *choose_forward(struct integrate_tma_args *args, const device *d, int *side_by_side) {
+    static const tile_function functions[] = {
+        {{NULL, "integrate_fwd_wgmma_f16_64", "integrate_fwd_wgmma_bf16_64"}, 128, 64},
+        {{NULL, "integrate_fwd_wgmma_f16_128_staying", "integrate_fwd_wgmma_bf16_128_staying"}, 64, 128},
+        {{NULL, "integrate_fwd_wgmma_f16_128", "integrate_fwd_wgmma_bf16_128"}, 128, 128},
+        {{NULL, "integrate_fwd_wgmma_f16_256", "integrate_fwd_wgmma_bf16_256"}, 128, 256},
+    };
+    const struct integrate_panels_args *all = &args->all;
+    size_t panel = PANEL_ROW_BYTES, steps = (size_t)all->steps;
+    if (all->outputs <= 64) {
+        *side_by_side = choose_stages(args, 1, 3, steps * 64 * panel, 128 * panel);
+        args->all.stays = *side_by_side > 0;
+        if (!args->all.stays) *side_by_side = choose_stages(args, 1, 3, 0, (128 + 64) * panel);
+        return &functions[0];
+    }
+    *side_by_side = all->outputs <= 128 ? choose_stages(args, 0, 3, steps * 128 * panel, 64 * panel) : 0;
+    args->all.stays = *side_by_side > 0;
+    if (args->all.stays) return &functions[1];
+    int64_t tiles = launch_tiles(all->pixels, 128) * launch_tiles(all->outputs, 256);
+    const tile_function *f = &functions[all->outputs > 128 && tiles * 4 >= (int64_t)cuda_processors(d) * 3 ? 3 : 2];
+    *side_by_side = choose_stages(args, 0, 3, 0, (128 + (size_t)f->columns) * panel);
+    return f;
+}
+
 braid_status integrate_tma_launch_forward(const braid_problem *p, device *d, const buffers *b) {
-    static const launch_names narrow = {NULL, "integrate_fwd_wgmma_f16_64", "integrate_fwd_wgmma_bf16_64"},
-                              wide = {NULL, "integrate_fwd_wgmma_f16_128", "integrate_fwd_wgmma_bf16_128"},
-                              widest = {NULL, "integrate_fwd_wgmma_f16_256", "integrate_fwd_wgmma_bf16_256"};
     struct integrate_tma_args args;
     struct integrate_panels_args *all = &args.all;
+    int side_by_side = 0;
     memset(&args, 0, sizeof args);
     integrate_panels_fill(all, p, b);
-    int64_t rows = launch_tiles(all->pixels, INTEGRATE_ROWS);
-    int columns = all->outputs <= 64 ? 64 : all->outputs <= 128 ? 128 : 256;
-    if (columns == 256 && rows * launch_tiles(all->outputs, 256) * 4 < (int64_t)cuda_processors(d) * 3) columns = 128;
     for (int i = 0; i < all->sources; i++) all->steps += integrate_panels_of(all->source[i].channels);
-    all->columns = (int32_t)launch_tiles(all->outputs, columns);
-    all->tiles = (int32_t)rows * all->columns;
+    const tile_function *f = choose_forward(&args, d, &side_by_side);
+    all->columns = (int32_t)launch_tiles(all->outputs, f->columns);
+    all->tiles = (int32_t)launch_tiles(all->pixels, f->rows) * all->columns;
     if (all->tiles == 0) return BRAID_OK;
-    size_t weights = (size_t)columns * PANEL_ROW_BYTES, staying = (size_t)all->steps * weights, stage = PIXEL_BYTES;
-    int side_by_side = all->columns == 1 ? choose_stages(&args, columns == 64, 3, staying, stage) : 0;
-    all->stays = side_by_side > 0;
-    if (!all->stays) {
-        staying = 0;
-        stage = PIXEL_BYTES + weights;
-        side_by_side = choose_stages(&args, columns == 64, 3, staying, stage);
-    }
-    TRY(map_sources(&args, d, p, INTEGRATE_ROWS));
-    TRY(map_weights(&args, d, p, columns));
-    int64_t blocks = (int64_t)cuda_processors(d) * side_by_side;
-    const launch_names *names = columns == 64 ? &narrow : columns == 128 ? &wide : &widest;
-    return launch(&args, d, "integrate_fwd_sm90a", launch_name(names, p->dtype),
-                  blocks < all->tiles ? blocks : all->tiles, staying + (size_t)args.stages * stage);
+    TRY(map_sources(&args, d, p, f->rows));
+    TRY(map_weights(&args, d, p, f->columns));
+    size_t pixels = (size_t)f->rows * PANEL_ROW_BYTES, weights = (size_t)f->columns * PANEL_ROW_BYTES;
+    size_t panels = all->stays ? (size_t)all->steps * weights + (size_t)args.stages * pixels
+                               : (size_t)args.stages * (pixels + weights);
+    return launch(&args, d,
+                  &(cuda_call){.stem = "integrate_fwd_sm90a",
+                               .function = launch_name(&f->names, p->dtype),
+                               .blocks = count_blocks(&args, d, side_by_side),
+                               .threads = INTEGRATE_TMA_THREADS,
+                               .shared_bytes = panels});
 }
 
 braid_status integrate_tma_launch_backward(const braid_problem *p, device *d, const buffers *b) {
@@ -172,9 +199,12 @@ braid_status integrate_tma_launch_backward(const braid_problem *p, device *d, co
     args.is_strided = p->integrated_in > 0 && (p->stride[0] > 1 || p->stride[1] > 1);
     TRY(map_y(&args, d, p, INTEGRATE_ROWS));
     TRY(map_weights(&args, d, p, 64));
-    int64_t blocks = (int64_t)cuda_processors(d) * side_by_side;
-    return launch(&args, d, "integrate_bwd_data_sm90a", launch_name(columns == 64 ? &narrow : &wide, p->dtype),
-                  blocks < all->tiles ? blocks : all->tiles, staying + (size_t)args.stages * stage);
+    return launch(&args, d,
+                  &(cuda_call){.stem = "integrate_bwd_data_sm90a",
+                               .function = launch_name(columns == 64 ? &narrow : &wide, p->dtype),
+                               .blocks = count_blocks(&args, d, side_by_side),
+                               .threads = INTEGRATE_TMA_THREADS,
+                               .shared_bytes = staying + (size_t)args.stages * stage});
 }
 
 static void fill_weights(struct integrate_panels_args *all, const braid_problem *p, const buffers *b) {
@@ -202,8 +232,12 @@ braid_status integrate_tma_launch_weights(const braid_problem *p, device *d, con
     if (args.all.parts > 0) {
         TRY(map_sources(&args, d, p, 64));
         TRY(map_y(&args, d, p, 64));
-        TRY(launch(&args, d, "integrate_bwd_weight_sm90a", launch_name(is_wide ? &wide : &narrow, p->dtype),
-                   (int64_t)args.all.tiles * args.all.parts, (size_t)args.stages * stage));
+        TRY(launch(&args, d,
+                   &(cuda_call){.stem = "integrate_bwd_weight_sm90a",
+                                .function = launch_name(is_wide ? &wide : &narrow, p->dtype),
+                                .blocks = (int64_t)args.all.tiles * args.all.parts,
+                                .threads = INTEGRATE_TMA_THREADS,
+                                .shared_bytes = (size_t)args.stages * stage}));
     }
     return integrate_panels_sum(&args.all, d, p->dtype);
 }

@@ -7,13 +7,19 @@
 #include "kernels/cuda/tile/shape.h"
 #include "kernels/cuda/weight_sum_launch.h"
 
-#define PARTS_OF_SLICES 16 /* so many parts are worth slices, and those ... */
-#define SLICES 8
+#define SLICE_LEAST 8         /* parts that are worth a slice of their own, ... */
+#define SLICES 16             /* ... most slices, ... */
+#define THREADS_ENOUGH 262144 /* ... and threads that need no more company */
 
 braid_status weight_sum_launch(struct weight_sum_args *args, device *d, braid_dtype dtype) {
     static const launch_names names = {"weight_sum_f32", "weight_sum_f16", "weight_sum_bf16"};
     int64_t blocks[BRAID_MAX_PLANES] = {0};
-    args->slices = args->parts < PARTS_OF_SLICES ? 1 : SLICES;
+    int64_t elements = 0;
+    for (int i = 0; i < args->planes; i++) elements += args->plane[i].elements;
+    args->slices = 1;
+    while (args->slices < SLICES && args->parts >= 2 * args->slices * SLICE_LEAST &&
+           elements * args->slices < THREADS_ENOUGH)
+        args->slices *= 2;
     for (int i = 0; i < args->planes; i++)
         blocks[i] = launch_tiles(args->plane[i].elements, BLOCK_THREADS / args->slices);
     if (!launch_schedule(args->first_block, blocks, args->planes))

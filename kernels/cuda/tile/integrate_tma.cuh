@@ -22,10 +22,11 @@ static __device__ __forceinline__ uint32_t first_panel_address() {
     return shared_address(shared_memory()) + INTEGRATE_TMA_BARRIER_BYTES;
 }
 
-static __device__ __forceinline__ ring_cursor open_ring(const integrate_tma_args &args) {
+/* For so many groups that multiply. */
+static __device__ __forceinline__ ring_cursor open_ring(const integrate_tma_args &args, int groups) {
     const uint32_t barriers = shared_address(shared_memory());
     if (threadIdx.x == 0) {
-        ring_init(barriers, args.stages, 8);
+        ring_init(barriers, args.stages, (uint32_t)groups * 4);
         barrier_init(weights_barrier(args), 1);
         barrier_publish();
     }
@@ -33,10 +34,12 @@ static __device__ __forceinline__ ring_cursor open_ring(const integrate_tma_args
     return ring_begin(barriers, args.stages);
 }
 
-/* Consumers are warps 0 to 7; one thread of the last warp asks for the copies. */
-static __device__ __forceinline__ bool is_consumer() { return warp_uniform((int)threadIdx.x / 32) < 8; }
+/* The first groups multiply; the next thread asks for the copies. */
+static __device__ __forceinline__ bool is_consumer(int groups) {
+    return warp_uniform((int)threadIdx.x / PANEL_GROUP) < groups;
+}
 
-static __device__ __forceinline__ bool is_producer() { return threadIdx.x == 256; }
+static __device__ __forceinline__ bool is_producer(int groups) { return (int)threadIdx.x == groups * PANEL_GROUP; }
 
 /* Asks for 64 channels, from c on, of the pixels of a source's map. */
 static __device__ __forceinline__ void load_pixels(uint32_t to, const integrate_tma_args &args, int32_t source,
