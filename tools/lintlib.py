@@ -62,9 +62,12 @@ def blank(text):
     return TOKEN.sub(spaces, text)
 
 
-def find_patterns(check, rules, folders):
-    """rules: (pattern, allowed, advice). Reports each match outside the files whose path starts with an allowed one."""
+def find_patterns(check, rules, folders, without=()):
+    """rules: (pattern, allowed, advice). Reports each match outside the files whose path starts with an allowed one, or
+    ends in one of `without`."""
     for name in check.c_files(*folders):
+        if name.endswith(tuple(without)):
+            continue
         active = [(re.compile(pattern), advice) for pattern, allowed, advice in rules if not name.startswith(allowed)]
         for number, line in enumerate(check.code(name), 1):
             for pattern, advice in active:

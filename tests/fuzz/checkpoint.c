@@ -73,9 +73,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
 }
 
 #ifndef BRAID_LIBFUZZER
-#define RECIPE                                                                                        \
+#define RECIPE                                                                                            \
     "\"recipe\":\"batch=8 size=0x0 dtype=f32 seed=0 accumulate=1 loss=usual smoothing=0 alpha=0 gamma=0 " \
-    "class_weights=0 optimiser=sgd momentum=0.90000000000000002 nesterov=0 clip_norm=0 "                \
+    "class_weights=0 optimiser=sgd momentum=0.90000000000000002 nesterov=0 clip_norm=0 "                  \
     "modality_dropout=0,0,0,0 augment=0 monitor=val_accuracy samples=0 stratified=0\""
 #define STOPPING                                                                             \
     "{\"bad_epochs\":0,\"best_epoch\":5,\"best_metric\":1.09,\"min_delta\":0.0,\"monitor\":" \
