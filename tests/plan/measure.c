@@ -118,6 +118,7 @@ static const backend fake_backend = {.name = "cpu",
                                      .download = fake_copy,
                                      .copy = fake_copy,
                                      .time = fake_time,
+                                     .time_launches = fake_time,
                                      .cache_bytes = fake_cache_bytes,
                                      .free_bytes = fake_free_bytes};
 
