@@ -11,23 +11,25 @@
 #include "core/sizes.h"
 #include "plan/plan.h"
 
-/* Bytes that a program takes without any workspace; SIZE_MAX where they do not fit in 64 bits. */
-static size_t placed_bytes(program *p) {
+/* Bytes that a program takes without any workspace. */
+static braid_status placed_bytes(program *p, size_t *bytes) {
     size_t *none = NULL, *offsets = NULL, calls = (size_t)p->call_count + 1;
     braid_status status = memory_calloc(calls, sizeof *none, "plan", (void **)&none);
     if (!status) status = memory_calloc(calls, sizeof *offsets, "plan", (void **)&offsets);
     if (!status) status = program_place(p, none, offsets);
     memory_free(none);
     memory_free(offsets);
-    return status ? SIZE_MAX : p->arena_bytes;
+    *bytes = status ? SIZE_MAX : p->arena_bytes;
+    return status;
 }
 
-/* The same for another batch. */
+/* The same for another batch; SIZE_MAX where it cannot be told. */
 static size_t bytes_of_batch(const braid_plan *plan, int64_t batch) {
     program p = {0};
     program_options o = plan->program.options;
     o.batch = batch;
-    size_t bytes = program_build(plan->model->graph, &o, &p) ? SIZE_MAX : placed_bytes(&p);
+    size_t bytes = SIZE_MAX;
+    if (program_build(plan->model->graph, &o, &p) || placed_bytes(&p, &bytes)) bytes = SIZE_MAX;
     program_free(&p);
     return bytes;
 }
@@ -69,8 +71,8 @@ static size_t missing_twins(const braid_plan *plan) {
 
 braid_status plan_fits_without_workspace(braid_plan *plan) {
     device *d = plan->model->context->device;
-    size_t available = d->backend->free_bytes(d), twins = missing_twins(plan), needed;
-    size_t placed = placed_bytes(&plan->program);
+    size_t available = d->backend->free_bytes(d), twins = missing_twins(plan), placed, needed;
+    TRY(placed_bytes(&plan->program, &placed));
     if (!size_add(placed, twins, &needed)) needed = SIZE_MAX;
     if (needed <= available) return BRAID_OK;
     return refuse(plan, needed, available, available > twins ? available - twins : 0);

@@ -14,7 +14,7 @@ static const command commands[] = {
      "> log && cat log braid-demo && $B predict braid-demo-2/run braid-demo-2/rooms/test "
      "--top 1 -q && ls",
      0,
-     "1. This machine|$ braid data make sunrgbd|$ braid train linet18|state          done|--what streams|contribution|"
+     "1. This machine|$ braid data make sunrgbd|$ braid train linet18|done|--what streams|contribution|"
      "$ braid predict braid-demo-2/run rgb=|probability|labels.txt says: class |$ braid bench|chosen|Where it lies|"
      "Try next|seconds; remove braid-demo-2|mine\n|rooms/test/rgb/00011.png|!braid-demo-3|!--cache-dir",
      ""},

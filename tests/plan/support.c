@@ -48,8 +48,10 @@ typedef struct cell {
     char slow[BRAID_PROBLEM_TEXT];  /* a problem without a fast path */
 } cell;
 
-/* What the reference alone may do: numbers that become doubles. */
-static int reference_will_do(const braid_problem *p) { return p->op == BRAID_OP_CAST && p->to == BRAID_DTYPE_F64; }
+/* What the reference alone may do on the CPU: numbers that become doubles, and sums that plans ask of a GPU alone. */
+static int reference_will_do(const braid_problem *p) {
+    return (p->op == BRAID_OP_CAST && p->to == BRAID_DTYPE_F64) || (p->op == BRAID_OP_INTEGRATE && p->add);
+}
 
 static int has_fast_path(const braid_problem *p, const device *d);
 
