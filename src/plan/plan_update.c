@@ -25,8 +25,8 @@ static braid_status add_cast(braid_plan *plan) {
                        .dtype = m->dtype,
                        .to = m->master,
                        .streams = 1,
-                       .batch = count / CAST_ROW,
-                       .size = {1, 1},
+                       .batch = 1, /* one image of many pixels: a GPU's blocks take some of one sample each */
+                       .size = {1, count / CAST_ROW},
                        .in_channels = {CAST_ROW}};
     TRY(plan_add_step(plan, &p, BRAID_SEGMENT_BACKWARD, &s));
     s->buffers.plane[CAST_X][0] = (char *)m->half_gradients + (size_t)m->split * dtype_bytes(m->dtype);
