@@ -84,6 +84,26 @@ static outcome finish(rig *a, rig *b, outcome found) {
     return found;
 }
 
+/* With add1, dr is what it is without and a: on small integers exactly, in formats that hold all of them. */
+static outcome a_is_added(trial *t) {
+    rig plain = {0}, added = {0};
+    braid_problem with = *t->problem;
+    int is_wide = with.dtype == BRAID_DTYPE_F32 || with.dtype == BRAID_DTYPE_F64;
+    if (with.pass != BRAID_PASS_BWD_DATA || with.add || !is_wide) return NOT_HERE;
+    with.add = 1;
+    if (braid_problem_check(&with) || kernel_refuses(t->kernel, &with, t->device)) return NOT_HERE;
+    int ran = !rig_create(&plain, t->problem, t->device, t->kernel, IMAGE_EXACT, t->seed) && !rig_run(&plain) &&
+              !rig_create(&added, &with, t->device, t->kernel, IMAGE_EXACT, t->seed) && !rig_run(&added);
+    outcome found = ran ? HELD : could_not_run(t);
+    for (int i = 0; ran && i < with.streams; i++) {
+        for (int64_t j = 0; j < rig_elements(&added, INTEGRATE_R, i); j++) {
+            double wanted = rig_get(&plain, INTEGRATE_R, i, j) + rig_get(&added, INTEGRATE_A, i, j);
+            if (rig_get(&added, INTEGRATE_R, i, j) != wanted) found = broken(t, "dr with a is not dr and a");
+        }
+    }
+    return finish(&plain, &added, found);
+}
+
 static outcome blanked_do_not_leak(trial *t) {
     rig a, b;
     if (!t->problem->mask || t->problem->batch == 0) return NOT_HERE;
@@ -249,6 +269,7 @@ static void scenarios(suite *s) {
 
 static const property properties[] = {
     {"the passes are adjoint", linear_passes_are_adjoint},
+    {"a is added to dr", a_is_added},
     {"y is the sum of what its sources add", contributions_add_up},
     {"blanking a stream is setting its r to 0", blanking_is_zero_r},
     {"NaN in r of blanked samples reaches nothing, their dr is 0", blanked_do_not_leak},
