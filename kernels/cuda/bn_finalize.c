@@ -1,5 +1,5 @@
 /*
- * bn_finalize on CUDA: one block for all streams.
+ * bn_finalize on CUDA: one launch for all streams, a thread for each channel.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,13 +9,13 @@
 #include "kernels/cuda/launch.h"
 
 static const char *supports(const braid_problem *p, const device *d) {
-    (void)p;
     (void)d;
-    return NULL;
+    return launch_refuses_channels(p);
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     struct bn_finalize_args args;
+    int64_t channels = 0;
     (void)state;
     memset(&args, 0, sizeof args);
     args.batches = b->plane[BN_FINALIZE_BATCHES][0];
@@ -41,10 +41,12 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
             .rstd = b->plane[BN_FINALIZE_RSTD][i],
             .channels = p->in_channels[i],
         };
+        channels += p->in_channels[i];
     }
+    int64_t blocks = args.cumulative && args.train ? 1 : launch_tiles(channels, BN_FINALIZE_THREADS);
     return cuda_launch(d, &(cuda_call){.stem = "bn_finalize",
                                        .function = "bn_finalize",
-                                       .blocks = 1,
+                                       .blocks = blocks < 1 ? 1 : blocks,
                                        .threads = BN_FINALIZE_THREADS,
                                        .args = &args,
                                        .args_bytes = sizeof args});

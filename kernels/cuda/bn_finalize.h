@@ -10,7 +10,7 @@
 
 #include "braid.h"
 
-#define BN_FINALIZE_THREADS 1024
+#define BN_FINALIZE_THREADS 128
 
 struct bn_finalize_plane {
     const float *mean, *var, *gamma, *beta;

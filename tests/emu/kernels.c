@@ -201,6 +201,7 @@ static const char *const chosen[] = {
     "bn_stats:f16:n2:b0:hw13x9:c100,3",
     "bn_stats:f32:n1:b3:hw100x99:c1",
     "bn_finalize:f32:n9:b40:hw13x9:c1,300,3,4,5,6,7,8,600:mask1:phase=train:avg=cumulative",
+    "bn_finalize:f32:n2:b3:hw2x2:c300,200:mask1:phase=train",
     "bn_apply:f32:n2:b3:hw9x11:c300,3:mask1:cp312,4",
     "bn_apply:f16:n1:b2:hw2x2:c9000",
     "bn_sums:f32:n2:b40:hw13x9:c100,3:mask1:cp112,4",
