@@ -16,4 +16,5 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return conv2d_bwd_data__cuda_direct.launch(&conv, d, state, b);
 }
 
-const kernel_functions linear_bwd_data__cuda_direct = {.supports = supports, .cost = launch_cost, .launch = launch};
+const kernel_functions linear_bwd_data__cuda_direct = {
+    .supports = supports, .cost = linear_direct_cost, .launch = launch};

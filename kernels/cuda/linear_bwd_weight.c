@@ -22,4 +22,4 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
 }
 
 const kernel_functions linear_bwd_weight__cuda_direct = {
-    .supports = supports, .cost = launch_cost, .create = create, .launch = launch, .destroy = launch_destroy};
+    .supports = supports, .cost = linear_direct_cost, .create = create, .launch = launch, .destroy = launch_destroy};

@@ -17,6 +17,9 @@ _Static_assert((int)LINEAR_X == (int)CONV2D_X && (int)LINEAR_W == (int)CONV2D_W 
 extern const kernel_functions conv2d_fwd__cuda_direct, conv2d_bwd_data__cuda_direct, conv2d_bwd_weight__cuda_direct;
 extern const kernel_functions conv2d_fwd__cuda_igemm, conv2d_bwd_data__cuda_igemm, conv2d_bwd_weight__cuda_igemm;
 
+/* Predicted seconds of the direct kernels: slices of the sums one after the other, each waiting for its loads. */
+double linear_direct_cost(const braid_problem *p);
+
 /* The convolution that equals a (checked) linear problem. */
 static inline braid_problem linear_conv2d(const braid_problem *p) {
     braid_problem conv = *p;

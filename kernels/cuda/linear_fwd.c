@@ -16,4 +16,4 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return conv2d_fwd__cuda_direct.launch(&conv, d, state, b);
 }
 
-const kernel_functions linear_fwd__cuda_direct = {.supports = supports, .cost = launch_cost, .launch = launch};
+const kernel_functions linear_fwd__cuda_direct = {.supports = supports, .cost = linear_direct_cost, .launch = launch};

@@ -313,3 +313,21 @@ emu_mutant(conv2d_bwd_data_im2col_blanked tile/im2col.cuh conv2d_bwd_data_im2col
            conv2d_bwd_data__cuda_im2col_pixels "if (mask_blanks(mask, sample)) return true;" ";")
 emu_mutant(conv2d_bwd_data_im2col_wrong_buffer tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
            conv2d_bwd_data__cuda_im2col_lanes "*turn ^= 1;" ";")
+emu_mutant(linear_fwd_skinny_wrong_term tile/skinny.cuh linear_fwd_skinny linear_fwd_f32__cuda_skinny
+           "const int term = group() * terms + step;\n            float a" "const int term = step;\n            float a")
+emu_mutant(linear_fwd_skinny_missing_barrier tile/skinny.cuh linear_fwd_skinny linear_fwd__cuda_skinny
+           "activation);\n            __syncthreads();" "activation);")
+emu_mutant(linear_act_fwd_skinny_blanked tile/skinny_rows.cuh linear_fwd_skinny linear_act_fwd__cuda_skinny
+           "mask_blanks(plane.mask, row)" "false")
+emu_mutant(linear_act_fwd_skinny_unwritten_tail tile/skinny_rows.cuh linear_fwd_skinny linear_act_fwd_f32__cuda_skinny
+           "column >= plane.lanes" "column >= plane.columns")
+emu_mutant(linear_act_bwd_data_skinny_no_slope tile/skinny.cuh linear_bwd_data_skinny linear_act_bwd_data__cuda_skinny
+           "act_gradient(activation, load(by + i), load(at + i))" "load(at + i)")
+emu_mutant(linear_bwd_data_skinny_early_use tile/skinny.cuh linear_bwd_data_skinny linear_bwd_data__cuda_skinny
+           "copy_async_wait<SKINNY_STAGES(tile) - 2>();" "copy_async_wait<SKINNY_STAGES(tile) - 1>();")
+emu_mutant(linear_bwd_weight_skinny_blanked tile/skinny.cuh linear_bwd_weight_skinny linear_bwd_weight__cuda_skinny
+           " || mask_blanks(from.mask, term)" "")
+emu_mutant(linear_act_bwd_weight_skinny_dropped_group linear_bwd_weight_skinny.cu linear_bwd_weight_skinny
+           linear_act_bwd_weight__cuda_skinny "g < groups; g++) total" "g + 1 < groups; g++) total")
+emu_mutant(linear_bwd_weight_skinny_wrong_part linear_bwd_weight_skinny.cu linear_bwd_weight_skinny
+           linear_bwd_weight_f32__cuda_skinny "work.part * args.part_terms" "work.part")

@@ -32,13 +32,18 @@ static __device__ __forceinline__ void mma(float (&sum)[4], const uint32_t (&a)[
 static __device__ __forceinline__ uint32_t one_pair(f16) { return 0x3C003C00u; }
 static __device__ __forceinline__ uint32_t one_pair(bf16) { return 0x3F803F80u; }
 
-/* Starts to copy 16 bytes to shared memory, zeros where they are not `inside`; both addresses are multiples of 16, and
- * `from` must be readable memory even then. */
-static __device__ __forceinline__ void copy_async(void *to, const void *from, bool inside) {
+/* Starts to copy the first `bytes` of 16 to shared memory, and zeros behind them; both addresses are multiples of 16, and
+ * `from` must be readable memory even where it gives nothing. */
+static __device__ __forceinline__ void copy_async_part(void *to, const void *from, int bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                  :
-                 : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from), "r"(inside ? 16 : 0)
+                 : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes)
                  : "memory");
+}
+
+/* All of the 16 bytes, or zeros where they are not `inside`. */
+static __device__ __forceinline__ void copy_async(void *to, const void *from, bool inside) {
+    copy_async_part(to, from, inside ? 16 : 0);
 }
 
 /* Ends a group of copies of this thread. */

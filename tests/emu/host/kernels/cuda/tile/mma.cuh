@@ -60,7 +60,8 @@ static inline uint32_t one_pair(bf16) { return 0x3F803F80u; }
 
 struct copy_async_job {
     void *to;
-    const void *from; /* NULL: zeros */
+    const void *from;
+    int bytes; /* of 16; zeros behind them */
 };
 
 /* The groups of a thread that are under way; the last one is still open. */
@@ -76,11 +77,13 @@ inline copy_async_queue &copy_async_mine() {
     return mine;
 }
 
-static inline void copy_async(void *to, const void *from, bool inside) {
+static inline void copy_async_part(void *to, const void *from, int bytes) {
     check_address<16>(to);
     check_address<16>(from);
-    copy_async_mine().groups.back().push_back({to, inside ? from : nullptr});
+    copy_async_mine().groups.back().push_back({to, from, bytes});
 }
+
+static inline void copy_async(void *to, const void *from, bool inside) { copy_async_part(to, from, inside ? 16 : 0); }
 
 static inline void copy_async_commit() { copy_async_mine().groups.emplace_back(); }
 
@@ -88,10 +91,8 @@ template <int left> static inline void copy_async_wait() {
     copy_async_queue &mine = copy_async_mine();
     while (mine.groups.size() > (size_t)left + 1) {
         for (const copy_async_job &job : mine.groups.front()) {
-            if (job.from)
-                memcpy(job.to, job.from, 16);
-            else
-                memset(job.to, 0, 16);
+            memset(job.to, 0, 16);
+            memcpy(job.to, job.from, (size_t)job.bytes);
         }
         mine.groups.pop_front();
     }
