@@ -8,6 +8,7 @@
 #include "kernels/cuda/conv2d_cudnn.h"
 
 #define MAX_SIZE ((int64_t)INT32_MAX) /* elements of a plane: many engines count in 32 bits */
+#define FEW_CHANNELS 8                /* fewer than this are padded, or none of its faster engines takes them */
 
 static const char *refuses_sizes(const braid_problem *p) {
     const double in_pixels = (double)p->batch * (double)p->size[0] * (double)p->size[1],
@@ -36,6 +37,17 @@ const char *conv2d_cudnn_refuses(const braid_problem *p, const device *d, const 
         reason = "cuDNN does not write the lanes between channels and pitch of dx";
     if (!reason) reason = refuses_sizes(p);
     return reason ? reason : cudnn_layer_refuses(p, d, way);
+}
+
+double conv2d_cudnn_cost(const braid_problem *p) {
+    const double flops_per_s = p->dtype == BRAID_DTYPE_F32 ? 3e12 : 3e13;
+    for (int i = 0; i < p->streams; i++) {
+        if (p->in_channels[i] < FEW_CHANNELS || p->out_channels[i] < FEW_CHANNELS) {
+            double arithmetic = op_of(p)->flops(p) / flops_per_s, usual = vendor_cost(p);
+            return arithmetic > usual ? arithmetic : usual;
+        }
+    }
+    return vendor_cost(p);
 }
 
 cudnn_descriptor conv2d_cudnn_descriptor(const braid_problem *p, cudnn_call *call) {

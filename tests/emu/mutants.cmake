@@ -331,3 +331,18 @@ emu_mutant(linear_act_bwd_weight_skinny_dropped_group linear_bwd_weight_skinny.c
            linear_act_bwd_weight__cuda_skinny "g < groups; g++) total" "g + 1 < groups; g++) total")
 emu_mutant(linear_bwd_weight_skinny_wrong_part linear_bwd_weight_skinny.cu linear_bwd_weight_skinny
            linear_bwd_weight_f32__cuda_skinny "work.part * args.part_terms" "work.part")
+emu_mutant(conv2d_fwd_strips_missing_barrier conv2d_fwd_strips.cu conv2d_fwd_strips conv2d_fwd__cuda_strips
+           "tile);\n        __syncthreads();" "tile);")
+emu_mutant(conv2d_fwd_strips_unwritten_tail conv2d_fwd_strips.cu conv2d_fwd_strips conv2d_fwd__cuda_strips
+           "if (first + k < plane.out_pitch) store" "if (first + k < plane.out_channels) store")
+emu_mutant(conv2d_bwd_data_strips_wrong_tap conv2d_fwd_strips.cu conv2d_fwd_strips conv2d_bwd_data__cuda_strips
+           "taps - 1 - r * args.filter[1] - s" "r * args.filter[1] + s")
+emu_mutant(conv2d_bwd_weight_strips_early_reuse conv2d_bwd_weight_strips.cu conv2d_bwd_weight_strips
+           conv2d_bwd_weight__cuda_strips
+           "        __syncthreads();\n        strips_load" "        strips_load")
+emu_mutant(conv2d_bwd_weight_strips_wrong_row conv2d_bwd_weight_strips.cu conv2d_bwd_weight_strips
+           conv2d_bwd_weight__cuda_strips
+           "value[(j + STRIPS_ROWS - 1) % STRIPS_ROWS] = " "value[j % STRIPS_ROWS] = ")
+emu_mutant(conv2d_bwd_weight_strips_lost_slice conv2d_bwd_weight_strips.cu conv2d_bwd_weight_strips
+           conv2d_bwd_weight__cuda_strips
+           "slice = 0; slice < args.slices" "slice = 0; slice + 1 < args.slices")
