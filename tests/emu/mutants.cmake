@@ -346,3 +346,13 @@ emu_mutant(conv2d_bwd_weight_strips_wrong_row conv2d_bwd_weight_strips.cu conv2d
 emu_mutant(conv2d_bwd_weight_strips_lost_slice conv2d_bwd_weight_strips.cu conv2d_bwd_weight_strips
            conv2d_bwd_weight__cuda_strips
            "slice = 0; slice < args.slices" "slice = 0; slice + 1 < args.slices")
+emu_mutant(conv2d_fwd_patches_missing_barrier conv2d_fwd_patches.cu conv2d_fwd_patches conv2d_fwd__cuda_patches
+           "tile);\n        __syncthreads();" "tile);")
+emu_mutant(conv2d_fwd_patches_wrong_copy conv2d_fwd_patches.cu conv2d_fwd_patches conv2d_fwd__cuda_patches
+           "? plane.copy - 1 : 0" "? plane.copy : 0")
+emu_mutant(conv2d_fwd_patches_unwritten_tail conv2d_fwd_patches.cu conv2d_fwd_patches conv2d_fwd__cuda_patches
+           "k >= plane.out_pitch) continue" "k >= plane.out_channels) continue")
+emu_mutant(conv2d_bwd_data_patches_wrong_tap conv2d_fwd_patches.cu conv2d_fwd_patches conv2d_bwd_data__cuda_patches
+           "args.filter[0] - 1 - r" "r")
+emu_mutant(conv2d_bwd_data_patches_wrong_exchange conv2d_fwd_patches.cu conv2d_fwd_patches
+           conv2d_bwd_data__cuda_patches "lane & ~2" "lane & ~1")
