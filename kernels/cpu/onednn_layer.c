@@ -45,6 +45,7 @@ const char *onednn_supports(const braid_problem *p, const device *d) {
     if (library->reason) return library->reason;
     if (p->dtype == BRAID_DTYPE_BF16 && !multiplies_bf16(d))
         return "oneDNN is used in bf16 only where it runs with avx512_core_bf16";
+    if (conv2d_refuses_add(p)) return conv2d_refuses_add(p);
     if (p->mask) return "oneDNN has no masks";
     if (p->padding_mode != BRAID_PADDING_ZEROS) return "oneDNN pads with zeros only";
     if (p->filter[0] > MAX_FILTER || p->filter[1] > MAX_FILTER) return "oneDNN is not asked for filters above 1024";

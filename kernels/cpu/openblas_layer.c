@@ -52,6 +52,7 @@ const char *openblas_supports(const braid_problem *p, const device *d) {
     if (library->reason) return library->reason;
     if (p->op == BRAID_OP_CONV2D && !pointwise(p))
         return "only a 1x1 convolution of stride 1 without padding and groups is one product";
+    if (conv2d_refuses_add(p)) return conv2d_refuses_add(p);
     if (p->mask) return "OpenBLAS has no masks";
     if (p->batch == 0) return "OpenBLAS is not called for an empty batch";
     for (int i = 0; i < p->streams; i++) {

@@ -1,5 +1,6 @@
 /*
- * conv2d forward on the matrix units of sm_90a, 3x3 at stride 1: the tiles of conv2d_fwd_halo_sm90a.cu.
+ * conv2d forward and conv2d_scale_bias_act on the matrix units of sm_90a, 3x3 at stride 1: the tiles of
+ * conv2d_fwd_halo_sm90a.cu, whose epilogue serves both.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,6 +25,9 @@ static braid_status launch_128x192(const braid_problem *p, device *d, void *stat
 const kernel_functions conv2d_fwd__cuda_halo_128x192 = {
     .supports = supports_128x192, .cost = cost_128x192, .launch = launch_128x192};
 
+const kernel_functions conv2d_scale_bias_act__cuda_halo_128x192 = {
+    .supports = supports_128x192, .cost = cost_128x192, .launch = launch_128x192};
+
 static const halo_kernel of_128x232 = {
     {128, 232, 2}, STEM, {NULL, "conv2d_fwd_halo_128x232_f16", "conv2d_fwd_halo_128x232_bf16"}};
 
@@ -39,6 +43,9 @@ static braid_status launch_128x232(const braid_problem *p, device *d, void *stat
 }
 
 const kernel_functions conv2d_fwd__cuda_halo_128x232 = {
+    .supports = supports_128x232, .cost = cost_128x232, .launch = launch_128x232};
+
+const kernel_functions conv2d_scale_bias_act__cuda_halo_128x232 = {
     .supports = supports_128x232, .cost = cost_128x232, .launch = launch_128x232};
 
 static const halo_kernel of_64x240 = {
@@ -58,6 +65,9 @@ static braid_status launch_64x240(const braid_problem *p, device *d, void *state
 const kernel_functions conv2d_fwd__cuda_halo_64x240 = {
     .supports = supports_64x240, .cost = cost_64x240, .launch = launch_64x240};
 
+const kernel_functions conv2d_scale_bias_act__cuda_halo_64x240 = {
+    .supports = supports_64x240, .cost = cost_64x240, .launch = launch_64x240};
+
 static const halo_kernel of_rows112 = {
     {64, 112, 0}, STEM, {NULL, "conv2d_fwd_halo_rows112_f16", "conv2d_fwd_halo_rows112_bf16"}};
 
@@ -75,6 +85,9 @@ static braid_status launch_rows112(const braid_problem *p, device *d, void *stat
 const kernel_functions conv2d_fwd__cuda_halo_rows112 = {
     .supports = supports_rows112, .cost = cost_rows112, .launch = launch_rows112};
 
+const kernel_functions conv2d_scale_bias_act__cuda_halo_rows112 = {
+    .supports = supports_rows112, .cost = cost_rows112, .launch = launch_rows112};
+
 static const halo_kernel of_rows136 = {
     {64, 136, 0}, STEM, {NULL, "conv2d_fwd_halo_rows136_f16", "conv2d_fwd_halo_rows136_bf16"}};
 
@@ -90,4 +103,7 @@ static braid_status launch_rows136(const braid_problem *p, device *d, void *stat
 }
 
 const kernel_functions conv2d_fwd__cuda_halo_rows136 = {
+    .supports = supports_rows136, .cost = cost_rows136, .launch = launch_rows136};
+
+const kernel_functions conv2d_scale_bias_act__cuda_halo_rows136 = {
     .supports = supports_rows136, .cost = cost_rows136, .launch = launch_rows136};

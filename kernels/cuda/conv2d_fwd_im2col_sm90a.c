@@ -1,5 +1,6 @@
 /*
- * conv2d forward on the matrix units, all streams in one launch of conv2d_fwd_im2col_sm90a.cu.
+ * conv2d forward and conv2d_scale_bias_act on the matrix units, all streams in one launch of
+ * conv2d_fwd_im2col_sm90a.cu, whose epilogue serves both.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -48,6 +49,12 @@ const kernel_functions conv2d_fwd__cuda_im2col_lanes = {.supports = conv2d_im2co
                                                         .launch = lanes_launch,
                                                         .destroy = conv2d_im2col_destroy};
 
+const kernel_functions conv2d_scale_bias_act__cuda_im2col_lanes = {.supports = conv2d_im2col_refuses,
+                                                                   .cost = lanes_cost,
+                                                                   .create = lanes_create,
+                                                                   .launch = lanes_launch,
+                                                                   .destroy = conv2d_im2col_destroy};
+
 static double pixels_cost(const braid_problem *p) { return conv2d_im2col_cost(p, &pixels); }
 
 static braid_status pixels_create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
@@ -65,3 +72,9 @@ const kernel_functions conv2d_fwd__cuda_im2col_pixels = {.supports = conv2d_im2c
                                                          .create = pixels_create,
                                                          .launch = pixels_launch,
                                                          .destroy = conv2d_im2col_destroy};
+
+const kernel_functions conv2d_scale_bias_act__cuda_im2col_pixels = {.supports = conv2d_im2col_refuses,
+                                                                    .cost = pixels_cost,
+                                                                    .create = pixels_create,
+                                                                    .launch = pixels_launch,
+                                                                    .destroy = conv2d_im2col_destroy};

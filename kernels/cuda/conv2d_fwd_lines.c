@@ -1,5 +1,6 @@
 /*
- * conv2d forward for few input channels on CUDA: all streams in one launch of conv2d_fwd_lines.cu.
+ * conv2d forward and conv2d_scale_bias_act for few input channels on CUDA: all streams in one launch of
+ * conv2d_fwd_lines.cu.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,4 +18,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
 }
 
 const kernel_functions conv2d_fwd__cuda_lines = {
+    .supports = conv2d_lines_refuses, .cost = conv2d_lines_cost, .launch = launch};
+
+const kernel_functions conv2d_scale_bias_act__cuda_lines = {
     .supports = conv2d_lines_refuses, .cost = conv2d_lines_cost, .launch = launch};

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "kernels/cuda/tile/epilogue.cuh"
 #include "kernels/cuda/tile/lines.cuh"
 #include "kernels/cuda/tile/mma.cuh"
 #include "kernels/cuda/tile/pair.cuh"
@@ -30,6 +31,7 @@ struct lines_pair {
 struct lines_shared {
     alignas(16) uint32_t weights[LINES_MOST_TERMS * 64 / 2];
     alignas(16) uint16_t x[2][LINES_MOST_ELEMENTS];
+    alignas(16) epilogue_channel channels[64];               /* of the block's outputs */
     alignas(16) uint16_t stage[LINES_WARPS * 16 * (64 + 8)]; /* the output on its way */
     lines_pair pairs[LINES_MOST_TERMS / 2];
     lines_cell cells[LINES_FWD_PIXELS];
@@ -145,23 +147,21 @@ static __device__ __forceinline__ void write_sums(const conv2d_lines_args &args,
     const int together = column_tiles > 2 ? 1 : 2, pitch = 8 * column_tiles + 8; /* row tiles at a time */
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     uint16_t *stage = shared->stage + warp * (16 * together * pitch);
-    const number *bias = (const number *)plane.bias;
+    const float floor = epilogue_floor(plane.epilogue);
 #pragma unroll
     for (int i = 0; i < row_tiles; i += together) {
         __syncwarp();
 #pragma unroll
         for (int j = 0; j < column_tiles; j++) {
             const int32_t column = 8 * j + lane % 4 * 2;
-            float add[2] = {0, 0};
-            for (int half = 0; half < 2 && bias && !out.tile.blanked; half++) {
-                const int32_t filter = out.first_column + column + half;
-                if (filter < plane.out_channels) add[half] = load(bias + filter);
-            }
+            epilogue_channel channel[2] = {{1, 0}, {1, 0}}; /* blanked sums are zeros, and stay so */
+            for (int half = 0; half < 2 && !out.tile.blanked; half++) channel[half] = shared->channels[column + half];
 #pragma unroll
             for (int t = 0; t < together; t++) {
 #pragma unroll
                 for (int half = 0; half < 2; half++) {
-                    float first = sum[i + t][j][2 * half] + add[0], second = sum[i + t][j][2 * half + 1] + add[1];
+                    float first = epilogue_value(sum[i + t][j][2 * half], channel[0], floor);
+                    float second = epilogue_value(sum[i + t][j][2 * half + 1], channel[1], floor);
                     if (out.unused) { /* nothing, infinities included, comes from a lane without a channel */
                         if (out.first_column + column >= plane.out_channels) first = 0;
                         if (out.first_column + column + 1 >= plane.out_channels) second = 0;
@@ -251,6 +251,8 @@ static __device__ __forceinline__ void conv2d_fwd_lines(const conv2d_lines_args 
     find_pixels(first, args, plane);
     find_cells(shared->cells, args, plane);
     find_pairs(shared->pairs, args, plane);
+    for (int32_t c = (int32_t)threadIdx.x; c < 8 * column_tiles; c += LINES_THREADS)
+        shared->channels[c] = epilogue_find<number>(plane.epilogue, out.first_column + c, plane.out_channels);
     load_weights<column_tiles>(shared->weights, args, plane, out.first_column);
     lines_tile next = begin < end ? lines_find(args, plane, begin) : lines_tile();
     if (begin < end && !next.blanked) lines_load<LINES_AHEAD>(shared->x[0], args, plane, next, place);

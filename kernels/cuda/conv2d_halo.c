@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "kernels/cuda/conv2d_epilogue.h"
 #include "kernels/cuda/conv2d_halo_launch.h"
 
 #define SHARED_MOST 232448 /* bytes of shared memory that one block of sm_90 may have */
@@ -144,7 +145,11 @@ static const char *refuses_channels(const braid_problem *p) {
 const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const halo_shape *shape) {
     struct conv2d_halo_args args;
     const char *reason = refuses_options(p);
+    if (!reason) reason = conv2d_epilogue_refuses(p);
     if (!reason) reason = refuses_channels(p);
+    for (int i = 0; i < p->streams && p->add && !reason; i++) {
+        if (outputs(p, i) % 8) reason = "adds to channels in multiples of 8 only";
+    }
     if (!reason && (p->size[0] >= LAUNCH_MAX_LENGTH || p->size[1] >= LAUNCH_MAX_LENGTH))
         reason = "the image has 2^30 rows or columns or more";
     if (!reason) reason = cuda_refuses_tensor_maps(d);
@@ -203,18 +208,25 @@ static braid_status make_maps(struct conv2d_halo_plane *plane, device *d, const 
     return cuda_tensor_map_make(&plane->weight, d, &weight);
 }
 
-/* A row of a strip of outputs, the lanes between channels and pitch included. */
-static braid_status make_row_map(struct conv2d_halo_plane *plane, device *d, const braid_problem *p,
-                                 const halo_shape *shape) {
-    int64_t pixel = (int64_t)plane->pitch * 2;
-    const cuda_tensor row = {.memory = plane->output,
+/* A row of a strip: of outputs with the lanes between channels and pitch, of what is added without. */
+static braid_status make_row_map(cuda_tensor_map *to, device *d, const braid_problem *p, const halo_shape *shape,
+                                 const void *memory, int64_t lanes, int64_t pitch) {
+    int64_t pixel = pitch * 2;
+    const cuda_tensor row = {.memory = memory,
                              .dtype = p->dtype,
                              .rank = 4,
-                             .size = {plane->pitch, p->size[1], p->size[0], p->batch},
+                             .size = {lanes, p->size[1], p->size[0], p->batch},
                              .pitch = {pixel, pixel * p->size[1], pixel * p->size[1] * p->size[0]},
                              .box = {HALO_BLOCK, shape->pixels, 1, 1},
                              .swizzle = 128};
-    return cuda_tensor_map_make(&plane->row, d, &row);
+    return cuda_tensor_map_make(to, d, &row);
+}
+
+static braid_status make_row_maps(struct conv2d_halo_plane *plane, device *d, const braid_problem *p,
+                                  const halo_shape *shape) {
+    const void *added = plane->epilogue.added;
+    if (added) TRY(make_row_map(&plane->added, d, p, shape, added, plane->channels, plane->pitch));
+    return make_row_map(&plane->row, d, p, shape, plane->output, plane->pitch, plane->pitch);
 }
 
 static size_t shared_bytes(const struct conv2d_halo_args *args, const halo_shape *shape) {
@@ -236,9 +248,9 @@ braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_ke
         struct conv2d_halo_plane *plane = &args.plane[i];
         TRY(make_maps(plane, d, p, b, i, &args));
         plane->output = b->plane[is_gradient(p) ? CONV2D_X : CONV2D_Y][i];
-        plane->bias = is_gradient(p) ? NULL : b->plane[CONV2D_BIAS][i];
+        plane->epilogue = conv2d_epilogue(p, b, i);
         plane->mask = b->plane[CONV2D_MASK][i];
-        if (rings == 0) TRY(make_row_map(plane, d, p, &k->shape));
+        if (rings == 0) TRY(make_row_maps(plane, d, p, &k->shape));
     }
     return cuda_launch(d, &(cuda_call){.stem = k->stem,
                                        .function = launch_name(&k->names, p->dtype),

@@ -15,6 +15,7 @@
 
 #include "backend/cuda/tensor_map.h"
 #include "braid.h"
+#include "kernels/cuda/epilogue.h"
 
 #define HALO_THREADS 384        /* two warpgroups that compute, one that loads */
 #define HALO_BLOCK 64           /* channels that one copy brings: 128 bytes of a pixel */
@@ -31,8 +32,9 @@ struct conv2d_halo_plane {
     cuda_tensor_map input;  /* [sample][row][column][channel] */
     cuda_tensor_map weight; /* [k][tap][c] */
     cuda_tensor_map row;    /* of the output, for halo_rows: boxes of one row of a strip */
+    cuda_tensor_map added;  /* the same of what is added */
     void *output;
-    const void *bias; /* NULL: none */
+    struct epilogue epilogue;
     const uint32_t *mask;
     int32_t pitch;    /* elements of an output pixel */
     int32_t channels; /* outputs */
@@ -55,9 +57,9 @@ struct conv2d_halo_args {
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(struct conv2d_halo_args) <= 4096, "the argument fits in a launch");
+static_assert(sizeof(struct conv2d_halo_args) <= 8192, "the argument fits in a launch");
 #else
-_Static_assert(sizeof(struct conv2d_halo_args) <= 4096, "the argument fits in a launch");
+_Static_assert(sizeof(struct conv2d_halo_args) <= 8192, "the argument fits in a launch");
 #endif
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "kernels/cuda/conv2d_epilogue.h"
 #include "kernels/cuda/conv2d_im2col_launch.h"
 
 #define PROCESSORS 132 /* multiprocessors of the GPU that tiles are sized for; the result does not depend on it */
@@ -105,7 +106,8 @@ const char *conv2d_im2col_refuses(const braid_problem *p, const device *d) {
     if (p->groups != 1) return "only one group";
     if (p->padding_mode != BRAID_PADDING_ZEROS) return "only zero padding";
     if (p->filter[0] * p->filter[1] > IM2COL_MAX_TAPS) return "only filters of up to 64 taps";
-    const char *reason = refuses_channels(p);
+    const char *reason = conv2d_epilogue_refuses(p);
+    if (!reason) reason = refuses_channels(p);
     for (int which = 0; which < 2 && !reason; which++) reason = refuses_axis(p, which);
     if (!reason) reason = refuses_sizes(p);
     return reason ? reason : cuda_refuses_tensor_maps(d);
@@ -282,6 +284,19 @@ static braid_status make_maps(struct conv2d_im2col_args *args, const braid_probl
         .box = {64, 16},
         .swizzle = 128,
     };
+    int64_t pixel = 2 * plane->pitch, row = pixel * args->size[1];
+    cuda_tensor added = {
+        .memory = plane->epilogue.added,
+        .dtype = p->dtype,
+        .rank = 4,
+        .size = {plane->lanes, args->size[1], args->size[0], p->batch},
+        .pitch = {pixel, row, row * args->size[0]},
+        .box = {64, tile_pixels},
+        .step = {1, args->step[1], args->step[0], 1},
+        .swizzle = 128,
+        .is_im2col = 1,
+    };
+    if (plane->epilogue.added) TRY(cuda_tensor_map_make(&args->added[i], d, &added));
     TRY(cuda_tensor_map_make(&args->pixels[i], d, &pixels));
     TRY(cuda_tensor_map_make(&args->weights[i], d, &weights));
     return plane->dense ? cuda_tensor_map_make(&args->out[i], d, &out) : BRAID_OK;
@@ -308,7 +323,7 @@ braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state
     if (p->batch == 0) return BRAID_OK;
     for (int i = 0; i < p->streams; i++) {
         args.plane[i].out = b->plane[is_forward(p) ? CONV2D_Y : CONV2D_X][i];
-        args.plane[i].bias = is_forward(p) ? b->plane[CONV2D_BIAS][i] : NULL;
+        args.plane[i].epilogue = conv2d_epilogue(p, b, i);
         args.plane[i].mask = b->plane[CONV2D_MASK][i];
         TRY(make_maps(&args, p, d, b, i, IM2COL_PIXELS(tile->columns, tiles->split)));
     }

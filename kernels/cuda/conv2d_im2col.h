@@ -13,6 +13,7 @@
 
 #include "backend/cuda/tensor_map.h"
 #include "braid.h"
+#include "kernels/cuda/epilogue.h"
 
 #define IM2COL_MAX_TAPS 64
 #define IM2COL_MAX_CLASSES 4
@@ -25,7 +26,8 @@
 #define IM2COL_PIXELS(columns, split) ((split) ? 2 * (columns) : (columns))
 
 /* Shared memory: a ring of stages, each a tap's weights and pixels of 64 channels; then, for each warpgroup, two
- * buffers of 32 pixels of results; then the barriers. */
+ * buffers of 32 pixels of results; then the barriers. What is added to a tile comes as stages of their own behind its
+ * taps, 64 lanes of all pixels in each. */
 #define IM2COL_STAGE_BYTES(columns, split) ((IM2COL_LANES(split) + IM2COL_PIXELS(columns, split)) * 128)
 #define IM2COL_RESULT_BYTES 4096
 #define IM2COL_MOST_BYTES 232448
@@ -56,7 +58,7 @@ struct im2col_segment {
 
 struct im2col_plane {
     void *out;
-    const void *bias; /* NULL: none */
+    struct epilogue epilogue;
     const uint32_t *mask;
     int64_t pitch; /* of out */
     int32_t lanes; /* the others up to the pitch are written as zeros */
@@ -69,6 +71,7 @@ struct conv2d_im2col_args {
     cuda_tensor_map pixels[BRAID_MAX_STREAMS];  /* what is gathered: 64 channels of a tile's pixels */
     cuda_tensor_map weights[BRAID_MAX_STREAMS]; /* [K][tap][C]: 64 x 1 x 64 */
     cuda_tensor_map out[BRAID_MAX_STREAMS];     /* [pixel][lane]: 16 x 64; of dense planes */
+    cuda_tensor_map added[BRAID_MAX_STREAMS];   /* what is added: 64 lanes of a tile's pixels */
     struct im2col_plane plane[BRAID_MAX_STREAMS];
     struct im2col_segment segment[IM2COL_MAX_SEGMENTS];
     struct im2col_tap tap[IM2COL_MAX_TAPS];
@@ -81,7 +84,7 @@ struct conv2d_im2col_args {
     int32_t size[2];   /* ... so many rows and columns */
 };
 
-#define CONV2D_IM2COL_ARGS_BYTES 4096
+#define CONV2D_IM2COL_ARGS_BYTES 5376
 
 #ifdef __cplusplus
 static_assert(sizeof(struct conv2d_im2col_args) == CONV2D_IM2COL_ARGS_BYTES, "kernel and launcher agree on it");

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "kernels/cuda/conv2d_epilogue.h"
 #include "kernels/cuda/conv2d_lines_launch.h"
 
 #define FWD_BLOCKS 792    /* more blocks than this take several tiles each: the weights are laid out once */
@@ -98,6 +99,8 @@ const char *conv2d_lines_refuses(const braid_problem *p, const device *d) {
     struct conv2d_lines_args args;
     (void)d;
     if (p->groups != 1) return "only one group";
+    if (p->add) return "does not add";
+    if (conv2d_epilogue_refuses(p)) return conv2d_epilogue_refuses(p);
     if (p->dilation[1] != 1) return "only undilated columns";
     if (p->size[0] >= 1 << 15 || p->size[1] >= 1 << 15) return "only images of less than 2^15 rows and columns";
     if (p->filter[0] * p->filter[1] > LINES_MOST_TERMS || p->filter[0] > LINES_MOST_TERMS || p->stride[0] > 64 ||
@@ -135,7 +138,7 @@ static void fill_planes(struct conv2d_lines_args *args, const braid_problem *p, 
         if (!b) continue;
         plane->x = b->plane[CONV2D_X][i];
         plane->w = b->plane[CONV2D_W][i];
-        plane->bias = b->plane[CONV2D_BIAS][i];
+        if (p->pass == BRAID_PASS_FWD) plane->epilogue = conv2d_epilogue(p, b, i);
         plane->y = b->plane[CONV2D_Y][i];
         plane->mask = b->plane[CONV2D_MASK][i];
     }

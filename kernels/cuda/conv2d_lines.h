@@ -1,7 +1,7 @@
 /*
  * The argument of the two convolution kernels for few input channels (the first layer of a network), and the sizes
  * of their tiles. A block takes tiles of the output, one after the other; the part of x that a tile needs lies in
- * shared memory line by line. Slots are those of the op: in bwd_weight w and bias are dw and dbias, and y is dy.
+ * shared memory line by line. Slots are those of the op: in bwd_weight w is dw and y is dy.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "braid.h"
+#include "kernels/cuda/epilogue.h"
 
 #define LINES_THREADS 256
 #define LINES_MOST_CHANNELS 4    /* of the input, each stream */
@@ -19,7 +20,7 @@
 #define LINES_WEIGHT_PIXELS 128  /* of a tile of bwd_weight */
 #define LINES_WEIGHT_ELEMENTS 7168
 #define LINES_FWD_PIXELS 512      /* of a tile of fwd, at most */
-#define LINES_FWD_SHARED 86848    /* bytes of a block of fwd ... */
+#define LINES_FWD_SHARED 87360    /* bytes of a block of fwd ... */
 #define LINES_WEIGHT_SHARED 61696 /* ... and of bwd_weight */
 
 #ifdef __cplusplus
@@ -32,7 +33,8 @@
 LINES_BOTH uint32_t lines_inverse(int32_t by) { return by == 1 ? 0 : 0xFFFFFFFFu / (uint32_t)by + 1; }
 
 struct conv2d_lines_plane {
-    void *x, *w, *bias, *y;
+    void *x, *w, *y;
+    struct epilogue epilogue; /* of fwd */
     const uint32_t *mask;
     int64_t in_pitch, out_pitch;
     int64_t partial; /* bwd_weight: where this plane starts in one part of the workspace */
@@ -60,7 +62,7 @@ struct conv2d_lines_args {
     int64_t part_elements;
 };
 
-#define CONV2D_LINES_ARGS_BYTES 1024
+#define CONV2D_LINES_ARGS_BYTES 1312
 
 #ifdef __cplusplus
 static_assert(sizeof(struct conv2d_lines_args) == CONV2D_LINES_ARGS_BYTES, "kernel and launcher agree");

@@ -7,7 +7,8 @@
  * (cross-correlation, as every framework computes it). Beyond the edge, x is zero or follows the
  * padding mode. With groups, output channel k sees the C/g input channels of its group. Gradients:
  * bwd_data gives dx from dy and w; bwd_weight gives dw, and dbias where there is a bias, from x and dy.
- * A blanked sample has y = 0, dx = 0 and adds nothing to dw and dbias.
+ * A blanked sample has y = 0, dx = 0 and adds nothing to dw and dbias. With add1, bwd_data gives a_i + dx_i, where
+ * a_i is the gradient that x_i gets from elsewhere (a blanked sample gets its a_i alone).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -75,7 +76,18 @@ braid_status conv2d_check(const braid_problem *p) {
     return check_padding(p);
 }
 
+static braid_status check(const braid_problem *p) {
+    if (p->add && p->pass != BRAID_PASS_BWD_DATA)
+        return fail(BRAID_ERROR_ARGUMENT, "conv2d: expected add1 with pass bwd_data, got another pass");
+    return conv2d_check(p);
+}
+
+const char *conv2d_refuses_add(const braid_problem *p) {
+    return p->op == BRAID_OP_CONV2D && p->add ? "does not add to what x gets from elsewhere" : NULL;
+}
+
 static int planes(const braid_problem *p, int slot) {
+    if (slot == CONV2D_A) return p->add ? p->streams : 0;
     if (slot == CONV2D_BIAS) return p->bias ? p->streams : 0;
     if (slot == CONV2D_MASK) return p->mask ? p->streams : 0;
     return p->streams;
@@ -94,6 +106,10 @@ void conv2d_shape(const braid_problem *p, int slot, int i, plane_shape *out) {
                 p->dtype, 4, {p->out_channels[i], p->filter[0], p->filter[1], filter_channels}, filter_channels};
             break;
     }
+}
+
+static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
+    conv2d_shape(p, slot == CONV2D_A ? CONV2D_X : slot, i, out);
 }
 
 double conv2d_flops(const braid_problem *p) {
@@ -117,6 +133,8 @@ int64_t conv2d_terms(const braid_problem *p) {
     int64_t pixels = p->batch * conv2d_out_size(p, 0) * conv2d_out_size(p, 1);
     return p->pass == BRAID_PASS_BWD_WEIGHT ? pixels : most;
 }
+
+static int64_t terms(const braid_problem *p) { return conv2d_terms(p) + p->add; }
 
 static void draw_axis(rng *r, braid_problem *p, int axis) {
     p->size[axis] = draw_size(r, 19);
@@ -186,7 +204,7 @@ const op_info op_conv2d = {
     .name = "conv2d",
     .summary = "2-D convolution of every stream",
     .passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
-    .fields = CONV2D_FIELDS | FIELD_BIT(bias),
+    .fields = CONV2D_FIELDS | FIELD_BIT(bias) | FIELD_BIT(add),
     .max_streams = BRAID_MAX_STREAMS,
     .exact_passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
     .operands =
@@ -196,12 +214,13 @@ const op_info op_conv2d = {
             [CONV2D_BIAS] = {"bias", FILL_SIGNED, {ROLE_IN, ROLE_NONE, ROLE_DOUT}},
             [CONV2D_MASK] = {"mask", FILL_MASK, {ROLE_IN, ROLE_IN, ROLE_IN}},
             [CONV2D_Y] = {"y", FILL_SIGNED, {ROLE_OUT, ROLE_DIN, ROLE_DIN}},
+            [CONV2D_A] = {"a", FILL_SIGNED, {ROLE_NONE, ROLE_IN, ROLE_NONE}},
         },
-    .check = conv2d_check,
+    .check = check,
     .planes = planes,
-    .shape = conv2d_shape,
+    .shape = shape,
     .flops = conv2d_flops,
-    .terms = conv2d_terms,
+    .terms = terms,
     .draw = conv2d_draw,
     .shrink = conv2d_shrink,
 };

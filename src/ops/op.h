@@ -201,6 +201,8 @@ double op_bytes(const braid_problem *p);
 int64_t conv2d_out_size(const braid_problem *p, int axis); /* P or Q */
 /* The input row (axis 0) or column (axis 1) that output position `out` reads at filter tap `tap`; -1: padding. */
 int64_t conv2d_in_index(const braid_problem *p, int axis, int64_t out, int64_t tap);
+/* Why a kernel of conv2d that knows no add1 cannot do a problem, in words; NULL: it asks for none. */
+const char *conv2d_refuses_add(const braid_problem *p);
 int64_t integrate_out_size(const braid_problem *p, int axis);
 /* The integrate problem inside one of li_conv2d; with_z: the integrated input takes part, where there is one. */
 braid_problem li_conv2d_mix(const braid_problem *p, braid_pass pass, int with_z);
@@ -222,7 +224,7 @@ static inline int mask_blanks(const uint32_t *mask, int64_t sample) {
 static inline int label_is_class(int32_t label, int64_t classes) { return label >= 0 && label < classes; }
 
 /* Slots, by op. */
-enum { CONV2D_X, CONV2D_W, CONV2D_BIAS, CONV2D_MASK, CONV2D_Y };
+enum { CONV2D_X, CONV2D_W, CONV2D_BIAS, CONV2D_MASK, CONV2D_Y, CONV2D_A };
 enum { LINEAR_X, LINEAR_W, LINEAR_BIAS, LINEAR_MASK, LINEAR_Y };
 enum { INTEGRATE_R, INTEGRATE_Z, INTEGRATE_V, INTEGRATE_W, INTEGRATE_BIAS, INTEGRATE_MASK, INTEGRATE_Y, INTEGRATE_A };
 enum { ACT_X, ACT_Y, ACT_DX };

@@ -118,7 +118,7 @@ static int run_drawn(const kernel *k, device *d, unsigned long long seed, tally 
     braid_problem p;
     if (braid_problem_draw(k->op, k->pass, seed, &p) != BRAID_OK) return 0;
     p.dtype = dtypes[seed % 3];
-    if (k->features & FEATURE_SM90A && k->op == BRAID_OP_CONV2D) {
+    if (k->features & FEATURE_SM90A && (k->op == BRAID_OP_CONV2D || k->op == BRAID_OP_CONV2D_SCALE_BIAS_ACT)) {
         p.dtype = dtypes[1 + seed % 2];
         if (k->pass == BRAID_PASS_BWD_WEIGHT)
             suit_weight_gradient(k, d, &p);
@@ -190,6 +190,22 @@ static const char *const chosen[] = {
     "conv2d_bwd_data:f16:n1:b2:hw11x10:c16:k24:rs1x1:st2",
     "conv2d_bwd_weight:f16:n2:b4:hw9x8:c72,8:k136,64:rs3x3:pad1:bias1:mask1:kp144,64",
     "conv2d_bwd_weight:bf16:n1:b4:hw13x19:c48:k32:rs2x3:st2x3:pad1:dil2x1:g2",
+    "conv2d_bwd_data:f16:n2:b2:hw9x8:c136,16:k72,8:rs3x3:st2:pad1:mask1:add1",
+    "conv2d_bwd_data:bf16:n1:b3:hw17x15:c192:k64:rs3x3:pad1:add1",
+    "conv2d_bwd_data:bf16:n1:b2:hw7x9:c64:k72:rs1x1:st2:add1",
+    "conv2d_bwd_data:f16:n1:b2:hw18x17:c40:k16:rs5x3:st2x1:pad2x1:dil2x1:add1:cp48",
+    "conv2d_bwd_data:bf16:n3:b3:hw13x17:c200,24,16:k16,72,136:rs3x3:pad1:mask1:add1:cp208,24,24",
+    "conv2d_bwd_data:f16:n2:b3:hw2x136:c64,72:k64,40:rs3x3:pad1:mask1:add1",
+    "conv2d_bwd_data:f16:n1:b1:hw4x301:c16:k24:rs3x3:pad1:mask1:add1",
+    "conv2d_scale_bias_act:f16:n2:b2:hw9x8:c72,16:k136,8:rs3x3:st2:pad1:mask1:add1",
+    "conv2d_scale_bias_act:bf16:n1:b3:hw17x15:c64:k192:rs3x3:pad1:add1",
+    "conv2d_scale_bias_act:f16:n1:b1:hw30x31:c72:k72:rs1x1:act=none:kp80",
+    "conv2d_scale_bias_act:f16:n3:b3:hw13x17:c16,72,136:k200,24,16:rs3x3:pad1:mask1:add1:kp208,24,24",
+    "conv2d_scale_bias_act:f16:n3:b3:hw13x17:c16,72,136:k200,24,17:rs3x3:pad1:mask1:kp208,24,24",
+    "conv2d_scale_bias_act:bf16:n2:b3:hw2x136:c64,40:k64,72:rs3x3:pad1:mask1:add1",
+    "conv2d_scale_bias_act:f16:n2:b3:hw75x39:c3,1:k64,64:rs7x7:st2:pad3:mask1",
+    "conv2d_scale_bias_act:bf16:n2:b2:hw23x39:c3,1:k64,72:rs3x3:pad1:act=none:kp64,80",
+    "conv2d_scale_bias_act:bf16:n1:b2:hw13x9:c48:k32:rs2x3:st2x3:pad1:dil2x1:g2:add1",
     "linear_fwd:f16:n2:b70:c200,8:k136,64:bias1:mask1",
     "linear_bwd_data:bf16:n2:b70:c136,64:k200,8:mask1",
     "linear_bwd_weight:f16:n2:b700:c72,8:k64,72:bias1:mask1",

@@ -170,6 +170,7 @@ braid_status igemm_create_backward(const braid_problem *p, const gemm_tile *tile
 
 const char *igemm_backward_supports(const braid_problem *p, const device *d) {
     (void)d;
+    if (conv2d_refuses_add(p)) return conv2d_refuses_add(p);
     if (p->stride[0] > MAX_STRIDE || p->stride[1] > MAX_STRIDE)
         return "has one class of pixels per remainder: strides up to 64";
     return p->padding_mode == BRAID_PADDING_ZEROS ? NULL : "gathers gradients from zero padding only";

@@ -64,6 +64,7 @@ const char *winograd_supports_forward(const braid_problem *p, const device *d) {
 
 const char *winograd_supports_backward(const braid_problem *p, const device *d) {
     const char *reason = winograd_supports_forward(p, d);
+    if (!reason) reason = conv2d_refuses_add(p);
     if (reason) return reason;
     return p->padding_mode == BRAID_PADDING_ZEROS ? NULL : "gathers gradients from zero padding only";
 }

@@ -15,8 +15,7 @@
 
 #include "kernels/cuda/conv2d_halo.h"
 #include "kernels/cuda/tile/barrier.cuh"
-#include "kernels/cuda/tile/matrix.cuh"
-#include "kernels/cuda/tile/pair.cuh"
+#include "kernels/cuda/tile/epilogue_rows.cuh"
 #include "kernels/cuda/tile/registers.cuh"
 #include "kernels/cuda/tile/schedule.cuh"
 #include "kernels/cuda/tile/shared.cuh"
@@ -224,72 +223,106 @@ static __device__ __forceinline__ void halo_multiply(float (&sum)[columns / 2], 
 /* Where the outputs of a warpgroup go: pixel p of the strip to output + (row * size + column) * pitch. */
 struct halo_target {
     void *output;        /* of the first of 64 channels, at the first column of the strip in row 0 */
-    int32_t pitch, rest; /* of its channels, those behind the first */
+    const void *added;   /* the same of what is added; NULL: nothing */
+    int32_t pitch, rest; /* of its lanes, those behind the first */
+    int32_t live;        /* of those, channels */
     int32_t columns;     /* of the strip that exist */
 };
 
-/* Eight channels of pixel `pixel` of the strip; nothing where there is no such output. */
+/* Where eight channels of pixel `pixel` of the strip lie; -1: there is no such output. */
+static __device__ __forceinline__ int64_t halo_place(const conv2d_halo_args &args, const halo_target &target,
+                                                     uint32_t pixel, uint32_t eight) {
+    const uint32_t row = halo_row(args, pixel), column = pixel - row * (uint32_t)args.pitch;
+    if (row >= (uint32_t)args.size[0] || column >= (uint32_t)target.columns || (int32_t)eight * 8 >= target.rest)
+        return -1;
+    return ((int64_t)row * args.size[1] + column) * target.pitch + eight * 8;
+}
+
 template <class number>
 static __device__ __forceinline__ void halo_write(const conv2d_halo_args &args, const halo_target &target,
                                                   uint32_t pixel, uint32_t eight, const uint32_t (&words)[4]) {
-    const uint32_t row = halo_row(args, pixel), column = pixel - row * (uint32_t)args.pitch;
-    if (row >= (uint32_t)args.size[0] || column >= (uint32_t)target.columns || (int32_t)eight * 8 >= target.rest)
-        return;
-    write_bytes<16>((number *)target.output + ((int64_t)row * args.size[1] + column) * target.pitch + eight * 8, words);
+    const int64_t at = halo_place(args, target, pixel, eight);
+    if (at >= 0) write_bytes<16>((number *)target.output + at, words);
 }
 
-/* Zeros instead of outputs. */
+/* Eight channels of what is added to a pixel; zeros where there are none. */
+template <class number>
+static __device__ __forceinline__ void halo_read(uint32_t (&words)[4], const conv2d_halo_args &args,
+                                                 const halo_target &target, uint32_t pixel, uint32_t eight) {
+    const int64_t at = halo_place(args, target, pixel, eight);
+    uint4 read = {0, 0, 0, 0};
+    if (at >= 0 && (int32_t)eight * 8 < target.live) read_bytes<16>(&read, (const number *)target.added + at);
+    words[0] = read.x;
+    words[1] = read.y;
+    words[2] = read.z;
+    words[3] = read.w;
+}
+
+/* What is added to a chunk of 64 pixels, on its way to shared memory: 16 bytes of every 16th pixel. */
+struct halo_added {
+    uint32_t words[4][4];
+};
+
+template <class number>
+static __device__ __forceinline__ void halo_fetch(halo_added *to, const conv2d_halo_args &args,
+                                                  const halo_target &target, uint32_t first) {
+#pragma unroll
+    for (uint32_t part = 0; part < 4; part++)
+        halo_read<number>(to->words[part], args, target, first + part * 16 + threadIdx.x % 128 / 8, threadIdx.x % 8);
+}
+
+static __device__ __forceinline__ uint32_t halo_staged(uint32_t staging, uint32_t part) {
+    const uint32_t at = part * 16 + threadIdx.x % 128 / 8;
+    return staging + at * 128 + ((threadIdx.x % 8 ^ (at % 8)) << 4);
+}
+
+/* Zeros instead of outputs, or (`keeps`) what is added to them. */
 template <class number, int columns>
 static __device__ __forceinline__ void halo_clear(const conv2d_halo_args &args, const halo_target &target,
-                                                  uint32_t first) {
-    const uint32_t zeros[4] = {0, 0, 0, 0};
-    for (uint32_t at = threadIdx.x % 128 / 8; at < columns; at += 16)
-        halo_write<number>(args, target, first + at, threadIdx.x % 8, zeros);
+                                                  uint32_t first, bool keeps) {
+    uint32_t words[4] = {0, 0, 0, 0};
+    for (uint32_t at = threadIdx.x % 128 / 8; at < columns; at += 16) {
+        if (keeps && target.added) halo_read<number>(words, args, target, first + at, threadIdx.x % 8);
+        halo_write<number>(args, target, first + at, threadIdx.x % 8, words);
+    }
 }
 
-/* Rounds `count` columns of accumulators into shared memory: 128 bytes of 64 channels for each pixel, swizzled. */
+/* Rounds `count` columns of accumulators into shared memory: 128 bytes of 64 channels for each pixel, swizzled.
+ * `is_added`: what is added lies there. */
 template <class number, int count>
-static __device__ __forceinline__ void halo_stage(const float *sum, const float (&bias)[2], uint32_t staging) {
-    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
-    const uint32_t to = staging + (lane / 16 * 8 + lane % 8) * 128 + (((warp * 2 + lane / 8 % 2) ^ (lane % 8)) << 4);
+static __device__ __forceinline__ void halo_stage(const float *sum, const epilogue_rows &with, uint32_t staging,
+                                                  bool is_added) {
+    const uint32_t to = staging + epilogue_rows_at();
 #pragma unroll
-    for (int g = 0; g < count / 16; g++) {
-        uint32_t pairs[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const int at = g * 8 + 2 * i;
-            pairs[i] = pair_made<number>(sum[at] + bias[i % 2], sum[at + 1] + bias[i % 2]);
-        }
-        matrix_store_x4_transposed(to + (uint32_t)g * 2048, pairs);
-    }
+    for (int g = 0; g < count / 16; g++)
+        epilogue_rows_16<number>(to + (uint32_t)g * 2048, with, sum + g * 8, is_added ? to + (uint32_t)g * 2048 : 0);
     if (count % 16) {
-        uint32_t pairs[2];
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            const int at = count / 2 - 4 + 2 * i;
-            pairs[i] = pair_made<number>(sum[at] + bias[i], sum[at + 1] + bias[i]);
-        }
-        matrix_store_x2_transposed(to + (uint32_t)(count / 16) * 2048, pairs);
+        const uint32_t last = to + (uint32_t)(count / 16) * 2048;
+        epilogue_rows_8<number>(last, with, sum + count / 2 - 4, is_added ? last : 0);
     }
 }
 
 /* Stores 64 channels x columns pixels from pixel `first` of the strip on, rounded. Chunks of 64 pixels, this one and
- * those behind it, pass through shared memory to become whole rows of channels. Barrier `id` is the warpgroup's own. */
+ * those behind it, pass through shared memory to become whole rows of channels. Barrier `id` is the warpgroup's own.
+ * `added`: what was fetched for this chunk. */
 template <class number, int columns, int begin = 0>
-static __device__ __forceinline__ void halo_store(const float (&sum)[columns / 2], const float (&bias)[2],
+static __device__ __forceinline__ void halo_store(const float (&sum)[columns / 2], const epilogue_rows &with,
                                                   const conv2d_halo_args &args, const halo_target &target,
-                                                  uint32_t staging, uint32_t first, int id) {
+                                                  uint32_t staging, uint32_t first, int id, halo_added *added) {
     const uint32_t thread = threadIdx.x % 128, eight = thread % 8;
     constexpr int count = columns - begin < 64 ? columns - begin : 64;
     named_sync(id, 128); /* the chunk before has been read */
-    halo_stage<number, count>(sum + begin / 2, bias, staging);
+    if (target.added) {
+#pragma unroll
+        for (uint32_t part = 0; part < 4; part++) shared_write(halo_staged(staging, part), added->words[part]);
+        if (begin + 64 < columns) halo_fetch<number>(added, args, target, first + (uint32_t)begin + 64);
+        named_sync(id, 128);
+    }
+    halo_stage<number, count>(sum + begin / 2, with, staging, target.added != nullptr);
     named_sync(id, 128);
     uint32_t words[(count + 15) / 16][4];
 #pragma unroll
-    for (int part = 0; part < (count + 15) / 16; part++) {
-        const uint32_t at = (uint32_t)part * 16 + thread / 8;
-        shared_read(words[part], staging + at * 128 + ((eight ^ (at % 8)) << 4));
-    }
+    for (int part = 0; part < (count + 15) / 16; part++) shared_read(words[part], halo_staged(staging, (uint32_t)part));
 #pragma unroll
     for (int part = 0; part < (count + 15) / 16; part++) {
         const uint32_t at = (uint32_t)part * 16 + thread / 8;
@@ -297,16 +330,7 @@ static __device__ __forceinline__ void halo_store(const float (&sum)[columns / 2
         halo_write<number>(args, target, first + (uint32_t)begin + at, eight, words[part]);
     }
     if constexpr (begin + 64 < columns)
-        halo_store<number, columns, begin + 64>(sum, bias, args, target, staging, first, id);
-}
-
-/* The biases of this thread's two rows of accumulators; `channel` is the first of 64. */
-template <class number>
-static __device__ __forceinline__ void halo_bias(float (&bias)[2], const conv2d_halo_plane &plane, int32_t channel) {
-    const int32_t row = channel + (int32_t)(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4);
-#pragma unroll
-    for (int i = 0; i < 2; i++)
-        bias[i] = plane.bias && row + 8 * i < plane.channels ? load((const number *)plane.bias + row + 8 * i) : 0;
+        halo_store<number, columns, begin + 64>(sum, with, args, target, staging, first, id, added);
 }
 
 static __device__ __forceinline__ halo_target halo_aim(const conv2d_halo_args &args, const halo_tile &tile,
@@ -316,9 +340,11 @@ static __device__ __forceinline__ halo_target halo_aim(const conv2d_halo_args &a
     halo_target target;
     target.pitch = plane.pitch;
     target.rest = plane.pitch - channel;
+    target.live = plane.channels - channel;
     target.columns = left < args.width ? left : args.width;
-    target.output = (uint16_t *)plane.output +
-                    ((int64_t)tile.sample * args.size[0] * args.size[1] + column) * plane.pitch + channel;
+    const int64_t at = ((int64_t)tile.sample * args.size[0] * args.size[1] + column) * plane.pitch + channel;
+    target.output = (uint16_t *)plane.output + at;
+    target.added = plane.epilogue.added ? (const uint16_t *)plane.epilogue.added + at : nullptr;
     return target;
 }
 
@@ -338,16 +364,17 @@ static __device__ __forceinline__ void halo_compute(const conv2d_halo_args &args
         const halo_target target = halo_aim(args, tile, channel);
         const uint32_t first = (uint32_t)(tile.first + shift);
         if (tile.blanked) {
-            halo_clear<number, columns>(args, target, first);
+            halo_clear<number, columns>(args, target, first, plane.epilogue.keeps);
             continue;
         }
-        float bias[2];
         if (group == 1 && !waited) named_sync(1, 256);
         waited = true;
-        halo_bias<number>(bias, plane, channel);
+        const epilogue_rows with = epilogue_rows_find<number>(plane.epilogue, channel, plane.channels);
+        halo_added added;
+        if (target.added) halo_fetch<number>(&added, args, target, first);
         halo_multiply<number, columns, rings, transposed>(sum, args, at, &turn, plane.blocks, group,
                                                           first - (uint32_t)(tile.row * args.pitch));
-        halo_store<number, columns>(sum, bias, args, target, staging, first, 2 + group);
+        halo_store<number, columns>(sum, with, args, target, staging, first, 2 + group, &added);
     }
 }
 

@@ -15,7 +15,7 @@
 #include "kernels/cuda/tile/halo.cuh"
 
 struct halo_rows_shared {
-    uint32_t weights, staging, rows, weight_full, full, empty;
+    uint32_t weights, staging, rows, weight_full, full, empty, added;
 };
 
 template <int columns> static __device__ __forceinline__ halo_rows_shared halo_rows_layout(void) {
@@ -26,6 +26,7 @@ template <int columns> static __device__ __forceinline__ halo_rows_shared halo_r
     at.weight_full = at.rows + HALO_ROWS * HALO_ROW_BYTES(columns);
     at.full = at.weight_full + BARRIER_BYTES;
     at.empty = at.full + HALO_ROWS * BARRIER_BYTES;
+    at.added = at.empty + HALO_ROWS * BARRIER_BYTES;
     return at;
 }
 
@@ -131,15 +132,26 @@ static __device__ __forceinline__ void halo_rows_multiply(float (&sum)[columns /
     wgmma_commit();
 }
 
-/* Hands a row of outputs to the copy engine, when it has read the one before. Barrier `id` is the warpgroup's own. */
+/* Asks for the row of what is added to a row of outputs, when the copy engine has read the outputs before it. */
+template <int columns>
+static __device__ __forceinline__ void halo_rows_load_added(const conv2d_halo_plane &plane, uint32_t staging,
+                                                            uint32_t barrier, const halo_tile &tile, int32_t row) {
+    if (threadIdx.x % 128 != 0) return;
+    tma_wait_read<0>();
+    barrier_expect(barrier, columns * 128);
+    tma_load_4d(staging, &plane.added, barrier, tile.group * HALO_BLOCK, tile.strip * columns, row, tile.sample);
+}
+
+/* Hands a row of outputs to the copy engine, when it has read the one before. Barrier `id` is the warpgroup's own.
+ * `is_added`: what is added lies where the outputs will. */
 template <class number, int columns>
-static __device__ __forceinline__ void halo_rows_store(const float (&sum)[columns / 2], const float (&bias)[2],
+static __device__ __forceinline__ void halo_rows_store(const float (&sum)[columns / 2], const epilogue_rows &with,
                                                        const cuda_tensor_map *map, uint32_t staging,
-                                                       const halo_tile &tile, int32_t row, int id) {
+                                                       const halo_tile &tile, int32_t row, int id, bool is_added) {
     const bool leads = threadIdx.x % 128 == 0;
     if (leads) tma_wait_read<0>();
     named_sync(id, 128);
-    halo_stage<number, columns>(sum, bias, staging);
+    halo_stage<number, columns>(sum, with, staging, is_added);
     fence_async();
     named_sync(id, 128);
     if (!leads) return;
@@ -152,10 +164,13 @@ static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args 
                                                          const halo_range &range, int group) {
     const conv2d_halo_plane &plane = args.plane[range.plane];
     const uint32_t staging = at.staging + (uint32_t)group * HALO_ROW_STAGING_BYTES(columns);
+    const uint32_t added = at.added + (uint32_t)group * BARRIER_BYTES;
+    const bool is_added = plane.epilogue.added != nullptr;
+    uint32_t parity = 0; /* of the barrier of what is added */
     halo_unit unit = {0, range.first / args.size[0], range.row, 0};
     int32_t released = 0;
-    float sum[columns / 2], bias[2];
-    halo_bias<number>(bias, plane, range.group * HALO_BLOCK);
+    float sum[columns / 2];
+    const epilogue_rows with = epilogue_rows_find<number>(plane.epilogue, range.group * HALO_BLOCK, plane.channels);
     barrier_wait(at.weight_full, 0);
     halo_unit_step(&unit, args, range, group);
     halo_rows_release(at, &released, unit.input);
@@ -165,6 +180,7 @@ static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args 
         const int32_t sample = unit.strip / args.strips, strip = unit.strip - sample * args.strips;
         const halo_tile tile = {range.plane, range.group, sample, strip, 0, 0, mask_blanks(plane.mask, sample)};
         const int32_t output_row = unit.row;
+        if (is_added && !tile.blanked) halo_rows_load_added<columns>(plane, staging, added, tile, output_row);
         uint32_t row[3];
 #pragma unroll
         for (int i = 0; i < 3; i++) row[i] = at.rows + halo_rows_await(at, unit.input + i) * HALO_ROW_BYTES(columns);
@@ -175,11 +191,16 @@ static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args 
         wgmma_wait<0>();
         wgmma_hold(sum);
         halo_rows_release(at, &released, unit.input);
-        if (tile.blanked)
+        if (tile.blanked) {
             halo_clear<number, columns>(args, halo_aim(args, tile, range.group * HALO_BLOCK),
-                                        (uint32_t)(output_row * args.pitch));
-        else
-            halo_rows_store<number, columns>(sum, bias, &plane.row, staging, tile, output_row, 3 + group);
+                                        (uint32_t)(output_row * args.pitch), plane.epilogue.keeps);
+            continue;
+        }
+        if (is_added) {
+            barrier_wait(added, parity);
+            parity ^= 1;
+        }
+        halo_rows_store<number, columns>(sum, with, &plane.row, staging, tile, output_row, 3 + group, is_added);
     }
     if (threadIdx.x % 128 == 0) tma_wait<0>();
 }
@@ -192,6 +213,7 @@ static __device__ __forceinline__ void conv2d_halo_rows(const conv2d_halo_args &
     const int group = warp_uniform((int)threadIdx.x / 128);
     if (threadIdx.x == 0) {
         barrier_init(at.weight_full, 1);
+        for (uint32_t i = 0; i < 2; i++) barrier_init(at.added + i * BARRIER_BYTES, 1);
         for (uint32_t i = 0; i < HALO_ROWS; i++) {
             barrier_init(at.full + i * BARRIER_BYTES, 1);
             barrier_init(at.empty + i * BARRIER_BYTES, 8); /* the computing warps */

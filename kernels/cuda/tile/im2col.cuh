@@ -12,9 +12,8 @@
 
 #include "kernels/cuda/conv2d_im2col.h"
 #include "kernels/cuda/tile/barrier.cuh"
-#include "kernels/cuda/tile/matrix.cuh"
+#include "kernels/cuda/tile/epilogue_rows.cuh"
 #include "kernels/cuda/tile/number.cuh"
-#include "kernels/cuda/tile/pair.cuh"
 #include "kernels/cuda/tile/registers.cuh"
 #include "kernels/cuda/tile/schedule.cuh"
 #include "kernels/cuda/tile/shared.cuh"
@@ -83,6 +82,22 @@ static __device__ __forceinline__ void im2col_load_weights(const conv2d_im2col_a
     }
 }
 
+/* What is added to a tile: for every 64 lanes a stage. */
+template <class shape>
+static __device__ __forceinline__ void im2col_load_added(const conv2d_im2col_args &args, const im2col_work &work,
+                                                         im2col_place<shape> *place) {
+    const im2col_class &from = args.pixel_class[work.pixel_class];
+    const int32_t row = work.first_pixel / args.count[1], sample = row / args.count[0];
+    const int32_t h = (row - sample * args.count[0]) * args.step[0];
+    const int32_t w = (work.first_pixel - row * args.count[1]) * args.step[1];
+    for (int part = 0; part < shape::lanes / 64; part++, place->advance()) {
+        barrier_wait(place->empty(), place->parity);
+        barrier_expect(place->full(), shape::pixels * 128);
+        tma_load_im2col_4d(place->weights(), &args.added[work.plane], place->full(), work.first_lane + part * 64, w, h,
+                           sample, (uint16_t)from.first[1], (uint16_t)from.first[0]);
+    }
+}
+
 /* The one thread that loads. */
 template <class shape>
 static __device__ __forceinline__ void im2col_produce(const conv2d_im2col_args &args, uint32_t memory) {
@@ -104,6 +119,7 @@ static __device__ __forceinline__ void im2col_produce(const conv2d_im2col_args &
                 place.advance();
             }
         }
+        if (args.plane[work.plane].epilogue.added) im2col_load_added<shape>(args, work, &place);
     }
 }
 
@@ -142,22 +158,16 @@ static __device__ __forceinline__ void im2col_multiply(float (&sums)[shape::colu
 }
 
 /* The sums of a warpgroup, rounded and turned to [pixel][lane]: 32 pixels from column `begin` on (the last 16 may be
- * missing) in a buffer of results under the 128-byte swizzle. */
+ * missing) in a buffer of results under the 128-byte swizzle. `added`: where what is added to column 0 lies; 0: nothing.
+ */
 template <class shape>
 static __device__ __forceinline__ void im2col_turn(uint32_t buffer, const float (&sums)[shape::columns / 2], int begin,
-                                                   float low, float high) {
-    typedef typename shape::number number;
-    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x % 128 / 32;
-    /* lane l gives the address of pixel 8 (l / 16) + l % 8, 8 lanes from 16 warp + l / 8 % 2 * 8 on */
-    const uint32_t to = buffer + (lane / 16 * 8 + lane % 8) * 128 + ((warp * 2 + lane / 8 % 2) ^ lane % 8) * 16;
+                                                   const epilogue_rows &with, uint32_t added) {
+    const uint32_t within = epilogue_rows_at();
 #pragma unroll
-    for (int at = begin; at < begin + 32 && at < shape::columns; at += 16) {
-        const float *sum = sums + at / 2;
-        const uint32_t pairs[4] = {
-            pair_made<number>(sum[0] + low, sum[1] + low), pair_made<number>(sum[2] + high, sum[3] + high),
-            pair_made<number>(sum[4] + low, sum[5] + low), pair_made<number>(sum[6] + high, sum[7] + high)};
-        matrix_store_x4_transposed(to + (at - begin) * 128, pairs);
-    }
+    for (int at = begin; at < begin + 32 && at < shape::columns; at += 16)
+        epilogue_rows_16<typename shape::number>(buffer + within + (at - begin) * 128, with, sums + at / 2,
+                                                 added ? added + within + at * 128 : 0);
 }
 
 #define IM2COL_BLANKED (1 << 30)
@@ -193,6 +203,7 @@ template <class shape> struct im2col_places {
 template <class shape>
 static __device__ __forceinline__ void im2col_write(const im2col_plane &plane, const im2col_places<shape> &places,
                                                     uint32_t buffer, int begin, int32_t first_lane) {
+    typedef typename shape::number number;
     const int thread = (int)threadIdx.x % 128;
     const int32_t lane = first_lane + thread % 8 * 8;
     const uint32_t from = buffer + thread / 8 * 128 + (thread % 8 ^ thread / 8 % 8) * 16;
@@ -201,9 +212,12 @@ static __device__ __forceinline__ void im2col_write(const im2col_plane &plane, c
         const int32_t place = __shfl_sync(0xFFFFFFFFu, places.at[at / 32], at % 32 + thread / 8);
         if (place < 0 || lane >= plane.pitch) continue;
         uint32_t words[4] = {0, 0, 0, 0};
-        if (place < IM2COL_BLANKED && lane < plane.lanes) shared_read(words, from + (at - begin) * 128);
-        typename shape::number *out = (typename shape::number *)plane.out;
-        write_bytes<16>(out + (place & (IM2COL_BLANKED - 1)) * plane.pitch + lane, words);
+        const int64_t to = (place & (IM2COL_BLANKED - 1)) * plane.pitch + lane;
+        if (lane < plane.lanes && place < IM2COL_BLANKED)
+            shared_read(words, from + (at - begin) * 128);
+        else if (lane < plane.lanes && plane.epilogue.added && plane.epilogue.keeps)
+            read_bytes<16>(words, (const number *)plane.epilogue.added + to);
+        write_bytes<16>((number *)plane.out + to, words);
     }
 }
 
@@ -221,15 +235,12 @@ static __device__ __forceinline__ bool im2col_blanks(const conv2d_im2col_args &a
 /* Stores the sums of a warpgroup through its two buffers of results. `turn` says which of them is free. */
 template <class shape>
 static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &args, const im2col_work &work,
-                                                    const float (&sums)[shape::columns / 2], uint32_t results,
-                                                    int *turn) {
+                                                    const float (&sums)[shape::columns / 2], uint32_t added,
+                                                    uint32_t results, int *turn) {
     typedef typename shape::number number;
     const im2col_plane &plane = args.plane[work.plane];
     const int thread = (int)threadIdx.x % 128, meeting = 1 + (int)threadIdx.x / 128;
-    const int32_t lane = work.first_lane + thread / 32 * 16 + thread % 32 / 4;
-    const number *bias = (const number *)plane.bias;
-    const float low = bias && lane < plane.lanes ? load(bias + lane) : 0;
-    const float high = bias && lane + 8 < plane.lanes ? load(bias + lane + 8) : 0;
+    const epilogue_rows with = epilogue_rows_find<number>(plane.epilogue, work.first_lane, plane.lanes);
     const bool dense = plane.dense && !im2col_blanks(args, plane.mask, work.first_pixel, shape::columns);
     im2col_places<shape> places = {};
     if (!dense) places.find(args, work);
@@ -237,7 +248,7 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
     for (int begin = 0; begin < shape::columns; begin += 32) {
         const uint32_t buffer = results + (uint32_t)*turn * IM2COL_RESULT_BYTES;
         *turn ^= 1;
-        im2col_turn<shape>(buffer, sums, begin, low, high);
+        im2col_turn<shape>(buffer, sums, begin, with, added);
         fence_async();
         if (thread == 0) tma_wait_read<0>(); /* then the other buffer is free */
         named_sync(meeting, 128);
@@ -251,6 +262,17 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
             tma_commit();
         }
     }
+}
+
+/* Waits for a stage of what is added. */
+template <class shape> static __device__ __forceinline__ void im2col_await(const im2col_place<shape> &place) {
+    barrier_wait(place.full(), place.parity);
+}
+
+/* Hands it back. */
+template <class shape> static __device__ __forceinline__ void im2col_release(im2col_place<shape> *place) {
+    if (threadIdx.x % 32 == 0) barrier_arrive(place->empty());
+    place->advance();
 }
 
 /* One of the two warpgroups that multiply. The second begins some steps later than the first and stays behind, so that
@@ -275,8 +297,26 @@ static __device__ __forceinline__ void im2col_consume(const conv2d_im2col_args &
             work.first_pixel += group * shape::columns;
         else
             work.first_lane += group * 64;
-        if (work.first_lane >= args.plane[work.plane].pitch) continue; /* this half of the tile has no lanes */
-        im2col_store<shape>(args, work, sums, memory + shape::results + group * 2 * IM2COL_RESULT_BYTES, &turn);
+        const bool is_added = args.plane[work.plane].epilogue.added != nullptr;
+        uint32_t added = 0;
+        if (is_added) { /* stages of the other warpgroup's lanes are waited for too, and handed back */
+            im2col_await(place);
+            if (!shape::split && group == 1) {
+                im2col_release(&place);
+                im2col_await(place);
+            }
+            added = place.weights() + (shape::split ? group * shape::columns * 128 : 0);
+        }
+        if (work.first_lane < args.plane[work.plane].pitch) /* else this half of the tile has no lanes */
+            im2col_store<shape>(args, work, sums, added, memory + shape::results + group * 2 * IM2COL_RESULT_BYTES,
+                                &turn);
+        if (is_added) {
+            im2col_release(&place);
+            if (!shape::split && group == 0) {
+                im2col_await(place);
+                im2col_release(&place);
+            }
+        }
     }
     if (threadIdx.x % 128 == 0) tma_wait<0>();
 }
