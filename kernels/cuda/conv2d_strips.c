@@ -176,7 +176,8 @@ const char *conv2d_strips_refuses(const braid_problem *p, const device *d) {
         if (made_channels(p, i) < 1 || made_pitch(p, i) > MOST_MADE) return "only results of 1 to 64 channels";
         if (p->in_pitch[i] >= 1 << 15) return "only pitches below 2^15";
     }
-    const char *reason = refuses_shape(p);
+    const char *reason = conv2d_refuses_add(p);
+    if (!reason) reason = refuses_shape(p);
     if (reason) return reason;
     if (choose_tile(p).cost <= 0) return "no tile fits in shared memory";
     return conv2d_strips_fill(&args, p, NULL) ? NULL : launch_too_large;
