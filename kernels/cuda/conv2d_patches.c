@@ -154,6 +154,7 @@ static int64_t fill(struct conv2d_patches_args *args, const braid_problem *p, co
 const char *conv2d_patches_refuses(const braid_problem *p, const device *d) {
     struct conv2d_patches_args args;
     (void)d;
+    if (conv2d_refuses_add(p)) return conv2d_refuses_add(p);
     if (p->groups != 1) return "only one group";
     for (int axis = 0; axis < 2; axis++) {
         if (p->stride[axis] != 1 || p->dilation[axis] != 1) return "only a stride and a dilation of 1";
