@@ -11,6 +11,9 @@
 #include "kernels/cuda/class_loss_launch.h"
 #include "kernels/cuda/tile/shape.h"
 
+#define WARP_CLASSES 128 /* most logits of a row that a warp does without others */
+#define MOST_ALONE 8     /* blocks of rows that one block goes through faster than a second launch starts */
+
 const char *class_loss_refuses(const braid_problem *p, const device *d) {
     (void)d;
     if (p->batch >= LAUNCH_MAX_LENGTH) return "the batch has 2^30 samples or more";
@@ -38,7 +41,7 @@ static void fill(struct class_loss_args *args, const braid_problem *p, const buf
         .smoothing = p->smoothing,
         .alpha = p->alpha,
         .gamma = p->gamma,
-        .lanes = launch_lanes(p->in_channels[0], BLOCK_THREADS),
+        .lanes = launch_lanes(p->in_channels[0], p->in_channels[0] <= WARP_CLASSES ? 32 : BLOCK_THREADS),
         .focal = p->op == BRAID_OP_FOCAL,
     };
     if (!args->focal) args->weights = b->plane[CLASS_WEIGHTS][0]; /* focal has no such slot */
@@ -62,7 +65,9 @@ braid_status class_loss_launch_fwd(const braid_problem *p, device *d, void *stat
     struct class_loss_args args;
     (void)state;
     fill(&args, p, b);
-    TRY(run(&args, d, launch_name(&names, p->dtype), row_blocks(&args)));
+    args.alone = row_blocks(&args) <= MOST_ALONE;
+    TRY(run(&args, d, launch_name(&names, p->dtype), args.alone ? 1 : row_blocks(&args)));
+    if (args.alone) return BRAID_OK;
     return run(&args, d, "class_loss_mean", 1);
 }
 

@@ -26,10 +26,10 @@ static __device__ __forceinline__ int64_t class_label(const class_loss_args &arg
 }
 
 template <class number>
-static __device__ __forceinline__ class_row class_row_of(const class_loss_args &args, double *shared) {
+static __device__ __forceinline__ class_row class_row_of(const class_loss_args &args, int64_t block, double *shared) {
     class_row r;
     const number *x;
-    r.row = (int64_t)blockIdx.x * (BLOCK_THREADS / args.lanes) + (int32_t)threadIdx.x / args.lanes;
+    r.row = block * (BLOCK_THREADS / args.lanes) + (int32_t)threadIdx.x / args.lanes;
     r.lane = (int32_t)threadIdx.x % args.lanes;
     r.label = class_label(args, r.row);
     x = (const number *)args.x + (r.label < 0 ? 0 : r.row) * args.pitch;
@@ -47,10 +47,11 @@ static __device__ __forceinline__ class_row class_row_of(const class_loss_args &
     return r;
 }
 
-/* The first of the two launches of the forward pass: what every sample adds. */
+/* What every sample of a block of rows adds; the lanes of a row know it. */
 template <class number>
-static __device__ __forceinline__ void class_loss_rows(const class_loss_args &args, double *shared) {
-    const class_row r = class_row_of<number>(args, shared);
+static __device__ __forceinline__ class_share class_share_of(const class_loss_args &args, int64_t block,
+                                                             double *shared) {
+    const class_row r = class_row_of<number>(args, block, shared);
     const number *x = (const number *)args.x + (r.label < 0 ? 0 : r.row) * args.pitch;
     const double own = r.label < 0 ? 0 : (double)load(x + r.label);
     double smooth = 0, wrong = 0;
@@ -61,35 +62,58 @@ static __device__ __forceinline__ void class_loss_rows(const class_loss_args &ar
     }
     smooth = row_sum(shared, smooth, args.lanes);
     wrong = row_sum(shared, wrong, args.lanes);
-    if (r.lane != 0 || r.row >= args.batch) return;
     class_share share = {0, 0, 0};
-    if (r.label >= 0) {
-        const double entropy = r.largest - own + log(r.sum), weight = class_weight(args, r.label);
-        share.right = wrong == 0 ? 1 : 0;
-        share.weight = args.focal ? 1 : weight;
-        share.loss = args.focal
-                         ? args.alpha * pow(r.others / r.sum, args.gamma) * entropy
-                         : (1 - args.smoothing) * weight * entropy + args.smoothing / (double)args.classes * smooth;
-    }
-    args.workspace[r.row] = share;
+    if (r.label < 0) return share;
+    const double entropy = r.largest - own + log(r.sum), weight = class_weight(args, r.label);
+    share.right = wrong == 0 ? 1 : 0;
+    share.weight = args.focal ? 1 : weight;
+    share.loss = args.focal ? args.alpha * pow(r.others / r.sum, args.gamma) * entropy
+                            : (1 - args.smoothing) * weight * entropy + args.smoothing / (double)args.classes * smooth;
+    return share;
 }
 
-/* The second: one block. */
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
-    class_loss_mean(const __grid_constant__ class_loss_args args) {
-    __shared__ double shared[BLOCK_THREADS];
-    class_share mine = {0, 0, 0};
-    for (int64_t row = threadIdx.x; row < args.batch; row += BLOCK_THREADS) {
-        mine.loss += args.workspace[row].loss;
-        mine.weight += args.workspace[row].weight;
-        mine.right += args.workspace[row].right;
-    }
+/* The mean of what the threads of the only block have. */
+static __device__ __forceinline__ void write_mean(const class_loss_args &args, const class_share &mine,
+                                                  double *shared) {
     const double loss = row_sum(shared, mine.loss, BLOCK_THREADS);
     const double weight = row_sum(shared, mine.weight, BLOCK_THREADS);
     const double right = row_sum(shared, mine.right, BLOCK_THREADS);
     if (threadIdx.x != 0) return;
     *args.loss = weight == 0 ? 0 : (float)(loss / weight);
     *args.correct = (int64_t)right;
+}
+
+static __device__ __forceinline__ void include(class_share *sum, const class_share &share) {
+    sum->loss += share.loss;
+    sum->weight += share.weight;
+    sum->right += share.right;
+}
+
+/* The forward pass: one block that goes through few rows and makes their mean, or the first of two launches. */
+template <class number>
+static __device__ __forceinline__ void class_loss_rows(const class_loss_args &args, double *shared) {
+    const int32_t rows = BLOCK_THREADS / args.lanes, lane = (int32_t)threadIdx.x % args.lanes;
+    if (!args.alone) {
+        const class_share share = class_share_of<number>(args, blockIdx.x, shared);
+        const int64_t row = (int64_t)blockIdx.x * rows + (int32_t)threadIdx.x / args.lanes;
+        if (lane == 0 && row < args.batch) args.workspace[row] = share;
+        return;
+    }
+    class_share mine = {0, 0, 0};
+    for (int64_t block = 0; block * rows < args.batch; block++) {
+        const class_share share = class_share_of<number>(args, block, shared);
+        if (lane == 0) include(&mine, share);
+    }
+    write_mean(args, mine, shared);
+}
+
+/* The second launch: one block. */
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    class_loss_mean(const __grid_constant__ class_loss_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    class_share mine = {0, 0, 0};
+    for (int64_t row = threadIdx.x; row < args.batch; row += BLOCK_THREADS) include(&mine, args.workspace[row]);
+    write_mean(args, mine, shared);
 }
 
 template <class number>
@@ -104,7 +128,7 @@ static __device__ __forceinline__ void class_loss_gradient(const class_loss_args
     weight = row_sum(shared, weight, BLOCK_THREADS);
     all = row_sum(shared, all, BLOCK_THREADS);
 
-    const class_row r = class_row_of<number>(args, shared);
+    const class_row r = class_row_of<number>(args, blockIdx.x, shared);
     if (r.row >= args.batch) return;
     const number *x = (const number *)args.x + r.row * args.pitch;
     const bool live = r.label >= 0 && weight != 0;

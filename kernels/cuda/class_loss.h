@@ -24,9 +24,10 @@ struct class_loss_args {
     int64_t batch, classes, pitch;
     double smoothing, alpha, gamma;
     int32_t lanes, focal;
+    int64_t alone; /* 1: one block makes the mean of all rows */
 };
 
-#define CLASS_LOSS_ARGS_BYTES 112
+#define CLASS_LOSS_ARGS_BYTES 120
 
 #ifdef __cplusplus
 static_assert(sizeof(struct class_loss_args) == CLASS_LOSS_ARGS_BYTES, "kernel and launcher agree on class_loss_args");

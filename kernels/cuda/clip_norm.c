@@ -8,9 +8,13 @@
 #include "kernels/cuda/update.h"
 #include "kernels/cuda/update_launch.h"
 
-#define MOST_BLOCKS 1024 /* of the first launch */
+#define MOST_BLOCKS 1024     /* of the first launch */
+#define ALONE_ELEMENTS 65536 /* that one block adds faster than a second launch starts */
+
+static int is_alone(const braid_problem *p) { return p->in_channels[0] <= ALONE_ELEMENTS; }
 
 static int64_t choose_blocks(const braid_problem *p) {
+    if (is_alone(p)) return 1;
     int64_t blocks = launch_tiles(p->in_channels[0], 4 * UPDATE_PACKS * BLOCK_THREADS);
     return blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
 }
@@ -39,6 +43,12 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     };
     cuda_call call = {.stem = "clip_norm", .threads = BLOCK_THREADS, .args = &args, .args_bytes = sizeof args};
     (void)state;
+    if (is_alone(p)) {
+        call.function = "clip_norm_alone";
+        call.blocks = 1;
+        call.threads = CLIP_NORM_ALONE_THREADS;
+        return cuda_launch(d, &call);
+    }
     call.function = "clip_norm_parts";
     call.blocks = args.blocks;
     TRY(cuda_launch(d, &call));

@@ -1,6 +1,6 @@
 /*
- * clip_norm: the norm of all gradients and the factor that limits it, in two launches: the sums of squares of parts of
- * the arena in double, and what follows from all of them. The equations are in src/ops/clip_norm.c.
+ * clip_norm: the norm of all gradients and the factor that limits it. Few are added by one block, many in two launches:
+ * the sums of squares of parts of the arena in double, and what follows from all of them. The equations are in src/ops/clip_norm.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,30 +20,24 @@ template <int width> static __device__ __forceinline__ double square_sum(const c
     return sum;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
-    clip_norm_parts(const __grid_constant__ clip_norm_args args) {
-    __shared__ double shared[BLOCK_THREADS];
+/* This thread's share of a sum by `blocks` blocks. */
+static __device__ __forceinline__ double share(const clip_norm_args &args) {
     double mine = 0;
-    for (int64_t pack = (int64_t)blockIdx.x * BLOCK_THREADS + threadIdx.x; 4 * pack < args.count;
-         pack += args.blocks * BLOCK_THREADS) {
+    for (int64_t pack = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; 4 * pack < args.count;
+         pack += args.blocks * blockDim.x) {
         if (args.vector) {
             mine += square_sum<4>(args, 4 * pack);
         } else {
             for (int64_t at = 4 * pack; at < 4 * pack + 4 && at < args.count; at++) mine += square_sum<1>(args, at);
         }
     }
-    mine = row_sum(shared, mine, BLOCK_THREADS);
-    if (threadIdx.x == 0) args.workspace[blockIdx.x] = mine;
+    return mine;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) clip_norm(const __grid_constant__ clip_norm_args args) {
-    __shared__ double shared[BLOCK_THREADS];
-    double mine = 0;
-    for (int64_t block = threadIdx.x; block < args.blocks; block += BLOCK_THREADS) mine += args.workspace[block];
-    mine = row_sum(shared, mine, BLOCK_THREADS);
-    if (threadIdx.x != 0) return;
+/* What follows from the sum of all squares, by one thread. */
+static __device__ __forceinline__ void finish(const clip_norm_args &args, double squares) {
     const double loss_scale = (double)*args.loss_scale;
-    const double divisor = loss_scale * (double)args.scaling[SCALING_BATCHES], norm = sqrt(mine) / divisor;
+    const double divisor = loss_scale * (double)args.scaling[SCALING_BATCHES], norm = sqrt(squares) / divisor;
     const double factor = args.limit > 0 ? fmin(1.0, args.limit / (norm + 1e-6)) : 1;
     const float scale = (float)(factor / divisor);
     const bool loss_is_finite = isfinite(*args.loss);
@@ -52,4 +46,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) clip_norm(const __gr
     *args.scale = finite ? scale : NAN;
     if (finite) *args.step += 1;
     *args.loss_scale = (float)scaling_next(loss_scale, finite, loss_is_finite, args.scaling);
+}
+
+/* Few parameters: one block does it all. */
+extern "C" __global__ void __launch_bounds__(CLIP_NORM_ALONE_THREADS)
+    clip_norm_alone(const __grid_constant__ clip_norm_args args) {
+    __shared__ double shared[CLIP_NORM_ALONE_THREADS];
+    const double squares = row_sum(shared, share(args), CLIP_NORM_ALONE_THREADS);
+    if (threadIdx.x == 0) finish(args, squares);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    clip_norm_parts(const __grid_constant__ clip_norm_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    const double mine = row_sum(shared, share(args), BLOCK_THREADS);
+    if (threadIdx.x == 0) args.workspace[blockIdx.x] = mine;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) clip_norm(const __grid_constant__ clip_norm_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    double mine = 0;
+    for (int64_t block = threadIdx.x; block < args.blocks; block += BLOCK_THREADS) mine += args.workspace[block];
+    mine = row_sum(shared, mine, BLOCK_THREADS);
+    if (threadIdx.x == 0) finish(args, mine);
 }

@@ -1,6 +1,6 @@
 /*
- * layernorm weight gradients on CUDA, three launches for all streams: the statistics of the rows, sums of parts of the
- * pixels, and the sums of those.
+ * layernorm weight gradients on CUDA, two launches for all streams: sums of parts of the pixels, and the sums of those.
+ * Of wide rows, one before them finds the statistics.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,7 +8,14 @@
 #include "kernels/cuda/pixels_launch.h"
 #include "kernels/cuda/sums.h"
 
-/* The workspace: the sums of the parts, and behind them mean and 1 / deviation of every row of every stream. */
+static int is_narrow(const braid_problem *p) {
+    for (int i = 0; i < p->streams; i++) {
+        if (p->in_channels[i] > LAYERNORM_WARP_CHANNELS) return 0;
+    }
+    return 1;
+}
+
+/* The workspace of wide rows: the sums of the parts, and behind them mean and 1 / deviation of every row of every stream. */
 static braid_status lay(const braid_problem *p, size_t *sums_bytes, size_t *workspace_bytes) {
     void *state = NULL;
     size_t rows = (size_t)(p->batch * p->size[0] * p->size[1]), bytes = 0;
@@ -25,27 +32,38 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     size_t sums_bytes = 0;
     (void)d;
     *state = NULL;
+    if (is_narrow(p)) return pixels_create_row_parts(p, sizeof(struct bn_gradients), state, workspace_bytes);
     return lay(p, &sums_bytes, workspace_bytes);
+}
+
+static void bind(struct pixel_args *args, const braid_problem *p, const buffers *b) {
+    pixels_begin(args, p);
+    for (int i = 0; i < p->streams; i++) {
+        args->plane[i].x = b->plane[LAYERNORM_X][i];
+        args->plane[i].dy = b->plane[LAYERNORM_Y][i];
+        args->plane[i].dgamma = b->plane[LAYERNORM_GAMMA][i];
+        args->plane[i].dbeta = b->plane[LAYERNORM_BETA][i];
+    }
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const pixels_kernel first = {"rows", {"layernorm_rows_f32", "layernorm_rows_f16", "layernorm_rows_bf16"}};
     static const pixels_kernel sums = {
         "layernorm_bwd_weight", {"layernorm_bwd_weight_f32", "layernorm_bwd_weight_f16", "layernorm_bwd_weight_bf16"}};
+    static const pixels_kernel rows = {
+        "layernorm_bwd_weight",
+        {"layernorm_bwd_weight_rows_f32", "layernorm_bwd_weight_rows_f16", "layernorm_bwd_weight_rows_bf16"}};
     struct pixel_args args;
     size_t sums_bytes = 0, bytes = 0;
-    int64_t rows = p->batch * p->size[0] * p->size[1];
+    int64_t count = p->batch * p->size[0] * p->size[1];
     (void)state;
+    bind(&args, p, b);
+    if (is_narrow(p)) return pixels_launch_row_parts(&args, p, p->size, b, d, &rows, "layernorm_bwd_weight_parts");
     TRY(lay(p, &sums_bytes, &bytes));
     float *statistics = (float *)((char *)b->workspace + sums_bytes);
-    pixels_begin(&args, p);
     for (int i = 0; i < p->streams; i++) {
-        args.plane[i].x = b->plane[LAYERNORM_X][i];
-        args.plane[i].dy = b->plane[LAYERNORM_Y][i];
-        args.plane[i].dgamma = b->plane[LAYERNORM_GAMMA][i];
-        args.plane[i].dbeta = b->plane[LAYERNORM_BETA][i];
-        args.plane[i].mean = statistics + 2 * i * rows;
-        args.plane[i].var = statistics + (2 * i + 1) * rows;
+        args.plane[i].mean = statistics + 2 * i * count;
+        args.plane[i].var = statistics + (2 * i + 1) * count;
     }
     TRY(pixels_launch_rows(&args, p, p->size, d, &first));
     return pixels_launch_columns(&args, p, p->size, b, d, &sums, "layernorm_bwd_weight_parts");

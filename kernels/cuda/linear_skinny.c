@@ -50,28 +50,58 @@ static int64_t lanes_of(const braid_problem *p, int i) {
 
 /* ---- Cutting ------------------------------------------------------------------------------------- */
 
-/* Seconds of one stage: by the copies that a block waits for, and by the arithmetic that the blocks of a
- * multiprocessor share. */
-static double stage_seconds(int tile, int bytes, double blocks_each) {
-    const double waiting = tile == 16 ? 0.12e-6 : 0.2e-6, per_s = bytes == 4 ? 1.1e11 : 4.5e11;
-    double arithmetic = (double)tile * tile * SKINNY_DEPTH(tile, bytes) / per_s * blocks_each;
-    return waiting > arithmetic ? waiting : arithmetic;
+static int has_slope(const braid_problem *p) { return p->op == BRAID_OP_LINEAR_ACT && p->pass != BRAID_PASS_FWD; }
+
+/* Bytes of shared memory for sums of so many terms. */
+static int shared_bytes(const braid_problem *p, int tile, int64_t terms) {
+    const int bytes = (int)dtype_bytes(p->dtype), weights = p->pass == BRAID_PASS_BWD_WEIGHT;
+    int64_t stages = launch_tiles(terms, SKINNY_DEPTH(tile, bytes));
+    int stage = SKINNY_OPERAND(tile, bytes, !weights) * (has_slope(p) ? 2 : 1);
+    stage += SKINNY_OPERAND(tile, bytes, p->pass == BRAID_PASS_FWD);
+    const int loads = (int)(stages < SKINNY_STAGES(tile) ? stages : SKINNY_STAGES(tile)) * stage * bytes;
+    const int sums = SKINNY_SUM_BYTES(tile, bytes);
+    return loads > sums ? loads : sums;
+}
+
+/* Seconds that a multiprocessor needs for one stage of a block, and for what comes behind the last: multiply-adds, and
+ * values of the activation. */
+static double stage_seconds(const braid_problem *p, int tile) {
+    const int bytes = (int)dtype_bytes(p->dtype), depth = SKINNY_DEPTH(tile, bytes);
+    const double sums_per_s = bytes == 4 ? 1.1e11 : 4.5e11, values_per_s = 2.2e9, issue_s = 0.06e-6;
+    const double slopes = !has_slope(p) ? 0 : p->activation == BRAID_ACTIVATION_RELU ? 0.1 : 1;
+    return issue_s + (double)tile * tile * depth / sums_per_s + (double)tile * depth * slopes / values_per_s;
+}
+
+static double end_seconds(const braid_problem *p, int tile) {
+    const double values_per_s = 2.2e9, written_per_s = 2e10;
+    const int curved =
+        p->op == BRAID_OP_LINEAR_ACT && p->pass == BRAID_PASS_FWD && p->activation != BRAID_ACTIVATION_RELU;
+    return (double)tile * tile * (1 / written_per_s + (curved ? 1 / values_per_s : 0));
+}
+
+/* Blocks side by side on a multiprocessor. */
+static double side_by_side(const braid_problem *p, int tile, int64_t terms) {
+    const double shared = 227 * 1024, registers = p->dtype == BRAID_DTYPE_F32 ? 3 : 5;
+    return fmin(registers, floor(shared / (shared_bytes(p, tile, terms) + 1024)));
 }
 
 static double predict(const braid_problem *p, int tile, int64_t parts) {
-    const double launch_s = 2.5e-6, sum_s = 3.5e-6, bytes_per_s = 2.5e12;
-    const int bytes = (int)dtype_bytes(p->dtype);
-    double blocks = 0, stages = 0, elements = 0;
+    const double launch_s = 2e-6, sum_s = 3.5e-6, bytes_per_s = 2.5e12, block_s = 1.3e-6, wait_s = 0.2e-6;
+    const int depth = SKINNY_DEPTH(tile, (int)dtype_bytes(p->dtype));
+    double blocks = 0, elements = 0;
+    int64_t terms = 1;
     for (int i = 0; i < p->streams; i++) {
         blocks +=
             (double)launch_tiles(rows_of(p, i), tile) * (double)launch_tiles(lanes_of(p, i), tile) * (double)parts;
         elements += (double)rows_of(p, i) * (double)columns_of(p, i);
-        stages = fmax(stages, (double)launch_tiles(launch_tiles(terms_of(p, i), parts), SKINNY_DEPTH(tile, bytes)));
+        int64_t sums = launch_tiles(terms_of(p, i), parts);
+        if (sums > terms) terms = sums;
     }
-    double arithmetic = stages * stage_seconds(tile, bytes, ceil(blocks / PROCESSORS));
-    double memory = op_bytes(p) / bytes_per_s;
+    double stages = (double)launch_tiles(terms, depth), work = stages * stage_seconds(p, tile) + end_seconds(p, tile);
+    double each = ceil(blocks / PROCESSORS), together = fmin(each, side_by_side(p, tile, terms));
+    double alone = block_s + fmax(work * together, stages * wait_s);
     double sum = parts > 1 ? sum_s + 8 * elements * (double)parts / bytes_per_s : 0;
-    return launch_s + fmax(arithmetic, memory) + sum;
+    return launch_s + fmax(alone * ceil(each / fmax(together, 1)), op_bytes(p) / bytes_per_s) + sum;
 }
 
 static cut choose_cut(const braid_problem *p) {
@@ -172,15 +202,6 @@ braid_status linear_skinny_create(const braid_problem *p, device *d, void **stat
 
 void linear_skinny_destroy(device *d, void *state) { launch_destroy(d, state); }
 
-static size_t shared_bytes(const braid_problem *p, int tile) {
-    const int bytes = (int)dtype_bytes(p->dtype), weights = p->pass == BRAID_PASS_BWD_WEIGHT;
-    const int has_slope = p->op == BRAID_OP_LINEAR_ACT && p->pass != BRAID_PASS_FWD;
-    int stage = SKINNY_OPERAND(tile, bytes, !weights) * (has_slope ? 2 : 1);
-    stage += SKINNY_OPERAND(tile, bytes, p->pass == BRAID_PASS_FWD);
-    const int loads = SKINNY_STAGES(tile) * stage * bytes, sums = SKINNY_SUM_BYTES(tile, bytes);
-    return (size_t)(loads > sums ? loads : sums);
-}
-
 /* By pass, tile and dtype. */
 static const struct {
     const char *stem;
@@ -205,14 +226,19 @@ static const struct {
 braid_status linear_skinny_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     const cut by = choose_cut(p);
     struct skinny_args args;
+    int64_t terms = 0;
     (void)state;
     if (!fill(&args, &by, p, b)) return fail(BRAID_ERROR_ARGUMENT, "linear: %s", launch_too_large);
     const launch_names *names = &functions[p->pass].names[by.tile == 16 ? 0 : by.tile == 32 ? 1 : 2];
+    for (int i = 0; i < p->streams; i++) {
+        int64_t sums = launch_tiles(terms_of(p, i), by.parts);
+        if (sums > terms) terms = sums;
+    }
     TRY(cuda_launch(d, &(cuda_call){.stem = functions[p->pass].stem,
                                     .function = launch_name(names, p->dtype),
                                     .blocks = args.first_block[BRAID_MAX_PLANES],
                                     .threads = SKINNY_THREADS,
-                                    .shared_bytes = shared_bytes(p, by.tile),
+                                    .shared_bytes = (size_t)shared_bytes(p, by.tile, terms),
                                     .args = &args,
                                     .args_bytes = sizeof args}));
     const braid_problem conv = linear_conv2d(p);

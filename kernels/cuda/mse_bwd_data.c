@@ -5,18 +5,25 @@
  */
 #include "kernels/cuda/pixels_launch.h"
 
+static const int64_t one_pixel[2] = {1, 1}; /* a row of x */
+
+static const char *supports(const braid_problem *p, const device *d) {
+    const braid_problem image = pixels_image(p, one_pixel);
+    return pixels_refuse(&image, d);
+}
+
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const pixels_kernel functions = {"mse_bwd_data",
                                             {"mse_bwd_data_f32", "mse_bwd_data_f16", "mse_bwd_data_bf16"}};
-    const int64_t one_pixel[2] = {1, 1}; /* a row of x is a sample of one pixel */
+    const braid_problem image = pixels_image(p, one_pixel);
     struct pixel_args args;
     (void)state;
-    pixels_begin(&args, p);
+    pixels_begin(&args, &image);
     args.plane[0].x = b->plane[MSE_X][0];
     args.plane[0].z = b->plane[MSE_T][0];
     args.plane[0].dx = b->plane[MSE_DX][0];
     args.loss = b->plane[MSE_LOSS][0];
-    return pixels_launch(&args, p, one_pixel, d, &functions);
+    return pixels_launch(&args, &image, image.size, d, &functions);
 }
 
-const kernel_functions mse_bwd_data__cuda_direct = {.supports = pixels_refuse, .cost = launch_cost, .launch = launch};
+const kernel_functions mse_bwd_data__cuda_direct = {.supports = supports, .cost = launch_cost, .launch = launch};

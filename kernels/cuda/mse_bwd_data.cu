@@ -11,7 +11,7 @@ template <class number, int width> struct mse_bwd_data : pixel_body<number, widt
     };
     float factor;
     __device__ __forceinline__ mse_bwd_data(const pixel_args &all, int i) : pixel_body<number, width>(all, i) {
-        factor = (float)(2 * (double)*all.loss / ((double)all.map.batch * (double)this->plane.channels));
+        factor = (float)(2 * (double)*all.loss / ((double)all.map.sample_pixels * (double)this->plane.channels));
     }
     __device__ __forceinline__ void fetch(inputs &in, int64_t at) const {
         in.x = this->take(this->plane.x, at);

@@ -11,13 +11,18 @@
 #include "kernels/cuda/tile/shape.h"
 
 #define MOST_LANES 32       /* a warp */
+#define WARP_ROW 256        /* elements of the longest row that a warp does without others */
 #define WINDOW_LANES 4      /* of a block with one large window: many rows of threads share its pixels */
 #define VECTOR_BYTES 16     /* of one access */
 #define COLUMN_BLOCKS 1056  /* blocks of a sum that are worth a further cut of the pixels ... */
 #define COLUMN_PARTS 1024   /* ... into at most so many parts ... */
 #define PART_PIXELS 8       /* ... of at least so many pixels for every thread */
+#define PART_ROWS 32        /* fewest rows of a part of whole rows, ... */
+#define ROW_PARTS 528       /* ... and most parts */
 #define SECOND_LANES 8      /* of the block that adds the parts */
-#define CHUNK_ELEMENTS 8192 /* of a block that makes every element */
+#define CHUNK_ELEMENTS 8192 /* of a block that makes every element, ... */
+#define LEAST_ELEMENTS 1024 /* ... down to so many ... */
+#define ENOUGH_BLOCKS 264   /* ... where there are fewer blocks */
 #define STRIP_ROWS 16       /* most rows of windows of a block that slides */
 
 /* Channels of one access, where the pitch allows it. */
@@ -59,6 +64,14 @@ void pixels_window(struct pixel_args *args, const braid_problem *p, const int64_
     }
 }
 
+braid_problem pixels_image(const braid_problem *p, const int64_t size[2]) {
+    braid_problem image = *p;
+    image.batch = p->batch > 0;
+    image.size[0] = p->batch * size[0];
+    image.size[1] = size[1];
+    return image;
+}
+
 /* ---- Every element ------------------------------------------------------------------------ */
 
 /* Lanes for rows of packs: a warp at most, or the whole block where it has fewer pixels than rows of threads. */
@@ -68,17 +81,27 @@ static int32_t choose_lanes(int64_t packs, int64_t pixels) {
     return lanes;
 }
 
+/* Elements of a block: less where there would be few blocks. */
+static int64_t choose_chunk(const braid_problem *p, int64_t pixels) {
+    int64_t elements = 0;
+    for (int i = 0; i < p->streams; i++) elements += p->batch * pixels * p->in_pitch[i];
+    int64_t chunk = elements / ENOUGH_BLOCKS;
+    if (chunk > CHUNK_ELEMENTS) chunk = CHUNK_ELEMENTS;
+    return chunk > LEAST_ELEMENTS ? chunk : LEAST_ELEMENTS;
+}
+
 /* 0 where the blocks are too many for one launch. */
 static int fill_map(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
     struct pixel_map *map = &args->map;
     int64_t blocks[BRAID_MAX_PLANES] = {0};
     map->batch = p->batch;
     map->sample_pixels = size[0] * size[1];
+    const int64_t chunk = choose_chunk(p, map->sample_pixels);
     for (int i = 0; i < p->streams; i++) {
         int64_t pitch = p->in_pitch[i] > 0 ? p->in_pitch[i] : 1, width = choose_width(p, i);
         if (!is_aligned(&args->plane[i])) width = 1;
         map->vector[i] = width > 1;
-        map->chunk[i] = pitch < CHUNK_ELEMENTS ? CHUNK_ELEMENTS / pitch : 1;
+        map->chunk[i] = pitch < chunk ? chunk / pitch : 1;
         int64_t pixels = map->chunk[i] < map->sample_pixels ? map->chunk[i] : map->sample_pixels;
         map->lanes[i] = choose_lanes(pitch / width, pixels);
         int64_t chunks = p->in_pitch[i] > 0 ? launch_tiles(map->sample_pixels, map->chunk[i]) : 0;
@@ -187,7 +210,7 @@ static int fill_rows(struct pixel_args *args, const braid_problem *p, const int6
     map->batch = p->batch;
     map->sample_pixels = size[0] * size[1];
     for (int i = 0; i < p->streams; i++) {
-        map->lanes[i] = launch_lanes(p->in_pitch[i], BLOCK_THREADS);
+        map->lanes[i] = launch_lanes(p->in_pitch[i], p->in_pitch[i] <= WARP_ROW ? MOST_LANES : BLOCK_THREADS);
         blocks[i] = launch_tiles(p->batch * map->sample_pixels, BLOCK_THREADS / map->lanes[i]);
     }
     return launch_schedule(map->first_block, blocks, p->streams);
@@ -259,16 +282,50 @@ braid_status pixels_launch_columns(struct pixel_args *args, const braid_problem 
     return run(args, args->columns.first_tile[BRAID_MAX_PLANES], d, k->stem, second);
 }
 
+/* Parts of whole rows. They depend on the problem alone. */
+static int fill_row_parts(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
+    struct pixel_columns *columns = &args->columns;
+    int64_t blocks[BRAID_MAX_PLANES] = {0};
+    if (!fill_columns(args, p, size)) return 0;
+    columns->part_pixels = launch_tiles(columns->pixels, ROW_PARTS);
+    if (columns->part_pixels < PART_ROWS) columns->part_pixels = PART_ROWS;
+    columns->parts = (int32_t)launch_tiles(columns->pixels, columns->part_pixels);
+    if (columns->parts < 1) columns->parts = 1;
+    for (int i = 0; i < p->streams; i++) blocks[i] = columns->parts;
+    return launch_schedule(columns->first_block, blocks, p->streams);
+}
+
+braid_status pixels_launch_row_parts(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
+                                     const buffers *b, device *d, const pixels_kernel *k, const char *second) {
+    args->columns.workspace = b->workspace;
+    if (!fill_row_parts(args, p, size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
+    TRY(run(args, args->columns.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype)));
+    return run(args, args->columns.first_tile[BRAID_MAX_PLANES], d, k->stem, second);
+}
+
+static braid_status sums_bytes(const struct pixel_args *args, size_t element_bytes, size_t *workspace_bytes) {
+    size_t elements = 0;
+    TRY(size_array((size_t)args->columns.first_channel[BRAID_MAX_PLANES], (size_t)args->columns.parts, "partial sums",
+                   &elements));
+    return size_array(elements, element_bytes, "partial sums", workspace_bytes);
+}
+
+braid_status pixels_create_row_parts(const braid_problem *p, size_t element_bytes, void **state,
+                                     size_t *workspace_bytes) {
+    struct pixel_args args;
+    *state = NULL;
+    pixels_begin(&args, p);
+    (void)fill_row_parts(&args, p, p->size);
+    return sums_bytes(&args, element_bytes, workspace_bytes);
+}
+
 braid_status pixels_create_columns(const braid_problem *p, size_t element_bytes, void **state,
                                    size_t *workspace_bytes) {
     struct pixel_args args;
-    size_t elements = 0;
     *state = NULL;
     pixels_begin(&args, p);
     (void)fill_columns(&args, p, p->size);
-    TRY(size_array((size_t)args.columns.first_channel[BRAID_MAX_PLANES], (size_t)args.columns.parts, "partial sums",
-                   &elements));
-    return size_array(elements, element_bytes, "partial sums", workspace_bytes);
+    return sums_bytes(&args, element_bytes, workspace_bytes);
 }
 
 /* ---- What is refused ---------------------------------------------------------------------- */

@@ -23,6 +23,9 @@ void pixels_begin(struct pixel_args *args, const braid_problem *p);
 /* Output positions of pooling. */
 void pixels_window(struct pixel_args *args, const braid_problem *p, const int64_t out_size[2]);
 
+/* The problem with all samples as one image, for what treats all pixels alike: small samples would be small blocks. */
+braid_problem pixels_image(const braid_problem *p, const int64_t size[2]);
+
 /* The functions of a stem by dtype: "bn_stats_f16" of "bn_stats". */
 typedef struct pixels_kernel {
     const char *stem;
@@ -61,5 +64,11 @@ braid_status pixels_launch_columns(struct pixel_args *args, const braid_problem 
 
 /* `create` of a sum of `element_bytes` per channel and part, of images of the problem's size or smaller. */
 braid_status pixels_create_columns(const braid_problem *p, size_t element_bytes, void **state, size_t *workspace_bytes);
+
+/* The same by blocks that see whole rows of channels, and its `create`. */
+braid_status pixels_launch_row_parts(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
+                                     const buffers *b, device *d, const pixels_kernel *k, const char *second);
+braid_status pixels_create_row_parts(const braid_problem *p, size_t element_bytes, void **state,
+                                     size_t *workspace_bytes);
 
 #endif

@@ -17,4 +17,7 @@ struct bn_gradients {
     float shift, scale;
 };
 
+/* Widest rows of layernorm whose gradients a warp adds row by row. */
+#define LAYERNORM_WARP_CHANNELS 256
+
 #endif

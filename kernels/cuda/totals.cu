@@ -85,7 +85,8 @@ static __device__ __forceinline__ double totals_of(const pixel_args &args, int i
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) mse_mean(const __grid_constant__ pixel_args args) {
     __shared__ double shared[BLOCK_THREADS];
-    const double sum = totals_of(args, 0, shared), count = (double)args.map.batch * (double)args.plane[0].channels;
+    const double sum = totals_of(args, 0, shared),
+                 count = (double)args.map.sample_pixels * (double)args.plane[0].channels;
     if (threadIdx.x == 0) *args.loss = count > 0 ? (float)(sum / count) : 0;
 }
 

@@ -5,10 +5,22 @@
  */
 #include "kernels/cuda/update.h"
 
+#include <math.h>
+
 #include "kernels/cuda/tile/shape.h"
 #include "kernels/cuda/update_launch.h"
 
-#define BLOCK_ELEMENTS (4 * UPDATE_PACKS * BLOCK_THREADS)
+#define ENOUGH_BLOCKS 264 /* few parameters are spread over so many */
+
+/* Packs of a thread. */
+static int64_t choose_packs(const braid_problem *p) {
+    int64_t packs = launch_tiles(p->in_channels[0], (int64_t)4 * BLOCK_THREADS * ENOUGH_BLOCKS);
+    return packs < 1 ? 1 : packs < UPDATE_PACKS ? packs : UPDATE_PACKS;
+}
+
+static int64_t count_blocks(const braid_problem *p) {
+    return launch_tiles(p->in_channels[0], 4 * choose_packs(p) * BLOCK_THREADS);
+}
 
 int update_is_aligned(const void *const *addresses, int count) {
     for (int j = 0; j < count; j++) {
@@ -19,7 +31,7 @@ int update_is_aligned(const void *const *addresses, int count) {
 
 const char *update_refuses(const braid_problem *p, const device *d) {
     (void)d;
-    return launch_tiles(p->in_channels[0], BLOCK_ELEMENTS) > CUDA_MAX_BLOCKS ? launch_too_large : NULL;
+    return count_blocks(p) > CUDA_MAX_BLOCKS ? launch_too_large : NULL;
 }
 
 braid_status update_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
@@ -39,6 +51,9 @@ braid_status update_launch(const braid_problem *p, device *d, void *state, const
         .segment_count = p->segments,
         .beta_mean = p->beta_mean,
         .beta_square = p->beta_square,
+        .log_mean = log(p->beta_mean),
+        .log_square = log(p->beta_square),
+        .packs = choose_packs(p),
         .momentum = (float)p->momentum,
         .alpha = (float)p->alpha,
         .eps = (float)p->eps,
@@ -49,7 +64,7 @@ braid_status update_launch(const braid_problem *p, device *d, void *state, const
     (void)state;
     return cuda_launch(d, &(cuda_call){.stem = "update",
                                        .function = op_of(p)->name,
-                                       .blocks = launch_tiles(args.count, BLOCK_ELEMENTS),
+                                       .blocks = count_blocks(p),
                                        .threads = BLOCK_THREADS,
                                        .args = &args,
                                        .args_bytes = sizeof args});

@@ -122,16 +122,14 @@ static __device__ __forceinline__ void update_pack(const update_args &args, cons
 }
 
 template <class rule> static __device__ __forceinline__ void update(const update_args &args, update_factors *shared) {
-    if (threadIdx.x == 0) { /* powers in double are slow: one thread makes them for all */
-        const double step = *args.step < 1 ? 1 : (double)*args.step;
-        shared->scale = *args.scale;
-        shared->mean = (float)(1 / (1 - pow(args.beta_mean, step)));
-        shared->root = (float)sqrt(1 - pow(args.beta_square, step));
-    }
+    const double step = *args.step < 1 ? 1 : (double)*args.step; /* 1 - beta^step: slow, so one thread has each */
+    if (threadIdx.x == 0) shared->mean = (float)(-1 / expm1(step * args.log_mean));
+    if (threadIdx.x == 32) shared->root = (float)sqrt(-expm1(step * args.log_square));
+    if (threadIdx.x == 64) shared->scale = *args.scale;
     __syncthreads();
     const update_factors factors = *shared;
-    for (int j = 0; j < UPDATE_PACKS; j++) {
-        const int64_t pack = ((int64_t)blockIdx.x * UPDATE_PACKS + j) * BLOCK_THREADS + threadIdx.x;
+    for (int j = 0; j < args.packs; j++) {
+        const int64_t pack = ((int64_t)blockIdx.x * args.packs + j) * BLOCK_THREADS + threadIdx.x;
         if (4 * pack >= args.count) break;
         if (args.vector) {
             update_pack<rule, 4>(args, factors, 4 * pack);

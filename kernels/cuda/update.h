@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-#define UPDATE_PACKS 4 /* packs of 4 elements that a thread updates */
+#define UPDATE_PACKS 4               /* packs of 4 elements that a thread updates, at most */
+#define CLIP_NORM_ALONE_THREADS 1024 /* of the only block that adds few elements */
 
 struct update_args {
     float *w;
@@ -21,6 +22,8 @@ struct update_args {
     const float *scale;
     int64_t count, segment_count;
     double beta_mean, beta_square;
+    double log_mean, log_square; /* their logarithms */
+    int64_t packs;               /* that a thread updates */
     float momentum, alpha, eps;
     int32_t nesterov, half_dtype, vector; /* vector 1: all addresses allow accesses of 16 bytes */
 };
@@ -35,7 +38,7 @@ struct clip_norm_args {
     int64_t vector;
 };
 
-#define UPDATE_ARGS_BYTES 128
+#define UPDATE_ARGS_BYTES 152
 #define CLIP_NORM_ARGS_BYTES 96
 
 #ifdef __cplusplus

@@ -300,6 +300,7 @@ static const char *const chosen[] = {
     "layernorm_fwd:f16:n2:b3:hw3x5:c300,1:cp304,8",
     "layernorm_bwd_data:f32:n2:b3:hw3x5:c300,1",
     "layernorm_bwd_weight:f16:n2:b3:hw13x15:c64,5:cp64,8",
+    "layernorm_bwd_weight:f32:n1:b40:hw1x5:c300",
     "rownorm_bwd_data:f32:n2:b9:c700,1",
     "fuse_bwd_weight:f16:n3:b300:c70,3,1:fuse=gated",
     "fuse_bwd_weight:f32:n2:b300:c7,3:fuse=weighted",

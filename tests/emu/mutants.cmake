@@ -215,7 +215,7 @@ emu_mutant(bn_act_pool_bwd_weight_scale_zero bn_sums.cu bn_sums bn_act_pool_bwd_
 emu_mutant(bn_act_pool_fwd_wrong_order tile/bn.cuh bn_act_pool_fwd bn_act_pool_fwd__cuda_direct
            "< 0 ? sign : 0" "> 0 ? sign : 0")
 emu_mutant(softmax_xent_fwd_missing_barrier tile/rows.cuh class_loss softmax_xent_fwd__cuda_direct
-           "+ half];\n        __syncthreads();" "+ half];")
+           "/ 32] = mine;\n    __syncthreads();" "/ 32] = mine;")
 emu_mutant(softmax_xent_bwd_data_early_reuse tile/rows.cuh class_loss softmax_xent_bwd_data__cuda_direct
            "    __syncthreads(); /* nobody reads it any more */\n" "")
 emu_mutant(softmax_xent_bwd_data_unwritten_tail class_loss.cu class_loss softmax_xent_bwd_data__cuda_direct
@@ -229,19 +229,19 @@ emu_mutant(mse_fwd_dropped_block totals.cu totals mse_fwd__cuda_direct
 emu_mutant(mse_bwd_data_wrong_count mse_bwd_data.cu mse_bwd_data mse_bwd_data__cuda_direct
            "(double)this->plane.channels" "(double)this->plane.pitch")
 emu_mutant(balance_fwd_missing_barrier tile/rows.cuh totals balance_fwd__cuda_direct
-           "+ half];\n        __syncthreads();" "+ half];")
+           "/ 32] = mine;\n    __syncthreads();" "/ 32] = mine;")
 emu_mutant(balance_bwd_data_wrong_norm balance_bwd_data.cu balance_bwd_data balance_bwd_data__cuda_direct
            "all.norms[i]" "all.norms[0]")
 emu_mutant(sgd_wrong_segment update.cu update sgd__cuda_direct
            "args.segments[2 * middle] <= element" "args.segments[2 * middle] > element")
 emu_mutant(adam_missing_barrier update.cu update adam__cuda_direct
-           "    }\n    __syncthreads();\n    const update_factors" "    }\n    const update_factors")
+           "    __syncthreads();\n    const update_factors" "    const update_factors")
 emu_mutant(adamw_unwritten_tail update.cu update adamw__cuda_direct
            "4 * pack >= args.count" "4 * pack + 3 >= args.count")
 emu_mutant(rmsprop_frozen update.cu update rmsprop__cuda_direct
            "hyper[2] == 0 || " "")
 emu_mutant(clip_norm_dropped_pack clip_norm.cu clip_norm clip_norm__cuda_direct
-           "pack += args.blocks * BLOCK_THREADS" "pack += (args.blocks + 1) * BLOCK_THREADS")
+           "pack += args.blocks * blockDim.x" "pack += (args.blocks + 1) * blockDim.x")
 emu_mutant(clip_norm_one_batch clip_norm.cu clip_norm clip_norm__cuda_direct
            "(double)args.scaling[SCALING_BATCHES]" "1.0")
 emu_mutant(integrate_fwd_wrong_stride integrate_fwd.cu integrate_fwd integrate_fwd__cuda_direct
@@ -251,7 +251,7 @@ emu_mutant(integrate_fwd_missing_barrier integrate_fwd.cu integrate_fwd integrat
 emu_mutant(integrate_fwd_unwritten_tail integrate_fwd.cu integrate_fwd integrate_fwd__cuda_direct
            "if (output >= args.outputs) break;" "if (output + 1 >= args.outputs) break;")
 emu_mutant(layernorm_fwd_missing_barrier tile/rows.cuh rows layernorm_fwd__cuda_direct
-           "+ half];\n        __syncthreads();" "+ half];")
+           "/ 32] = mine;\n    __syncthreads();" "/ 32] = mine;")
 emu_mutant(layernorm_bwd_data_unwritten_tail rows.cu rows layernorm_bwd_data__cuda_direct
            "c < plane.pitch && work.live" "c < plane.channels && work.live")
 emu_mutant(layernorm_bwd_weight_wrong_row layernorm_bwd_weight.cu layernorm_bwd_weight layernorm_bwd_weight__cuda_direct
@@ -326,7 +326,7 @@ emu_mutant(linear_act_bwd_data_skinny_no_slope tile/skinny.cuh linear_bwd_data_s
 emu_mutant(linear_bwd_data_skinny_early_use tile/skinny.cuh linear_bwd_data_skinny linear_bwd_data__cuda_skinny
            "copy_async_wait<SKINNY_STAGES(tile) - 2>();" "copy_async_wait<SKINNY_STAGES(tile) - 1>();")
 emu_mutant(linear_bwd_weight_skinny_blanked tile/skinny.cuh linear_bwd_weight_skinny linear_bwd_weight__cuda_skinny
-           " || mask_blanks(from.mask, term)" "")
+           " && !mask_blanks(mask, term[j])" "")
 emu_mutant(linear_act_bwd_weight_skinny_dropped_group linear_bwd_weight_skinny.cu linear_bwd_weight_skinny
            linear_act_bwd_weight__cuda_skinny "g < groups; g++) total" "g + 1 < groups; g++) total")
 emu_mutant(linear_bwd_weight_skinny_wrong_part linear_bwd_weight_skinny.cu linear_bwd_weight_skinny
@@ -356,3 +356,9 @@ emu_mutant(conv2d_bwd_data_patches_wrong_tap conv2d_fwd_patches.cu conv2d_fwd_pa
            "args.filter[0] - 1 - r" "r")
 emu_mutant(conv2d_bwd_data_patches_wrong_exchange conv2d_fwd_patches.cu conv2d_fwd_patches
            conv2d_bwd_data__cuda_patches "lane & ~2" "lane & ~1")
+emu_mutant(layernorm_bwd_weight_rows_dropped_warp layernorm_bwd_weight.cu layernorm_bwd_weight layernorm_bwd_weight__cuda_direct
+           "int w = 1; w < warps" "int w = 2; w < warps")
+emu_mutant(layernorm_bwd_weight_rows_missing_barrier layernorm_bwd_weight.cu layernorm_bwd_weight
+           layernorm_bwd_weight__cuda_direct "= sums[k];\n    __syncthreads();" "= sums[k];")
+emu_mutant(softmax_xent_fwd_dropped_rows class_loss.cu class_loss softmax_xent_fwd__cuda_direct
+           "block * rows < args.batch" "block * rows + rows < args.batch")

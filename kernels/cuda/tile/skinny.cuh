@@ -44,32 +44,6 @@ template <class number, int tile, bool along> struct skinny_operand {
         return piece / side * pitch + piece % side * width;
     }
 
-    /* Starts to copy this thread's pieces of the stage at `stage * depth`; zeros where there is nothing. */
-    static __device__ __forceinline__ void load_stage(number *to, const skinny_source &from, int32_t stage) {
-#pragma unroll
-        for (int j = 0; j < pieces; j++) {
-            const int piece = (int)threadIdx.x + j * SKINNY_THREADS;
-            const int32_t slow = piece / side, fast = piece % side * width;
-            const int32_t row = along ? slow : fast, term = from.begin + stage * depth + (along ? fast : slow);
-            int32_t count = along ? from.end - term : from.rows - row;
-            if (row >= from.rows || term >= from.end || mask_blanks(from.mask, term)) count = 0;
-            const number *at = (const number *)from.data + (along ? row * from.pitch + term : term * from.pitch + row);
-            number *place_of = to + place(j);
-            if (count <= 0) at = (const number *)from.data;
-            if (from.aligned) {
-                copy_async_part(place_of, at, count >= width ? 16 : count > 0 ? count * (int)sizeof(number) : 0);
-            } else {
-#pragma unroll
-                for (int i = 0; i < width; i++) {
-                    if (i < count)
-                        place_of[i] = at[i];
-                    else
-                        store(place_of + i, 0);
-                }
-            }
-        }
-    }
-
     /* This thread's pieces of dy become those of the gradient before the activation. */
     static __device__ __forceinline__ void apply_slope(number *dy, const number *slope, int32_t activation) {
 #pragma unroll
@@ -78,6 +52,60 @@ template <class number, int tile, bool along> struct skinny_operand {
             const number *by = slope + place(j);
 #pragma unroll
             for (int i = 0; i < width; i++) store(at + i, act_gradient(activation, load(by + i), load(at + i)));
+        }
+    }
+};
+
+/* The copies of an operand by one thread, stage after stage. */
+template <class number, int tile, bool along> struct skinny_loader {
+    typedef skinny_operand<number, tile, along> operand;
+    static const int pieces = operand::pieces, width = operand::width, depth = operand::depth;
+    const number *base, *at[pieces];
+    const uint32_t *mask;
+    int64_t advance;
+    int32_t term[pieces], end, rows[pieces]; /* rows from the piece on: along, 1 or none */
+    bool aligned;
+
+    __device__ __forceinline__ explicit skinny_loader(const skinny_source &from) {
+        base = (const number *)from.data;
+        mask = from.mask;
+        end = from.end;
+        aligned = from.aligned;
+        advance = along ? depth : depth * from.pitch;
+#pragma unroll
+        for (int j = 0; j < pieces; j++) {
+            const int piece = (int)threadIdx.x + j * SKINNY_THREADS;
+            const int32_t slow = piece / operand::side, fast = piece % operand::side * width;
+            term[j] = from.begin + (along ? fast : slow);
+            rows[j] = from.rows - (along ? slow : fast);
+            at[j] = base + (along ? slow * from.pitch + term[j] : term[j] * from.pitch + fast);
+        }
+    }
+
+    /* Starts to copy this thread's pieces of the next stage; zeros where there is nothing. */
+    __device__ __forceinline__ void load_stage(number *to) {
+#pragma unroll
+        for (int j = 0; j < pieces; j++) {
+            const bool live = rows[j] > 0 && term[j] < end && !mask_blanks(mask, term[j]);
+            const int32_t count = !live ? 0 : along ? end - term[j] : rows[j];
+            if (aligned) {
+                copy_async_part(to + operand::place(j), live ? at[j] : base,
+                                count >= width ? 16 : count * (int)sizeof(number));
+            } else {
+                copy_numbers(to + operand::place(j), at[j], count);
+            }
+            at[j] += advance;
+            term[j] += depth;
+        }
+    }
+
+    /* The same where a row does not begin at a multiple of 16 bytes. */
+    static __device__ __noinline__ void copy_numbers(number *to, const number *from, int32_t count) {
+        for (int i = 0; i < width; i++) {
+            if (i < count)
+                to[i] = from[i];
+            else
+                store(to + i, 0);
         }
     }
 };
@@ -247,7 +275,6 @@ template <class number, int tile, bool left_along, bool right_along, bool sums_r
 static __device__ __forceinline__ void skinny_run(number *shared, const skinny_source &left, const skinny_source &right,
                                                   const void *slope, int32_t activation) {
     typedef skinny_operand<number, tile, left_along> left_operand;
-    typedef skinny_operand<number, tile, right_along> right_operand;
     const int bytes = (int)sizeof(number), stages = SKINNY_STAGES(tile);
     const int left_size = SKINNY_OPERAND(tile, bytes, left_along),
               right_size = SKINNY_OPERAND(tile, bytes, right_along);
@@ -255,6 +282,8 @@ static __device__ __forceinline__ void skinny_run(number *shared, const skinny_s
     const int32_t count = (left.end - left.begin + left_operand::depth - 1) / left_operand::depth;
     skinny_source by = left;
     by.data = slope;
+    skinny_loader<number, tile, left_along> lefts(left), slopes(by);
+    skinny_loader<number, tile, right_along> rights(right);
     skinny_sums<number, tile> sums;
     sums.clear();
     for (int32_t next = 0, used = 1 - stages; used < count; next++, used++) {
@@ -266,9 +295,9 @@ static __device__ __forceinline__ void skinny_run(number *shared, const skinny_s
         }
         if (next < count) {
             const int at = next % stages * size;
-            left_operand::load_stage(shared + at, left, next);
-            right_operand::load_stage(shared + at + left_size, right, next);
-            if (slope) left_operand::load_stage(shared + at + left_size + right_size, by, next);
+            lefts.load_stage(shared + at);
+            rights.load_stage(shared + at + left_size);
+            if (slope) slopes.load_stage(shared + at + left_size + right_size);
         }
         copy_async_commit();
         if (used >= 0) {
