@@ -1,6 +1,7 @@
 /*
  * clip_norm: the norm of all gradients and the factor that limits it. Few are added by one block, many in two launches:
- * the sums of squares of parts of the arena in double, and what follows from all of them. The equations are in src/ops/clip_norm.c.
+ * the sums of squares of parts of the arena in double, and what follows from all of them. The equations are in
+ * src/ops/clip_norm.c.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -15,7 +15,7 @@ static int is_narrow(const braid_problem *p) {
     return 1;
 }
 
-/* The workspace of wide rows: the sums of the parts, and behind them mean and 1 / deviation of every row of every stream. */
+/* The workspace of wide rows: the sums of the parts, and behind them mean and 1 / deviation of every row. */
 static braid_status lay(const braid_problem *p, size_t *sums_bytes, size_t *workspace_bytes) {
     void *state = NULL;
     size_t rows = (size_t)(p->batch * p->size[0] * p->size[1]), bytes = 0;

@@ -32,8 +32,8 @@ static __device__ __forceinline__ void mma(float (&sum)[4], const uint32_t (&a)[
 static __device__ __forceinline__ uint32_t one_pair(f16) { return 0x3C003C00u; }
 static __device__ __forceinline__ uint32_t one_pair(bf16) { return 0x3F803F80u; }
 
-/* Starts to copy the first `bytes` of 16 to shared memory, and zeros behind them; both addresses are multiples of 16, and
- * `from` must be readable memory even where it gives nothing. */
+/* Starts to copy the first `bytes` of 16 to shared memory, and zeros behind them; both addresses are multiples of 16,
+ * and `from` must be readable memory even where it gives nothing. */
 static __device__ __forceinline__ void copy_async_part(void *to, const void *from, int bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                  :

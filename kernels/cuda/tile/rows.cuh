@@ -23,8 +23,8 @@ struct row_compares {
     static __device__ __forceinline__ double join(double a, double b) { return row_larger(a, b); }
 };
 
-/* What the lanes of a row have together, for all of them: those of a warp by shuffles, the warps through `shared`, which
- * has a place for each. */
+/* What the lanes of a row have together, for all of them: those of a warp by shuffles, the warps through `shared`,
+ * which has a place for each. */
 template <class rule> static __device__ __forceinline__ double row_joined(double *shared, double mine, int32_t lanes) {
     for (int32_t half = (lanes < 32 ? lanes : 32) / 2; half > 0; half /= 2)
         mine = rule::join(mine, __shfl_xor_sync(0xFFFFFFFFu, mine, half));
