@@ -175,7 +175,8 @@ typedef struct braid_plan_request {
     double momentum;              /* sgd, rmsprop */
     int nesterov;                 /* sgd */
     double clip_norm;             /* largest norm of all gradients together; 0: no limit */
-    int keep_all;                 /* 1: keep every activation for the backward pass; 0: make cheap ones again */
+    int keep_all;                 /* 1: keep every activation for the backward pass; -1: make cheap ones again;
+                                   * 0: keep them on a GPU of whose free memory that takes at most half */
     int eager;                    /* 1: launch by launch also where the device could replay a recording */
     braid_plan_options choice;    /* how kernels are chosen; seconds: of all planning, checks too, default 20 */
     braid_plan_progress progress; /* NULL: nobody is told */

@@ -74,6 +74,13 @@ typedef struct backend {
     braid_status (*record_end)(device *d, recording **out);
     braid_status (*replay)(device *d, recording *r);
     void (*forget)(device *d, recording *r);
+    /* Inside a recording: what is launched from aside to aside_end may run beside all that is launched later, until
+     * join waits for it and for what was put aside before it. Numbers grow from one to the next. record_end joins what
+     * is left. All three are NULL where nothing runs side by side. */
+    braid_status (*aside)(device *d);
+    braid_status (*aside_end)(device *d, int number);
+    braid_status (*join)(device *d, int number);
+    int has_own_memory; /* 1: the device's memory is not the host's, and its plans are what it is for */
     /* Bytes of the last cache level, and of free memory. */
     size_t (*cache_bytes)(const device *d);
     size_t (*free_bytes)(const device *d);

@@ -1,7 +1,7 @@
 /*
  * A place for every tensor: those that live at the same time do not overlap, all others may. Largest first, each
  * at the lowest place that is free for its whole life; what a call needs as workspace is a tensor that lives for
- * one call.
+ * one call. What a call that may lag touches lives on until it must have ended.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -31,7 +31,7 @@ static void find_lives(program *p) {
             for (int i = 0; i < o->planes(&c->problem, slot); i++) {
                 tensor *root = &p->tensors[p->tensors[c->tensor[slot][i]].root];
                 if (j < root->first) root->first = j;
-                if (j > root->last) root->last = j;
+                if (j + c->lag > root->last) root->last = j + c->lag;
             }
         }
     }
@@ -98,7 +98,8 @@ braid_status program_place(program *p, const size_t *workspace_bytes, size_t *wo
     for (int j = 0; j < p->call_count; j++) {
         workspace_offset[j] = 0;
         if (workspace_bytes[j])
-            pieces[count++] = (piece){workspace_bytes[j], &workspace_offset[j], j, j, p->tensor_count + j};
+            pieces[count++] =
+                (piece){workspace_bytes[j], &workspace_offset[j], j, j + p->calls[j].lag, p->tensor_count + j};
     }
     for (int j = 0; j < count && !status; j++) {
         if (!size_align(pieces[j].bytes, MEMORY_DEVICE_ALIGNMENT, &pieces[j].bytes) ||

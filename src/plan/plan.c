@@ -139,7 +139,7 @@ static program_options options_of(const braid_model *model, const braid_plan_req
                          .alpha = r->alpha,
                          .gamma = r->gamma,
                          .class_weights = r->class_weights,
-                         .keep_all = r->keep_all,
+                         .keep_all = r->keep_all > 0,
                          .has_kernel = has_kernel,
                          .user = model->context};
     if (r->phase == BRAID_PHASE_TRAIN && r->loss == BRAID_LOSS_NONE)
@@ -168,11 +168,25 @@ static braid_status check_loss(const program_options *o, int target_is_input) {
                 o->loss == BRAID_LOSS_FOCAL ? "focal" : "mse");
 }
 
+/* The program. To keep what the backward pass reads takes memory, to make it again takes time: where nothing is said,
+ * memory decides. Both give the same bits. */
+static braid_status build_program(braid_plan *plan, const program_options *options) {
+    const graph *g = plan->model->graph;
+    program_options o = *options;
+    int is_open = !plan->request.keep_all && plan->model->context->device->backend->has_own_memory;
+    if (!is_open || o.phase != BRAID_PHASE_TRAIN) return program_build(g, &o, &plan->program);
+    o.keep_all = 1;
+    TRY(program_build(g, &o, &plan->program));
+    if (plan_may_keep_all(plan)) return BRAID_OK;
+    program_free(&plan->program);
+    return program_build(g, options, &plan->program);
+}
+
 static braid_status build(braid_plan *plan) {
     program *p = &plan->program;
     program_options o = options_of(plan->model, &plan->request);
     TRY(check_loss(&o, plan->model->graph->target_is_input));
-    TRY(program_build(plan->model->graph, &o, p));
+    TRY(build_program(plan, &o));
     for (int j = 0; j < p->call_count; j++) {
         step s = {.segment = p->calls[j].segment,
                   .natural = p->calls[j].natural,
@@ -186,9 +200,11 @@ static braid_status build(braid_plan *plan) {
     TRY(plan_fits_without_workspace(plan));
     TRY(plan_choose_kernels(plan, 0));
     if (o.phase == BRAID_PHASE_TRAIN) TRY(model_need_training(plan->model, 0, 0));
+    plan_put_aside(plan);
     TRY(place(plan));
     if (o.phase == BRAID_PHASE_TRAIN) TRY(plan_add_update(plan));
     TRY(plan_find_dependencies(plan));
+    plan_find_joins(plan);
     TRY(make_staging(plan));
     return fill_kept(plan);
 }

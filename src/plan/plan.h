@@ -17,6 +17,8 @@ typedef struct step {
     braid_segment segment;
     int natural, made_again;
     int depends_on;     /* -1: not counted yet */
+    int is_aside;       /* 1: a recording may run it beside the steps behind it */
+    int joins;          /* the last step aside that must have ended before this one begins; -1: none */
     queued_work queued; /* zeros: not counted yet */
 } step;
 
@@ -64,6 +66,10 @@ braid_status plan_choose_kernels(braid_plan *plan, int first);
 /* A step of its own with a planned op; *made is the step, whose buffers the caller fills in. */
 braid_status plan_add_step(braid_plan *plan, const braid_problem *problem, braid_segment segment, step **made);
 
+/* 1 where the program, which keeps every activation, and what training takes beside it need at most half of the
+ * device's free memory. Places the program. */
+int plan_may_keep_all(braid_plan *plan);
+
 /* BRAID_ERROR_MEMORY, naming the batch that fits, where the device has too little memory: before the kernels are known,
  * and when they are and everything is placed. */
 braid_status plan_fits_without_workspace(braid_plan *plan);
@@ -77,5 +83,9 @@ void *plan_address(const braid_plan *plan, int tensor);
 
 /* Counts what every step must wait for. */
 braid_status plan_find_dependencies(braid_plan *plan);
+
+/* Chooses the steps that a recording puts aside, before memory is placed, and finds where they are joined, when it is. */
+void plan_put_aside(braid_plan *plan);
+void plan_find_joins(braid_plan *plan);
 
 #endif

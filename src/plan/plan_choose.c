@@ -45,10 +45,10 @@ static void look_at(const braid_plan *plan, int j, race *r, outlook *out) {
     const braid_op *op = plan->ops[j];
     int calls = 0;
     for (int s = 0; s < plan->step_count; s++) calls += plan->steps[s].op == op;
-    race_list(plan->model->context, &op->problem, r);
+    race_list_quick(plan->model->context, &op->problem, r);
     race_spare_reference(&op->problem, r);
     race_spare_slow(&op->problem, r);
-    *out = (outlook){.op = j, .race_s = race_predict(&op->problem, r)};
+    *out = (outlook){.op = j, .race_s = race_predict(&op->problem, plan->model->context->device, r)};
     out->calls_s = race_predict_best(&op->problem, r) * (calls ? calls : 1) * (count_rivals(r) > 1 ? 1 : ALONE_WORTH);
 }
 

@@ -1,5 +1,5 @@
 /*
- * What a plan tells of itself: its steps, what each waits for, its memory.
+ * What a plan tells of itself: its steps and its memory.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -41,69 +41,4 @@ void braid_plan_memory_use(const braid_plan *plan, braid_plan_memory *use) {
                                .sum_bytes = plan->program.sum_bytes,
                                .model_bytes = model_bytes(plan->model),
                                .training_bytes = model_training_bytes(plan->model)};
-}
-
-/* ---- Dependencies -------------------------------------------------------------------------- */
-
-/* A piece of memory that a step reads or writes. */
-typedef struct range {
-    const char *begin, *end;
-    int written;
-} range;
-
-#define MAX_RANGES (OP_MAX_OPERANDS * BRAID_MAX_PLANES + 1)
-
-static int list_ranges(const step *s, range *out) {
-    const braid_problem *p = &s->op->problem;
-    const op_info *o = op_of(p);
-    int count = 0;
-    for (int slot = 0; slot < op_operand_count(o); slot++) {
-        braid_operand_info info;
-        operand_role role = op_role(p, slot);
-        if (role == ROLE_NONE || op_operand_info(p, slot, &info) != BRAID_OK) continue;
-        for (int i = 0; i < info.planes; i++) {
-            const char *begin = s->buffers.plane[slot][i];
-            out[count++] = (range){begin, begin + info.bytes[i], op_is_output(role)};
-        }
-    }
-    if (s->op->workspace_bytes) {
-        const char *begin = s->buffers.workspace;
-        out[count++] = (range){begin, begin + s->op->workspace_bytes, 1};
-    }
-    return count;
-}
-
-/* 1 where one of the two must wait for the other. */
-static int conflict(const range *a, int a_count, const range *b, int b_count) {
-    for (int j = 0; j < a_count; j++) {
-        for (int k = 0; k < b_count; k++) {
-            if ((a[j].written || b[k].written) && a[j].begin < b[k].end && b[k].begin < a[j].end) return 1;
-        }
-    }
-    return 0;
-}
-
-/* behind[j] has a bit for every step that j waits for, directly or through others. */
-static void find_step(braid_plan *plan, int j, uint64_t *behind, size_t words) {
-    range mine[MAX_RANGES], other[MAX_RANGES];
-    int count = list_ranges(&plan->steps[j], mine);
-    uint64_t *row = behind + (size_t)j * words;
-    plan->steps[j].depends_on = 0;
-    for (int i = j - 1; i >= 0; i--) {
-        if (row[i / 64] >> (i % 64) & 1) continue;
-        if (!conflict(mine, count, other, list_ranges(&plan->steps[i], other))) continue;
-        plan->steps[j].depends_on++;
-        for (size_t w = 0; w < words; w++) row[w] |= behind[(size_t)i * words + w];
-        row[i / 64] |= UINT64_C(1) << (i % 64);
-    }
-}
-
-braid_status plan_find_dependencies(braid_plan *plan) {
-    uint64_t *behind = NULL;
-    size_t words = (size_t)plan->step_count / 64 + 1, row_bytes;
-    TRY(size_array(words, sizeof *behind, "dependencies", &row_bytes));
-    TRY(memory_calloc((size_t)plan->step_count + 1, row_bytes, "dependencies", (void **)&behind));
-    for (int j = 0; j < plan->step_count; j++) find_step(plan, j, behind, words);
-    memory_free(behind);
-    return BRAID_OK;
 }

@@ -23,11 +23,12 @@ static braid_status placed_bytes(program *p, size_t *bytes) {
     return status;
 }
 
-/* The same for another batch; SIZE_MAX where it cannot be told. */
+/* The same for another batch, with little kept; SIZE_MAX where it cannot be told. */
 static size_t bytes_of_batch(const braid_plan *plan, int64_t batch) {
     program p = {0};
     program_options o = plan->program.options;
     o.batch = batch;
+    o.keep_all = plan->request.keep_all > 0;
     size_t bytes = SIZE_MAX;
     if (program_build(plan->model->graph, &o, &p) || placed_bytes(&p, &bytes)) bytes = SIZE_MAX;
     program_free(&p);
@@ -67,6 +68,13 @@ static size_t missing_twins(const braid_plan *plan) {
     if (m->dtype != m->master && !m->half_gradients) bytes += half;
     if (optimiser == BRAID_OPTIMISER_NONE) return bytes;
     return bytes + (has_m && !m->m ? twin : 0) + (has_v && !m->v ? twin : 0);
+}
+
+int plan_may_keep_all(braid_plan *plan) {
+    device *d = plan->model->context->device;
+    size_t placed, needed;
+    if (placed_bytes(&plan->program, &placed) || !size_add(placed, missing_twins(plan), &needed)) return 0;
+    return needed <= d->backend->free_bytes(d) / 2;
 }
 
 braid_status plan_fits_without_workspace(braid_plan *plan) {

@@ -82,10 +82,24 @@ static braid_status run_steps(const braid_plan *plan, unsigned segments) {
     return BRAID_OK;
 }
 
+/* The same inside a recording, which may put steps aside. */
+static braid_status record_steps(const braid_plan *plan, unsigned segments) {
+    device *d = plan->model->context->device;
+    for (int j = 0; j < plan->step_count; j++) {
+        const step *s = &plan->steps[j];
+        if (!(s->segment & segments)) continue;
+        if (s->joins >= 0) TRY(d->backend->join(d, s->joins));
+        if (s->is_aside) TRY(d->backend->aside(d));
+        TRY(run_step(plan, s));
+        if (s->is_aside) TRY(d->backend->aside_end(d, j));
+    }
+    return BRAID_OK;
+}
+
 static braid_status record(braid_plan *plan, unsigned segments) {
     device *d = plan->model->context->device;
     TRY(d->backend->record(d));
-    braid_status status = run_steps(plan, segments);
+    braid_status status = record_steps(plan, segments);
     braid_status ended = d->backend->record_end(d, status ? NULL : &plan->recorded[segments]);
     return status ? status : ended;
 }

@@ -88,6 +88,7 @@ static braid_status take_named(braid_op *op, const char *name) {
     race *r = &op->race;
     for (int j = 0; j < r->count; j++) {
         if (strcmp(r->racers[j].kernel->name, name) != 0) continue;
+        race_ask_one(op->context, &op->problem, &r->racers[j]);
         if (r->racers[j].reason[0])
             return fail(BRAID_ERROR_ARGUMENT, "kernel %s cannot do this problem: %s", name, r->racers[j].reason);
         r->winner = j;
@@ -122,17 +123,31 @@ static braid_status plan_steps(braid_op *op, const braid_plan_options *o) {
 
 static braid_status measure(braid_op *op, const braid_plan_options *o) {
     if (!o->again && wisdom_recall(op->context, &op->problem, &op->race)) return BRAID_OK;
+    race_ask(op->context, &op->problem, &op->race);
     if (!op->is_brief) TRY(plan_steps(op, o));
     if (o->effort != BRAID_EFFORT_EXHAUSTIVE) race_spare_reference(&op->problem, &op->race);
     if (op->is_brief && o->effort != BRAID_EFFORT_EXHAUSTIVE) race_spare_slow(&op->problem, &op->race);
-    TRY(race_check(op->context, &op->problem, 1, &op->race));
+    TRY((op->is_brief ? race_check_small : race_check)(op->context, &op->problem, 1, &op->race));
     TRY(race_time(op->context, &op->problem, o, &op->race));
+    if (op->is_brief) TRY(race_check_winner(op->context, &op->problem, 1, &op->race));
     wisdom_store(op->context, &op->problem, &op->race);
     return BRAID_OK;
 }
 
+/* A winner that was not asked yet is asked, and where it cannot do the problem the others decide again. */
+static void decide(braid_op *op) {
+    race *r = &op->race;
+    do {
+        if (r->winner >= 0) race_ask_one(op->context, &op->problem, &r->racers[r->winner]);
+        if (op->context->repro == BRAID_REPRO_THREADS)
+            race_decide_for_threads(&op->problem, r);
+        else
+            race_decide(&op->problem, r);
+    } while (r->winner >= 0 && r->racers[r->winner].is_open);
+}
+
 static braid_status choose(braid_op *op, const braid_plan_options *o) {
-    race_list(op->context, &op->problem, &op->race);
+    race_list_quick(op->context, &op->problem, &op->race);
     if (o->kernel) return take_named(op, o->kernel);
     if (o->effort == BRAID_EFFORT_ESTIMATE || op_is_empty(&op->problem)) {
         if (!wisdom_recall(op->context, &op->problem, &op->race))
@@ -140,10 +155,7 @@ static braid_status choose(braid_op *op, const braid_plan_options *o) {
     } else {
         TRY(measure(op, o));
     }
-    if (op->context->repro == BRAID_REPRO_THREADS)
-        race_decide_for_threads(&op->problem, &op->race);
-    else
-        race_decide(&op->problem, &op->race);
+    decide(op);
     return BRAID_OK;
 }
 

@@ -45,6 +45,7 @@ typedef struct call {
     int gradient_absorbed;
     int natural;    /* how many ops of the graph it stands for */
     int made_again; /* 1: repeats a forward call to save memory */
+    int lag;        /* it may end so many calls later: until then what it reads and writes keeps its place */
 } call;
 
 /* What a program is asked for. */

@@ -23,11 +23,28 @@
 /* Of the shortest race: small problems of the check, filling operands, launches of a candidate. */
 #define FIXED_SECONDS 0.1
 #define SECONDS_PER_BYTE 4e-8
+#define SECONDS_PER_BYTE_AFAR 2e-9 /* of a GPU, whose host only fills and compares */
 #define LAUNCHES 24
 
 static void set_reason(racer *r, const char *reason) { snprintf(r->reason, sizeof r->reason, "%s", reason); }
 
+void race_ask_one(const braid_context *context, const braid_problem *p, racer *one) {
+    if (!one->is_open) return;
+    one->is_open = 0;
+    const char *reason = kernel_refuses(one->kernel, p, context->device);
+    if (reason) set_reason(one, reason);
+}
+
+void race_ask(const braid_context *context, const braid_problem *p, race *r) {
+    for (int j = 0; j < r->count; j++) race_ask_one(context, p, &r->racers[j]);
+}
+
 void race_list(const braid_context *context, const braid_problem *p, race *out) {
+    race_list_quick(context, p, out);
+    race_ask(context, p, out);
+}
+
+void race_list_quick(const braid_context *context, const braid_problem *p, race *out) {
     *out = (race){.winner = -1};
     for (int j = 0; j < kernel_count() && out->count < RACE_MAX_CANDIDATES; j++) {
         const kernel *k = kernel_at(j);
@@ -35,8 +52,11 @@ void race_list(const braid_context *context, const braid_problem *p, race *out) 
         racer *r = &out->racers[out->count++];
         *r = (racer){.kernel = k, .max_err = -1};
         const char *reason = context_excludes(context, k);
-        if (!reason) reason = kernel_refuses(k, p, context->device);
-        if (reason) set_reason(r, reason);
+        if (reason)
+            set_reason(r, reason);
+        else
+            r->is_open = 1;
+        if (!k->vendor || k->backend != KERNEL_CUDA) race_ask_one(context, p, r);
     }
 }
 
@@ -82,22 +102,27 @@ double race_predict_best(const braid_problem *p, const race *r) {
     return isfinite(best) ? best : 0;
 }
 
-double race_predict(const braid_problem *p, const race *r) {
-    double seconds = FIXED_SECONDS + SECONDS_PER_BYTE * (double)op_bytes(p);
+double race_predict(const braid_problem *p, const device *d, const race *r) {
+    double per_byte = d->backend->has_own_memory ? SECONDS_PER_BYTE_AFAR : SECONDS_PER_BYTE;
+    double seconds = FIXED_SECONDS + per_byte * (double)op_bytes(p);
     for (int j = 0; j < r->count; j++) {
         if (!r->racers[j].reason[0]) seconds += LAUNCHES * r->racers[j].kernel->functions->cost(p);
     }
     return seconds;
 }
 
-braid_status race_check(const braid_context *context, const braid_problem *p, uint64_t seed, race *r) {
+typedef braid_status check_function(const braid_problem *p, device *d, const kernel *const *kernels, int count,
+                                    uint64_t seed, verdict *verdicts);
+
+static braid_status check_all(const braid_context *context, const braid_problem *p, uint64_t seed, race *r,
+                              check_function *verify) {
     racer *list[RACE_MAX_CANDIDATES];
     const kernel *kernels[RACE_MAX_CANDIDATES];
     verdict *verdicts = NULL;
     int count = able(r, list);
     for (int j = 0; j < count; j++) kernels[j] = list[j]->kernel;
     TRY(memory_calloc((size_t)count, sizeof *verdicts, "verdicts", (void **)&verdicts));
-    braid_status status = verify_kernels(p, context->device, kernels, count, seed, verdicts);
+    braid_status status = verify(p, context->device, kernels, count, seed, verdicts);
     for (int j = 0; j < count && status == BRAID_OK; j++) {
         list[j]->max_err = verdicts[j].max_err;
         list[j]->compared = verdicts[j].compared;
@@ -105,6 +130,28 @@ braid_status race_check(const braid_context *context, const braid_problem *p, ui
     }
     memory_free(verdicts);
     return status;
+}
+
+braid_status race_check(const braid_context *context, const braid_problem *p, uint64_t seed, race *r) {
+    return check_all(context, p, seed, r, verify_kernels);
+}
+
+braid_status race_check_small(const braid_context *context, const braid_problem *p, uint64_t seed, race *r) {
+    return check_all(context, p, seed, r, verify_small);
+}
+
+braid_status race_check_winner(const braid_context *context, const braid_problem *p, uint64_t seed, race *r) {
+    for (race_decide(p, r); r->winner >= 0; race_decide(p, r)) {
+        racer *winner = &r->racers[r->winner];
+        verdict v = {.max_err = winner->max_err, .compared = winner->compared};
+        TRY(verify_real(p, context->device, &winner->kernel, 1, seed, &v));
+        winner->max_err = v.max_err;
+        winner->compared = v.compared;
+        if (!v.failure[0]) return BRAID_OK;
+        set_reason(winner, v.failure);
+        winner->median = 0;
+    }
+    return BRAID_OK;
 }
 
 static void take_times(const runner *from, racer *to) {

@@ -17,6 +17,7 @@
 typedef struct racer {
     const kernel *kernel;
     char reason[RACE_TEXT]; /* empty: it takes part */
+    int is_open;            /* 1: whether it can do the problem was not asked yet */
     double median, low, high;
     double max_err;
     int64_t compared;
@@ -34,6 +35,12 @@ typedef struct race {
 /* Lists every kernel of the op and pass for this device, with a reason where it cannot take part. */
 void race_list(const braid_context *context, const braid_problem *p, race *out);
 
+/* The same at once: a GPU's vendor libraries, which take their time over each problem, are not asked. race_ask asks for
+ * those that are still open, or for one of them. */
+void race_list_quick(const braid_context *context, const braid_problem *p, race *out);
+void race_ask(const braid_context *context, const braid_problem *p, race *r);
+void race_ask_one(const braid_context *context, const braid_problem *p, racer *one);
+
 /* Leaves out a reference that would only waste the time of a race: predicted slow, and not the only candidate. */
 void race_spare_reference(const braid_problem *p, race *r);
 
@@ -44,11 +51,16 @@ void race_spare_slow(const braid_problem *p, race *r);
 /* Predicted seconds of one launch of the best candidate; 0: there is none. */
 double race_predict_best(const braid_problem *p, const race *r);
 
-/* Predicted seconds of checking and timing a list of candidates, as short as it can be. */
-double race_predict(const braid_problem *p, const race *r);
+/* Predicted seconds of checking and timing a list of candidates on a device, as short as it can be. */
+double race_predict(const braid_problem *p, const device *d, const race *r);
 
 /* Checks every candidate; a wrong one gets its failure as reason. */
 braid_status race_check(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
+
+/* The same in two parts, for many races in little time: all candidates on small problems; then, when they were timed,
+ * the one that would be chosen on the problem itself. One that fails there loses its time, and the next is checked. */
+braid_status race_check_small(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
+braid_status race_check_winner(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
 
 /* Times the candidates that have no reason. */
 braid_status race_time(const braid_context *context, const braid_problem *p, const braid_plan_options *options,

@@ -328,12 +328,23 @@ static braid_status judge_all(const braid_problem *p, device *d, image_mode mode
     return status;
 }
 
-braid_status verify_kernels(const braid_problem *p, device *d, const kernel *const *kernels, int count, uint64_t seed,
-                            verdict *verdicts) {
+braid_status verify_small(const braid_problem *p, device *d, const kernel *const *kernels, int count, uint64_t seed,
+                          verdict *verdicts) {
     braid_problem small;
     int smaller = verify_shrink(p, &small);
     for (int j = 0; j < count; j++) verdicts[j] = (verdict){0};
     if (smaller) TRY(judge_all(&small, d, IMAGE_REAL, kernels, count, seed, verdicts));
-    if (op_is_exact(p)) TRY(judge_all(smaller ? &small : p, d, IMAGE_EXACT, kernels, count, seed + 1, verdicts));
+    return op_is_exact(p) ? judge_all(smaller ? &small : p, d, IMAGE_EXACT, kernels, count, seed + 1, verdicts)
+                          : BRAID_OK;
+}
+
+braid_status verify_real(const braid_problem *p, device *d, const kernel *const *kernels, int count, uint64_t seed,
+                         verdict *verdicts) {
     return judge_all(p, d, IMAGE_REAL, kernels, count, seed + 2, verdicts);
+}
+
+braid_status verify_kernels(const braid_problem *p, device *d, const kernel *const *kernels, int count, uint64_t seed,
+                            verdict *verdicts) {
+    TRY(verify_small(p, d, kernels, count, seed, verdicts));
+    return verify_real(p, d, kernels, count, seed, verdicts);
 }

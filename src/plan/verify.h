@@ -48,8 +48,16 @@ braid_status verifier_judge(verifier *v, const kernel *k, verdict *out);
 /* A problem of the same kind, small enough to compare whole. True where that is another one. */
 int verify_shrink(const braid_problem *p, braid_problem *small);
 
-/* Real mode on the shrunk problem where that is another one, exact mode on the smaller of both where the pass has it,
- * and real mode on the problem itself. Fills in the verdicts. */
+/* Real mode on the shrunk problem where that is another one, and exact mode on the smaller of both where the pass has
+ * it. Fills in the verdicts. */
+braid_status verify_small(const braid_problem *p, device *d, const kernel *const *kernels, int count, uint64_t seed,
+                          verdict *verdicts);
+
+/* Real mode on the problem itself, for kernels whose verdict is no failure yet. Adds to the verdicts. */
+braid_status verify_real(const braid_problem *p, device *d, const kernel *const *kernels, int count, uint64_t seed,
+                         verdict *verdicts);
+
+/* Both. */
 braid_status verify_kernels(const braid_problem *p, device *d, const kernel *const *kernels, int count, uint64_t seed,
                             verdict *verdicts);
 

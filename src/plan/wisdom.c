@@ -130,9 +130,12 @@ static braid_status read_entry(const json_t *entry, const char *key, race *r) {
     return BRAID_OK;
 }
 
-/* Every candidate that can take part here must have a time, or the race was another one. */
-static braid_status verify_complete(const race *r) {
+/* Every candidate that can take part here must have a time, or the race was another one. One that was not asked and has
+ * none could not. */
+static braid_status verify_complete(race *r) {
     for (int j = 0; j < r->count; j++) {
+        racer *one = &r->racers[j];
+        if (one->is_open && one->median <= 0) snprintf(one->reason, sizeof one->reason, "took no part in that race");
         if (!r->racers[j].reason[0] && r->racers[j].median <= 0 && kernel_kind(r->racers[j].kernel) != BRAID_KIND_REF) {
             return fail(BRAID_ERROR_DATA, "wisdom: no time for %s", r->racers[j].kernel->name);
         }

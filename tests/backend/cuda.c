@@ -128,13 +128,26 @@ static braid_status launch_once(void *context, int i) {
                                              .args_bytes = sizeof args});
 }
 
-/* A launch as a recording, run twice. */
+/* Launches aside, more than are remembered one by one, some joined on the way. */
+static braid_status put_aside(device *d) {
+    for (int j = 0; j < 2 * ASIDE_EVENTS; j++) {
+        TRY(d->backend->aside(d));
+        TRY(launch_once(d, 0));
+        TRY(d->backend->aside_end(d, 3 * j));
+        TRY(launch_once(d, 0));
+        if (j % 5 == 4) TRY(d->backend->join(d, 3 * j - 7));
+    }
+    return BRAID_OK;
+}
+
+/* Launches as a recording, run twice. */
 static braid_status use_recording(device *d) {
     recording *kept = NULL;
     char byte = 1;
     braid_status status = d->backend->record(d);
     if (!status) {
         status = launch_once(d, 0);
+        if (!status) status = put_aside(d);
         if (!status && d->backend->upload(d, &byte, &byte, 1) != BRAID_ERROR_ARGUMENT) status = BRAID_ERROR_CHECK;
         braid_status ended = d->backend->record_end(d, status ? NULL : &kept);
         if (!status) status = ended;
@@ -317,7 +330,8 @@ static void test_faults_stay(void **state) {
         "cuStreamSynchronize", "cuMemcpyDtoDAsync_v2",    "cuMemcpyDtoHAsync_v2", "cuModuleLoadData",
         "cuModuleGetFunction", "cuFuncSetAttribute",      "cuLaunchKernel",       "cuEventRecord",
         "cuEventSynchronize",  "cuEventElapsedTime",      "cuMemsetD8Async",      "cuStreamEndCapture",
-        "cuGraphLaunch",       "cuStreamBeginCapture_v2", "cuGraphExecDestroy",   "cuGraphInstantiateWithFlags"};
+        "cuGraphLaunch",       "cuStreamBeginCapture_v2", "cuGraphExecDestroy",   "cuGraphInstantiateWithFlags",
+        "cuStreamWaitEvent"};
     (void)state;
     skip_without_images();
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {

@@ -125,6 +125,30 @@ static int engines(void) {
     return 0;
 }
 
+/* A choice by cost asks cuDNN for nothing but the one that it would take; where that refuses, the others decide. */
+static int asked_late(void) {
+    static const char own[] = "conv2d_fwd__cuda_direct";
+    const braid_plan_options estimate = {.effort = BRAID_EFFORT_ESTIMATE};
+    braid_context_options options = {.device = "cuda:0", .cache_dir = "", .disable = NULL};
+    braid_context *context = NULL;
+    braid_problem p;
+    braid_op *op = NULL;
+    EXPECT(setenv("BRAID_LIBRARY_PATH", BRAID_FAKE_VENDORS_PATH, 1) == 0);
+    EXPECT(braid_context_create(&options, &context) == BRAID_OK);
+    EXPECT(braid_problem_parse("conv2d_fwd:f32:n1:b1:hw3x3:c1:k1:rs3x3:pad1:mask1", &p) == BRAID_OK);
+    EXPECT(braid_op_create(context, &p, &op) == BRAID_OK && braid_op_plan(op, &estimate) == BRAID_OK);
+    EXPECT(strstr(braid_op_explain(op)->candidates[braid_op_explain(op)->winner].kernel, "cudnn") == NULL);
+    braid_op_destroy(op);
+    EXPECT(braid_problem_parse(CONV, &p) == BRAID_OK && braid_op_create(context, &p, &op) == BRAID_OK);
+    EXPECT(braid_op_plan(op, &(braid_plan_options){.kernel = own}) == BRAID_OK);
+    EXPECT(braid_op_plan(op, &(braid_plan_options){.kernel = "conv2d_fwd__cuda_cudnn_4"}) == BRAID_ERROR_ARGUMENT);
+    EXPECT(strstr(braid_message(), "no further engine"));
+    braid_op_destroy(op);
+    braid_context_destroy(context);
+    EXPECT(cudnn_counts().executed == 0 && cudnn_counts().live == 0);
+    return 0;
+}
+
 /* f32 without tensor cores; compiled engines in graphs of several operations only. */
 static int other_graphs(void) {
     static const char f32[] = "conv2d_bwd_weight:f32:n1:b2:hw9x8:c8:k8:rs3x3:pad1:cp12:kp16";
@@ -232,6 +256,7 @@ static int does_not_start(void) {
         run_in_child(name);                 \
     }
 CASE(engines)
+CASE(asked_late)
 CASE(other_graphs)
 CASE(refusals)
 CASE(products)
@@ -241,8 +266,9 @@ CASE(does_not_start)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_engines),  cmocka_unit_test(test_other_graphs), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_products), cmocka_unit_test(test_old_version),  cmocka_unit_test(test_does_not_start),
+        cmocka_unit_test(test_engines),        cmocka_unit_test(test_asked_late), cmocka_unit_test(test_other_graphs),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_products),   cmocka_unit_test(test_old_version),
+        cmocka_unit_test(test_does_not_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,6 +31,7 @@ typedef struct kept {
     void *to;
     const void *from;
     size_t bytes;
+    int number; /* of what was put aside; -1: it still is being */
 } kept;
 
 struct recording {
@@ -39,6 +41,8 @@ struct recording {
 static allocation *allocations;
 static device emulator;
 static recording *recorded; /* now; NULL: everything is run at once */
+static recording waiting;   /* put aside: runs as late as it may, so that whoever does not wait for it shows */
+static int is_aside;
 
 static int emu_count(void) { return 1; }
 
@@ -93,6 +97,41 @@ static void emu_free(device *d, void *memory) {
 
 /* ---- Recordings ----------------------------------------------------------------------------- */
 
+static void append(recording *to, kept *one) {
+    one->next = NULL;
+    if (to->last)
+        to->last->next = one;
+    else
+        to->first = one;
+    to->last = one;
+}
+
+static braid_status emu_aside(device *d) {
+    (void)d;
+    is_aside = 1;
+    return BRAID_OK;
+}
+
+static braid_status emu_aside_end(device *d, int number) {
+    (void)d;
+    is_aside = 0;
+    for (kept *k = waiting.first; k; k = k->next) {
+        if (k->number < 0) k->number = number;
+    }
+    return BRAID_OK;
+}
+
+static braid_status emu_join(device *d, int number) {
+    (void)d;
+    while (waiting.first && waiting.first->number <= number) {
+        kept *one = waiting.first;
+        waiting.first = one->next;
+        if (!one->next) waiting.last = NULL;
+        append(recorded, one);
+    }
+    return BRAID_OK;
+}
+
 /* Keeps a copy of what was asked for, arguments included. */
 static braid_status keep(const kept *what) {
     kept *made = NULL;
@@ -108,11 +147,8 @@ static braid_status keep(const kept *what) {
         memcpy(args, what->call.args, what->call.args_bytes);
         made->call.args = args;
     }
-    if (recorded->last)
-        recorded->last->next = made;
-    else
-        recorded->first = made;
-    recorded->last = made;
+    made->number = -1;
+    append(is_aside ? &waiting : recorded, made);
     return BRAID_OK;
 }
 
@@ -135,6 +171,8 @@ static braid_status emu_record(device *d) {
 
 static braid_status emu_record_end(device *d, recording **out) {
     if (!recorded) return fail(BRAID_ERROR_ARGUMENT, "emulator: expected a recording to end");
+    is_aside = 0;
+    TRY(emu_join(d, INT_MAX));
     if (out)
         *out = recorded;
     else
@@ -262,12 +300,16 @@ const backend backend_cuda = {
     .record_end = emu_record_end,
     .replay = emu_replay,
     .forget = emu_forget,
+    .aside = emu_aside,
+    .aside_end = emu_aside_end,
+    .join = emu_join,
     .synchronize = emu_synchronize,
     .reading_create = host_reading_create,
     .reading_destroy = host_reading_destroy,
     .reading_ask = host_reading_ask,
     .reading_get = host_reading_get,
     .runs_ahead = 4,
+    .has_own_memory = 1,
     .time = emu_time,
     .time_launches = emu_time,
     .time_each = emu_time_each,

@@ -62,6 +62,14 @@ static void the_cpu_agrees(void **state) {
     }
 }
 
+/* The calls that repeat a forward call. */
+static int made_again(const braid_plan *plan) {
+    int count = 0;
+    for (int j = 0; j < plan->step_count; j++) count += plan->steps[j].made_again;
+    return count;
+}
+
+/* Recorded with every activation kept, which there is room for, and launch by launch with cheap ones made again. */
 static void recordings_replay_the_bits(void **state) {
     static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_F16, BRAID_DTYPE_BF16};
     (void)state;
@@ -75,7 +83,9 @@ static void recordings_replay_the_bits(void **state) {
             s.dtype = dtypes[d];
             for (int eager = 0; eager < 2; eager++) {
                 s.request.eager = eager;
+                s.request.keep_all = eager ? -1 : 0;
                 trial t = trial_open(&s);
+                assert_int_equal(made_again(t.plan), eager && j ? 8 : 0);
                 begin = trial_hash(&t);
                 train(&t, &s, STEPS, losses[eager]);
                 hash[eager] = trial_hash(&t);

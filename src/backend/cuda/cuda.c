@@ -102,6 +102,7 @@ static braid_status make_queue(cuda_device *d) {
     if (!result) result = d->driver->event_create(&d->begin, 0);
     if (!result) result = d->driver->event_create(&d->end, 0);
     braid_status status = cuda_check(d, result, "making a queue");
+    if (!status) status = aside_open(d);
     return cuda_leave(d, status ? status : staging_open(d));
 }
 
@@ -115,6 +116,7 @@ static void cuda_close(device *head) {
         }
         if (d->queue) (void)d->driver->queue_wait(d->queue); /* copies out of pinned memory may be under way */
         staging_close(d);
+        aside_close(d);
         vendors_close(d);
         if (d->begin) (void)d->driver->event_destroy(d->begin);
         if (d->end) (void)d->driver->event_destroy(d->end);
@@ -349,12 +351,16 @@ const backend backend_cuda = {
     .record_end = cuda_record_end,
     .replay = cuda_replay,
     .forget = cuda_forget,
+    .aside = cuda_aside,
+    .aside_end = cuda_aside_end,
+    .join = cuda_join,
     .synchronize = cuda_synchronize,
     .reading_create = cuda_reading_create,
     .reading_destroy = cuda_reading_destroy,
     .reading_ask = cuda_reading_ask,
     .reading_get = cuda_reading_get,
     .runs_ahead = 4,
+    .has_own_memory = 1,
     .time = cuda_time,
     .time_launches = cuda_time_launches,
     .time_each = cuda_time_each,

@@ -27,6 +27,16 @@ typedef struct staging {
     size_t used;                   /* bytes of it */
 } staging;
 
+/* A second queue for what is recorded aside. */
+#define ASIDE_EVENTS 32
+typedef struct aside {
+    cu_queue queue; /* the other one: where launches go alternates between it and the device's */
+    cu_event fork, done[ASIDE_EVENTS];
+    int number[ASIDE_EVENTS]; /* of what an event stands behind; -1: of nothing that is still to be joined */
+    int next;                 /* event */
+    int is_on;                /* 1: launches go aside */
+} aside;
+
 typedef struct vendor_handle {
     void *handle; /* NULL: not made, or it cannot be */
     int is_tried;
@@ -41,6 +51,7 @@ typedef struct cuda_device {
     cu_queue queue;
     cu_event begin, end;
     staging staging;
+    aside aside;
     int is_recording;
     cu_module *modules; /* one for each image, NULL until it is used */
     loaded_function *functions;
@@ -91,5 +102,15 @@ braid_status cuda_record(device *head);
 braid_status cuda_record_end(device *head, recording **out);
 braid_status cuda_replay(device *head, recording *r);
 void cuda_forget(device *head, recording *r);
+
+/* What is recorded aside, of the backend table. Opening and closing with the context current; closing is fine for what
+ * was opened in part. */
+braid_status aside_open(cuda_device *d);
+void aside_close(cuda_device *d);
+/* Launches go to the device's queue again, and all that was put aside is joined. */
+braid_status aside_finish(cuda_device *d);
+braid_status cuda_aside(device *head);
+braid_status cuda_aside_end(device *head, int number);
+braid_status cuda_join(device *head, int number);
 
 #endif

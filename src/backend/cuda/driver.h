@@ -77,6 +77,7 @@ typedef struct cu_kernel_node {
     X(queue_create, cuStreamCreate, (cu_queue * out, unsigned flags))                                        \
     X(queue_destroy, cuStreamDestroy_v2, (cu_queue q))                                                       \
     X(queue_wait, cuStreamSynchronize, (cu_queue q))                                                         \
+    X(queue_wait_event, cuStreamWaitEvent, (cu_queue q, cu_event e, unsigned flags))                         \
     X(capture_begin, cuStreamBeginCapture_v2, (cu_queue q, int mode))                                        \
     X(capture_end, cuStreamEndCapture, (cu_queue q, cu_graph * out))                                         \
     X(graph_ready, cuGraphInstantiateWithFlags, (cu_graph_exec * out, cu_graph g, unsigned long long flags)) \
@@ -100,16 +101,16 @@ typedef struct cu_kernel_node {
        unsigned block_z, unsigned shared_bytes, cu_queue q, void **parameters, void **extra))
 
 /* The same for functions that older drivers lack: their member is then NULL. */
-#define DRIVER_OPTIONAL(X)                                                                                      \
-    X(node_kernel, cuGraphKernelNodeGetParams_v2, (cu_node n, cu_kernel_node * out))                            \
-    X(function_name, cuFuncGetName, (const char **name, cu_function f))                                         \
-    X(tensor_map_tiled, cuTensorMapEncodeTiled,                                                                 \
-      (cuda_tensor_map * out, int type, unsigned rank, void *memory, const unsigned long long *size,            \
-       const unsigned long long *pitch, const unsigned *box, const unsigned *step, int interleave, int swizzle, \
-       int promotion, int fill))                                                                                \
-    X(tensor_map_im2col, cuTensorMapEncodeIm2col,                                                               \
-      (cuda_tensor_map * out, int type, unsigned rank, void *memory, const unsigned long long *size,            \
-       const unsigned long long *pitch, const int *lower, const int *upper, unsigned channels, unsigned pixels, \
+#define DRIVER_OPTIONAL(X)                                                                                          \
+    X(node_kernel, cuGraphKernelNodeGetParams_v2, (cu_node n, cu_kernel_node * out))                                \
+    X(function_name, cuFuncGetName, (const char **name, cu_function f))                                             \
+    X(tensor_map_tiled, cuTensorMapEncodeTiled,                                                                     \
+      (cuda_tensor_map * out, int type, unsigned rank, void *memory, const unsigned long long *size,                \
+       const unsigned long long *pitch, const unsigned *box, const unsigned *step, int interleave, int swizzle,     \
+       int promotion, int fill))                                                                                    \
+    X(tensor_map_im2col, cuTensorMapEncodeIm2col,                                                                   \
+      (cuda_tensor_map * out, int type, unsigned rank, void *memory, const unsigned long long *size,                \
+       const unsigned long long *pitch, const int *lower, const int *upper, unsigned channels, unsigned pixels,     \
        const unsigned *step, int interleave, int swizzle, int promotion, int fill))
 
 typedef struct cuda_driver {

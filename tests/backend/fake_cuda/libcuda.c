@@ -50,6 +50,8 @@ FAKE_PLAIN(cuDevicePrimaryCtxRelease_v2, (__attribute__((unused)) cu_device d))
 FAKE_PLAIN(cuCtxPushCurrent_v2, (__attribute__((unused)) cu_context c))
 FAKE_PLAIN(cuStreamDestroy_v2, (__attribute__((unused)) cu_queue q))
 FAKE_PLAIN(cuStreamSynchronize, (__attribute__((unused)) cu_queue q))
+FAKE_PLAIN(cuStreamWaitEvent, (__attribute__((unused)) cu_queue q, __attribute__((unused)) cu_event e,
+                               __attribute__((unused)) unsigned flags))
 FAKE_PLAIN(cuEventDestroy_v2, (__attribute__((unused)) cu_event e))
 FAKE_PLAIN(cuEventRecord, (__attribute__((unused)) cu_event e, __attribute__((unused)) cu_queue q))
 FAKE_PLAIN(cuEventRecordWithFlags, (__attribute__((unused)) cu_event e, __attribute__((unused)) cu_queue q,

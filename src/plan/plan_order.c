@@ -1,0 +1,135 @@
+/*
+ * The order of a plan's steps. Two steps of which one writes memory that the other touches keep their order; all others
+ * may run side by side. In a recording those that only make gradients of parameters, which nobody needs before the
+ * update, are put aside: they fill the places that the steps behind them leave free. Such a step is joined before the
+ * first step that touches memory of its own, by the addresses of the placed plan, whatever placed them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+
+#include "core/memory.h"
+#include "core/sizes.h"
+#include "plan/plan.h"
+
+/* A piece of memory that a step reads or writes. */
+typedef struct range {
+    const char *begin, *end;
+    int written;
+} range;
+
+#define MAX_RANGES (OP_MAX_OPERANDS * BRAID_MAX_PLANES + 1)
+
+static int list_ranges(const step *s, range *out) {
+    const braid_problem *p = &s->op->problem;
+    const op_info *o = op_of(p);
+    int count = 0;
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        braid_operand_info info;
+        operand_role role = op_role(p, slot);
+        if (role == ROLE_NONE || op_operand_info(p, slot, &info) != BRAID_OK) continue;
+        for (int i = 0; i < info.planes; i++) {
+            const char *begin = s->buffers.plane[slot][i];
+            out[count++] = (range){begin, begin + info.bytes[i], op_is_output(role)};
+        }
+    }
+    if (s->op->workspace_bytes) {
+        const char *begin = s->buffers.workspace;
+        out[count++] = (range){begin, begin + s->op->workspace_bytes, 1};
+    }
+    return count;
+}
+
+/* 1 where one of the two must wait for the other. */
+static int conflict(const range *a, int a_count, const range *b, int b_count) {
+    for (int j = 0; j < a_count; j++) {
+        for (int k = 0; k < b_count; k++) {
+            if ((a[j].written || b[k].written) && a[j].begin < b[k].end && b[k].begin < a[j].end) return 1;
+        }
+    }
+    return 0;
+}
+
+/* behind[j] has a bit for every step that j waits for, directly or through others. */
+static void find_step(braid_plan *plan, int j, uint64_t *behind, size_t words) {
+    range mine[MAX_RANGES], other[MAX_RANGES];
+    int count = list_ranges(&plan->steps[j], mine);
+    uint64_t *row = behind + (size_t)j * words;
+    plan->steps[j].depends_on = 0;
+    for (int i = j - 1; i >= 0; i--) {
+        if (row[i / 64] >> (i % 64) & 1) continue;
+        if (!conflict(mine, count, other, list_ranges(&plan->steps[i], other))) continue;
+        plan->steps[j].depends_on++;
+        for (size_t w = 0; w < words; w++) row[w] |= behind[(size_t)i * words + w];
+        row[i / 64] |= UINT64_C(1) << (i % 64);
+    }
+}
+
+braid_status plan_find_dependencies(braid_plan *plan) {
+    uint64_t *behind = NULL;
+    size_t words = (size_t)plan->step_count / 64 + 1, row_bytes;
+    TRY(size_array(words, sizeof *behind, "dependencies", &row_bytes));
+    TRY(memory_calloc((size_t)plan->step_count + 1, row_bytes, "dependencies", (void **)&behind));
+    for (int j = 0; j < plan->step_count; j++) find_step(plan, j, behind, words);
+    memory_free(behind);
+    return BRAID_OK;
+}
+
+/* ---- Steps aside --------------------------------------------------------------------------- */
+
+#define LAG 6 /* calls that one put aside may end later */
+
+/* 1 where a call touches a tensor. */
+static int touches(const call *c, int index) {
+    const op_info *o = op_of(&c->problem);
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        if (op_role(&c->problem, slot) == ROLE_NONE) continue;
+        for (int i = 0; i < o->planes(&c->problem, slot); i++) {
+            if (c->tensor[slot][i] == index) return 1;
+        }
+    }
+    return 0;
+}
+
+/* 1 where call j makes gradients of parameters alone, which no call soon behind it touches. */
+static int ends_in_gradients(const program *p, int j) {
+    const call *c = &p->calls[j];
+    const op_info *o = op_of(&c->problem);
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        if (!op_is_output(op_role(&c->problem, slot))) continue;
+        for (int i = 0; i < o->planes(&c->problem, slot); i++) {
+            if (p->tensors[c->tensor[slot][i]].home != HOME_GRADIENT) return 0;
+            for (int k = j + 1; k <= j + LAG && k < p->call_count; k++) {
+                if (touches(&p->calls[k], c->tensor[slot][i])) return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+void plan_put_aside(braid_plan *plan) {
+    program *p = &plan->program;
+    const backend *b = plan->model->context->device->backend;
+    int has_room = p->options.keep_all && b->aside && !plan->request.eager;
+    for (int j = 0; j < p->call_count && has_room; j++) {
+        step *s = &plan->steps[j];
+        s->is_aside = s->segment == BRAID_SEGMENT_BACKWARD && kernel_kind(s->op->kernel) == BRAID_KIND_OWN &&
+                      ends_in_gradients(p, j);
+        p->calls[j].lag = s->is_aside ? LAG : 0;
+    }
+}
+
+void plan_find_joins(braid_plan *plan) {
+    range mine[MAX_RANGES], other[MAX_RANGES];
+    int joined = -1;
+    for (int j = 0; j < plan->step_count; j++) {
+        step *s = &plan->steps[j];
+        s->joins = -1;
+        if (s->is_aside) continue;
+        int count = list_ranges(s, mine);
+        for (int i = j - 1; i > joined && s->joins < 0; i--) {
+            const step *before = &plan->steps[i];
+            if (before->is_aside && conflict(mine, count, other, list_ranges(before, other))) s->joins = i;
+        }
+        if (s->joins > joined) joined = s->joins;
+    }
+}
