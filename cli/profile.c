@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
+#include <time.h>
 
 #include "plan_report.h"
 #include "trace.h"
@@ -27,6 +28,12 @@ static const option profile_option_list[] = {
     {"seconds", 0, OPTION_REAL, "S", "time budget of all races (default: 20)", OFFSET(seconds)},
     {"trace", 0, OPTION_TEXT, "FILE", "write a trace for chrome://tracing or ui.perfetto.dev", OFFSET(trace)},
     {0}};
+
+static double clock_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static unsigned segments_of(const profile_options *options) {
     unsigned segments = BRAID_SEGMENT_FORWARD;
@@ -56,11 +63,20 @@ static braid_status add_whole(double seconds, braid_report *report) {
     return status ? status : braid_report_add_number(report, "whole_ms", NULL, 1e3 * seconds);
 }
 
+/* From the program's first line to the end of the first run: the device, the network, its kernels. */
+static braid_status add_start(double seconds, braid_report *report) {
+    char text[80];
+    snprintf(text, sizeof text, "%.3g s to the end of the first run", seconds);
+    braid_status status = braid_report_add_text(report, "start", "start", text);
+    return status ? status : braid_report_add_number(report, "start_s", NULL, seconds);
+}
+
 static int print_profile(const profile_options *options, const plan_work *work, const plan_figures *figures,
-                         double whole_s) {
+                         double start_s, double whole_s) {
     braid_report *report = NULL;
     braid_status status = braid_report_create(&report);
     if (!status) status = plan_report_summary(work, figures, report);
+    if (!status) status = add_start(start_s, report);
     if (!status) status = add_whole(whole_s, report);
     if (!status) status = plan_report_calls(work, figures, &options->common, report);
     if (!status) return output_report(report, (braid_format)options->common.format);
@@ -68,24 +84,27 @@ static int print_profile(const profile_options *options, const plan_work *work, 
     return complain_lab(status);
 }
 
-static int profile(const profile_options *options, plan_work *work) {
+static int profile(const profile_options *options, plan_work *work, double begin_s) {
     int rounds = options->rounds ? options->rounds : 5;
-    double whole_s = 0, *seconds = calloc((size_t)braid_plan_step_count(work->plan) + 1, sizeof *seconds);
+    double start_s = 0, whole_s = 0, *seconds = calloc((size_t)braid_plan_step_count(work->plan) + 1, sizeof *seconds);
     plan_figures figures = {.seconds = seconds};
     if (!seconds)
         return complain(BRAID_ERROR_MEMORY, "no memory for the times of %d steps", braid_plan_step_count(work->plan));
     braid_status status = braid_plan_run(work->plan, segments_of(options)); /* warm */
+    if (!status) status = braid_synchronize(work->context);
+    start_s = clock_now() - begin_s;
     if (!status) status = time_whole(work, segments_of(options), &whole_s);
     if (!status) status = braid_plan_profile(work->plan, segments_of(options), rounds, seconds);
     if (!status && braid_context_ceilings(work->context, network_dtype(&options->network), &figures.ceilings))
         figures.ceilings = (braid_ceilings){0}; /* no roofline is known then */
-    int code = status ? complain_braid(status) : print_profile(options, work, &figures, whole_s);
+    int code = status ? complain_braid(status) : print_profile(options, work, &figures, start_s, whole_s);
     if (!code && options->trace) code = trace_save(work, &figures, options->trace);
     free(seconds);
     return code;
 }
 
 static int run(const verb *self, int argc, char **argv) {
+    const double begin_s = clock_now();
     profile_options options = {0};
     arguments words;
     plan_work work = {0};
@@ -101,7 +120,7 @@ static int run(const verb *self, int argc, char **argv) {
     interrupt_begin();
     code = plan_work_open(words.word[0], &wish, &work);
     if (!code) code = plan_work_fill(&work);
-    if (!code && !interrupted()) code = profile(&options, &work);
+    if (!code && !interrupted()) code = profile(&options, &work, begin_s);
     plan_work_close(&work);
     return !code && interrupted() ? EXIT_INTERRUPTED : code;
 }
