@@ -84,7 +84,7 @@ void *plan_address(const braid_plan *plan, int tensor);
 /* Counts what every step must wait for. */
 braid_status plan_find_dependencies(braid_plan *plan);
 
-/* Chooses the steps that a recording puts aside, before memory is placed, and finds where they are joined, when it is. */
+/* Chooses the steps that a recording puts aside, before memory is placed; finds where they are joined, when it is. */
 void plan_put_aside(braid_plan *plan);
 void plan_find_joins(braid_plan *plan);
 
