@@ -10,6 +10,7 @@
 #include "core/dtype.h"
 #include "core/memory.h"
 #include "core/sizes.h"
+#include "core/threads.h"
 #include "plan/pins.h"
 
 #define PARAMETER_ALIGNMENT 64 /* elements: 256 bytes of f32, 128 of a half */
@@ -241,19 +242,58 @@ static void store_initial(const braid_model *model, const graph_plane *what, con
     for (int64_t j = 0; j < elements && what->is_counter; j++) ((int64_t *)stored)[j] = (int64_t)values[j];
 }
 
-static braid_status write_initial(braid_model *model, int plane) {
-    const graph_plane *what = &model->graph->planes[plane];
+#define DRAWN_PLANES 64
+#define DRAWN_AT_ONCE ((size_t)8 << 20) /* values, so that they need little memory */
+
+/* Planes whose values are drawn side by side. */
+typedef struct drawing {
+    const braid_model *model;
+    int plane[DRAWN_PLANES], count;
+    int64_t part[DRAWN_PLANES + 1];       /* the first part of a plane; the last is the number of all */
+    size_t first[DRAWN_PLANES], elements; /* the first value of a plane; the number of all */
+    double *values, *scratch;
+} drawing;
+
+static void draw_part(void *context, int64_t part) {
+    const drawing *d = context;
+    int i = 0;
+    while (part >= d->part[i + 1]) i++;
+    plane_initial(&d->model->graph->planes[d->plane[i]], d->plane[i], part - d->part[i], d->model->seed,
+                  d->values + d->first[i], d->scratch + d->first[i]);
+}
+
+static braid_status write_drawn(braid_model *model, const drawing *d, int i) {
+    const graph_plane *what = &model->graph->planes[d->plane[i]];
     size_t elements = (size_t)plane_elements(what), bytes = file_element_bytes(model, what);
-    double *values = NULL;
-    void *stored = NULL;
-    braid_status status = memory_calloc(elements, sizeof *values, "initial values", (void **)&values);
-    if (!status) status = memory_alloc(elements, bytes, "initial values", &stored);
-    if (!status) status = plane_initial(what, plane, model->seed, values);
-    if (!status) store_initial(model, what, values, stored);
-    if (!status) status = braid_model_write(model, what->name, stored, elements * bytes);
-    memory_free(values);
-    memory_free(stored);
+    void *stored = d->scratch + d->first[i]; /* no value is wider */
+    store_initial(model, what, d->values + d->first[i], stored);
+    return braid_model_write(model, what->name, stored, elements * bytes);
+}
+
+static braid_status draw(braid_model *model, drawing *d) {
+    braid_status status = memory_calloc(d->elements, sizeof *d->values, "initial values", (void **)&d->values);
+    if (!status) status = memory_alloc(d->elements, sizeof *d->scratch, "initial values", (void **)&d->scratch);
+    if (!status) threads_for(d->part[d->count], draw_part, d);
+    for (int i = 0; i < d->count && !status; i++) status = write_drawn(model, d, i);
+    memory_free(d->values);
+    memory_free(d->scratch);
+    *d = (drawing){.model = model};
     return status;
+}
+
+/* Orthogonal planes, which one thread draws each, or all others. */
+static braid_status write_initial(braid_model *model, int orthogonal) {
+    drawing d = {.model = model};
+    for (int j = 0; j < model->graph->plane_count; j++) {
+        if (model->offset[j] < 0 || (model->graph->planes[j].init.kind == INIT_ORTHOGONAL) != orthogonal) continue;
+        d.plane[d.count] = j;
+        d.first[d.count] = d.elements;
+        d.part[d.count + 1] = d.part[d.count] + plane_initial_parts(&model->graph->planes[j]);
+        d.count++;
+        d.elements += (size_t)plane_elements(&model->graph->planes[j]);
+        if (d.count == DRAWN_PLANES || d.elements >= DRAWN_AT_ONCE) TRY(draw(model, &d));
+    }
+    return d.count ? draw(model, &d) : BRAID_OK;
 }
 
 static braid_status fill(braid_model *model) {
@@ -270,9 +310,8 @@ static braid_status fill(braid_model *model) {
     TRY(make_zeros(model, model->state_bytes, &model->states));
     TRY(make_zeros(model, METRIC_BYTES, &model->metrics));
     TRY(model_scaling_write(model, 1, (const int64_t[SCALING_COUNT]){[SCALING_BATCHES] = 1}));
-    for (int j = 0; j < model->graph->plane_count; j++) {
-        if (model->offset[j] >= 0) TRY(write_initial(model, j));
-    }
+    TRY(write_initial(model, 1));
+    TRY(write_initial(model, 0));
     return d->backend->synchronize(d);
 }
 

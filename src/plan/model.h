@@ -95,7 +95,9 @@ int model_find(const braid_model *model, const char *name);
 void plane_from_file(const graph_plane *plane, const void *file, void *memory, size_t bytes);
 void plane_to_file(const graph_plane *plane, const void *memory, void *file, size_t bytes);
 
-/* The initial values of a plane, in the layout of files. A function of seed, plane and name alone. */
-braid_status plane_initial(const graph_plane *plane, int index, uint64_t seed, double *values);
+/* A part of the initial values of a plane, in the layout of files: a function of seed, plane and name alone. values are
+ * those of the whole plane, zeros before, and scratch has room for as many. Parts may be drawn side by side. */
+int64_t plane_initial_parts(const graph_plane *plane);
+void plane_initial(const graph_plane *plane, int index, int64_t part, uint64_t seed, double *values, double *scratch);
 
 #endif
