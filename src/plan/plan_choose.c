@@ -16,7 +16,8 @@
 
 #define PLAN_SECONDS 20.0 /* where nothing else is said */
 
-#define ALONE_WORTH 0.05 /* of a race that one kernel runs against its own chain, or against nothing */
+#define LEAST_WORTH 0.003 /* of all calls together: less is not raced, and a later start does not wait for it either */
+#define ALONE_WORTH 0.05  /* of a race that one kernel runs against its own chain; against nothing there is none */
 
 /* An op and what is known of it before any race. */
 typedef struct outlook {
@@ -31,14 +32,17 @@ static int by_worth(const void *a, const void *b) {
     return (x->op > y->op) - (x->op < y->op);
 }
 
-/* Candidates that were made to be fast. */
-static int count_rivals(const race *r) {
-    int count = 0;
+/* What a race is worth, as a share of the time of its calls: by the candidates that were made to be fast, and the
+ * chain. */
+static double worth(const race *r) {
+    int fast = 0, chains = 0;
     for (int j = 0; j < r->count; j++) {
         braid_kind kind = kernel_kind(r->racers[j].kernel);
-        count += !r->racers[j].reason[0] && (kind == BRAID_KIND_OWN || kind == BRAID_KIND_VENDOR);
+        if (r->racers[j].reason[0]) continue;
+        fast += kind == BRAID_KIND_OWN || kind == BRAID_KIND_VENDOR;
+        chains += kind == BRAID_KIND_CHAIN;
     }
-    return count;
+    return fast > 1 ? 1 : fast + chains > 1 ? ALONE_WORTH : 0;
 }
 
 static void look_at(const braid_plan *plan, int j, race *r, outlook *out) {
@@ -49,7 +53,7 @@ static void look_at(const braid_plan *plan, int j, race *r, outlook *out) {
     race_spare_reference(&op->problem, r);
     race_spare_slow(&op->problem, r);
     *out = (outlook){.op = j, .race_s = race_predict(&op->problem, plan->model->context->device, r)};
-    out->calls_s = race_predict_best(&op->problem, r) * (calls ? calls : 1) * (count_rivals(r) > 1 ? 1 : ALONE_WORTH);
+    out->calls_s = race_predict_best(&op->problem, r) * (calls ? calls : 1) * worth(r);
 }
 
 /* Tells the caller which op is next. One that has had enough gets the rest without races. */
@@ -70,7 +74,7 @@ static int has_limit(const braid_plan *plan) {
 }
 
 /* How the next op is chosen: its share of the time that is left, or none of it. */
-static braid_plan_options share(const braid_plan *plan, const outlook *next, int left) {
+static braid_plan_options share(const braid_plan *plan, const outlook *next, double all_s, int left) {
     braid_plan_options each = plan->request.choice;
     if (plan->model->context->repro == BRAID_REPRO_THREADS)
         each.effort = BRAID_EFFORT_ESTIMATE; /* times decide nothing */
@@ -78,7 +82,8 @@ static braid_plan_options share(const braid_plan *plan, const outlook *next, int
     if (!has_limit(plan)) return each;
     double rest = plan->deadline - measure_now();
     each.seconds = rest > 0 ? rest / left : 0;
-    if (each.seconds <= 0 || plan->pace * next->race_s > rest) each.effort = BRAID_EFFORT_ESTIMATE;
+    if (each.seconds <= 0 || plan->pace * next->race_s > rest || next->calls_s <= LEAST_WORTH * all_s)
+        each.effort = BRAID_EFFORT_ESTIMATE;
     return each;
 }
 
@@ -96,9 +101,11 @@ static braid_status choose_one(braid_plan *plan, const outlook *next, const brai
 }
 
 static braid_status choose_in_order(braid_plan *plan, const outlook *order, int first) {
+    double all_s = 0;
+    for (int j = first; j < plan->op_count; j++) all_s += order[j - first].calls_s;
     for (int j = first; j < plan->op_count; j++) {
         const outlook *next = &order[j - first];
-        braid_plan_options each = share(plan, next, plan->op_count - j);
+        braid_plan_options each = share(plan, next, all_s, plan->op_count - j);
         tell_progress(plan, next->op, j, &each);
         TRY(choose_one(plan, next, &each));
     }

@@ -109,7 +109,7 @@ static int ends_in_gradients(const program *p, int j) {
 void plan_put_aside(braid_plan *plan) {
     program *p = &plan->program;
     const backend *b = plan->model->context->device->backend;
-    int has_room = p->options.keep_all && b->aside && !plan->request.eager;
+    int has_room = b->aside && !plan->request.eager && p->options.keep_all && plan_may_keep_all(plan);
     for (int j = 0; j < p->call_count && has_room; j++) {
         step *s = &plan->steps[j];
         s->is_aside = s->segment == BRAID_SEGMENT_BACKWARD && kernel_kind(s->op->kernel) == BRAID_KIND_OWN &&
