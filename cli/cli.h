@@ -50,9 +50,10 @@ typedef struct common_options {
 typedef struct network_options {
     int streams, classes, batch, fusion, zero_init, dtype;
     const char *channels, *layers, *size, *dilate, *init;
-    double width, dropout;
+    double width, dropout; /* dropout: NETWORK_NOT_GIVEN unless it was given, as 0 may be */
     uint64_t seed;
 } network_options;
+#define NETWORK_NOT_GIVEN (-1)
 
 #define MAX_ARGUMENTS 256
 

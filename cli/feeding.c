@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +27,44 @@ static braid_status next(void *user, braid_part part, braid_train_batch *batch) 
     return BRAID_OK;
 }
 
+/* ---- Bad samples --------------------------------------------------------------------------- */
+
+#define MOST_BAD 1000 /* one in so many may be left out */
+
+/* One line of the ledger: split, sample and reason, with tabs between them. */
+static int write_ledger(const char *path, const braid_bad_sample *bad) {
+    FILE *file = fopen(path, "a");
+    if (!file) return 0;
+    int written = fprintf(file, "%s\t%lld\t", braid_split_name(bad->split), (long long)bad->sample) > 0;
+    for (const char *c = bad->why; *c && written; c++) written = fputc((unsigned char)*c < ' ' ? '?' : *c, file) != EOF;
+    if (written) written = fputc('\n', file) != EOF;
+    return fclose(file) == 0 && written;
+}
+
+static int on_bad_sample(void *user, const braid_bad_sample *bad) {
+    feeding *f = user;
+    f->last_bad = *bad;
+    errno = 0;
+    if (!write_ledger(f->ledger, bad)) f->ledger_failed = errno ? errno : EIO;
+    if (f->ledger_failed || bad->count > bad->samples / MOST_BAD) return 1;
+    complain(0, "left out sample %lld of %s: %s", (long long)bad->sample, braid_split_name(bad->split), bad->why);
+    return 0;
+}
+
+int feeding_complain(const feeding *f, braid_status status) {
+    const braid_bad_sample *bad = &f->last_bad;
+    if (f->ledger_failed)
+        return complain(BRAID_ERROR_DISK, "%s: could not write: %s", f->ledger, strerror(f->ledger_failed));
+    if (!f->ledger || bad->count <= bad->samples / MOST_BAD) return complain_lab(status);
+    return complain((int)status,
+                    "%s; that is sample %lld of the %lld of %s that cannot be read, and at most one in %d is "
+                    "left out: %s lists them",
+                    braid_lab_message(), (long long)bad->count, (long long)bad->samples, braid_split_name(bad->split),
+                    MOST_BAD, f->ledger);
+}
+
+/* ---- Sets ---------------------------------------------------------------------------------- */
+
 void feeding_streams(const braid_net *net, char *text, size_t size) {
     size_t used = 0;
     text[0] = 0;
@@ -46,7 +85,7 @@ int feeding_open(feeding *f, const feeding_options *options) {
     const braid_data_options wanted = {.streams = options->streams && options->streams[0] ? options->streams : NULL,
                                        .size = {options->size[0], options->size[1]},
                                        .card = options->card};
-    *f = (feeding){0};
+    *f = (feeding){.ledger = options->ledger};
     f->data = options->data;
     braid_status status = f->data ? BRAID_OK : braid_data_open(options->folder, &wanted, &f->data);
     if (status) return complain_lab(status);
@@ -59,7 +98,9 @@ int feeding_open(feeding *f, const feeding_options *options) {
                                         .seed = options->seed,
                                         .in_order = part == BRAID_PART_VALIDATE,
                                         .stratified = part == BRAID_PART_TRAIN && options->stratified,
-                                        .threads = options->readers};
+                                        .threads = options->readers,
+                                        .bad_sample = options->ledger ? on_bad_sample : NULL,
+                                        .user = f};
         if (f->info->samples[splits[part]] == 0) continue;
         status = braid_loader_create(f->data, &o, &f->loaders[part]);
         if (status) return complain_lab(status);

@@ -36,17 +36,17 @@ int network_unknown(const char *word) {
 
 /* The first option that describes a network and was given; NULL: none was. */
 static const char *given_option(const network_options *o) {
-    return o->streams       ? "--streams"
-           : o->channels    ? "--channels"
-           : o->classes     ? "--classes"
-           : o->width > 0   ? "--width"
-           : o->dropout > 0 ? "--dropout"
-           : o->zero_init   ? "--zero-init"
-           : o->dilate      ? "--dilate"
-           : o->init        ? "--init"
-           : o->fusion      ? "--fusion"
-           : o->layers      ? "--layers"
-                            : NULL;
+    return o->streams        ? "--streams"
+           : o->channels     ? "--channels"
+           : o->classes      ? "--classes"
+           : o->width > 0    ? "--width"
+           : o->dropout >= 0 ? "--dropout"
+           : o->zero_init    ? "--zero-init"
+           : o->dilate       ? "--dilate"
+           : o->init         ? "--init"
+           : o->fusion       ? "--fusion"
+           : o->layers       ? "--layers"
+                             : NULL;
 }
 
 int network_refuse_description(const network_options *options, const char *why) {
@@ -85,7 +85,7 @@ int network_open(const char *name, const network_options *options, braid_net **n
     braid_net_options wanted = {.streams = options->streams,
                                 .classes = options->classes,
                                 .width = options->width,
-                                .dropout = options->dropout,
+                                .dropout = options->dropout < 0 ? 0 : options->dropout,
                                 .zero_init_residual = options->zero_init,
                                 .init = options->init,
                                 .fusion = (braid_fusion)options->fusion};

@@ -208,6 +208,7 @@ static int count_arguments(const verb *v, const arguments *words) {
 int options_parse(const verb *v, int argc, char **argv, void *values, arguments *words) {
     common_options *common = values;
     int only_words = 0;
+    if (v->common & COMMON_NETWORK) *(double *)((char *)values + NETWORK(dropout)) = NETWORK_NOT_GIVEN;
     words->count = 0;
     for (int i = 0; i < argc; i++) {
         if (!only_words && !strcmp(argv[i], "--")) {

@@ -18,7 +18,8 @@ typedef struct train_options {
     network_options network;
     const char *data, *out, *schedule, *monitor, *rate, *decay;
     int epochs, steps, resume, optimiser, nesterov, loss, accumulate, modality_start, modality_ramp, modality_down;
-    int patience, stream_epochs, augment, stratified, class_weights, readers, save_steps, effort;
+    int patience, stream_epochs, augment, stratified, class_weights, readers, save_steps, effort, bad_sample;
+    int verify_every;
     double momentum, smoothing, clip, modality, min_delta, tune;
 } train_options;
 
@@ -57,6 +58,12 @@ static const option train_option_list[] = {
     {"save-steps", 0, OPTION_WHOLE, "N", "save also after every N updates (default: 0, behind epochs alone)",
      OWN(save_steps)},
     {"readers", 0, OPTION_COUNT, "N", "threads that read data (default: 1)", OWN(readers)},
+    {"bad-sample", 0, OPTION_CHOICE, "stop|skip",
+     "of a sample that cannot be read: end (default), or leave it out and list it in RUN/bad_samples.txt, while they "
+     "are at most one in a thousand",
+     OWN(bad_sample)},
+    {"verify-every", 0, OPTION_WHOLE, "N", "do every Nth update twice and compare the bits (default: 0, never)",
+     OWN(verify_every)},
     {"effort", 0, OPTION_CHOICE, "measure|estimate|exhaustive", "how kernels are chosen (default: measure)",
      OWN(effort)},
     {"tune", 0, OPTION_REAL, "S", "seconds for races of kernels at the start (default: 5)", OWN(tune)},
@@ -76,11 +83,11 @@ typedef struct training {
     braid_model *model;
     braid_trainer *trainer;
     feeding feeding;
+    char ledger[PATH_BYTES]; /* of bad samples */
     double *class_weights;
     int64_t epochs, steps_per_epoch, samples;
     bar bar;
     int bar_begun;
-    braid_train_metrics best;
 } training;
 
 /* ---- The bar ------------------------------------------------------------------------------- */
@@ -140,7 +147,6 @@ static int on_event(void *user, const braid_train_event *e) {
     bar_state state = state_of(t, e);
     if (!t->bar_begun++) bar_begin(&t->bar, &state, t->options->common.quiet, clock_s());
     if (e->kind == BRAID_TRAIN_EVENT_EPOCH) {
-        if (e->best) t->best = e->validate.batches ? e->validate : e->train;
         show_epoch(t, &state, e);
     } else {
         t->samples += t->options->network.batch;
@@ -190,7 +196,9 @@ static int open_data(training *t, const network_options *network) {
                          .validate = BRAID_SPLIT_VAL,
                          .seed = network->seed,
                          .stratified = t->options->stratified,
-                         .readers = t->options->readers};
+                         .readers = t->options->readers,
+                         .ledger = t->options->bad_sample ? t->ledger : NULL};
+    snprintf(t->ledger, sizeof t->ledger, "%s/bad_samples.txt", t->options->out);
     feeding_streams(t->net, streams, sizeof streams);
     int code = network_size(network, o.size);
     return code ? code : feeding_open(&t->feeding, &o);
@@ -285,6 +293,7 @@ static void describe(training *t, braid_train_options *o) {
         .seed = from->network.seed,
         .folder = from->out,
         .save_steps = from->save_steps,
+        .verify_every = from->verify_every,
         .resume = from->resume,
         .stratified = from->stratified,
         .event = on_event,
@@ -314,7 +323,10 @@ static int weigh_classes(training *t) {
 /* ---- Running ------------------------------------------------------------------------------- */
 
 static int failure(const training *t, braid_status status) {
-    return t->feeding.failed ? complain_lab(status) : complain_braid(status);
+    if (status == BRAID_ERROR_ARGUMENT && t->options->network.batch == 1 && strstr(braid_message(), "larger batch"))
+        return complain((int)status, "--batch 1: expected 2 or more samples for this network and size of image: %s",
+                        braid_message());
+    return t->feeding.failed ? feeding_complain(&t->feeding, status) : complain_braid(status);
 }
 
 static const char *state_of_run(const training *t, const braid_train_event *place) {
@@ -326,16 +338,18 @@ static const char *state_of_run(const training *t, const braid_train_event *plac
 
 static int print_end(const training *t) {
     braid_train_event place;
+    braid_train_metrics best;
     braid_report *report = NULL;
     braid_trainer_place(t->trainer, &place);
+    int has_best = braid_trainer_best(t->trainer, &best);
     const char *next = state_of_run(t, &place);
     braid_status status = braid_report_create(&report);
     if (!status) status = braid_report_add_text(report, "state", "state", next);
     if (!status) status = braid_report_add_number(report, "epochs", "epochs", (double)place.epoch);
     if (!status) status = braid_report_add_number(report, "steps", "steps", (double)place.step);
-    if (!status && t->best.batches && !isnan(t->best.accuracy))
-        status = braid_report_add_number(report, "best_accuracy", "best accuracy", t->best.accuracy);
-    if (!status && t->best.batches) status = braid_report_add_number(report, "best_loss", "its loss", t->best.loss);
+    if (!status && has_best && !isnan(best.accuracy))
+        status = braid_report_add_number(report, "best_accuracy", "best accuracy", best.accuracy);
+    if (!status && has_best) status = braid_report_add_number(report, "best_loss", "its loss", best.loss);
     if (!status) status = braid_report_add_text(report, "run", "folder", t->options->out);
     if (!status) return output_report(report, (braid_format)t->options->common.format);
     braid_report_destroy(report);

@@ -16,6 +16,9 @@ typedef struct feeding {
     int64_t batches[BRAID_PART_COUNT]; /* that are learned from, or looked at */
     braid_split validate;              /* the split that stands for BRAID_PART_VALIDATE */
     int failed;                        /* a call of the lab failed: its message is braid_lab_message() */
+    const char *ledger;                /* of bad samples, which are left out; NULL: they end the run */
+    int ledger_failed;                 /* errno, where it could not be written */
+    braid_bad_sample last_bad;         /* its `why` is not kept */
 } feeding;
 
 typedef struct feeding_options {
@@ -26,6 +29,7 @@ typedef struct feeding_options {
     braid_split validate; /* which split stands for BRAID_PART_VALIDATE; BRAID_SPLIT_COUNT: the one to judge by */
     uint64_t seed;
     int stratified, readers;
+    const char *ledger; /* as of feeding */
 } feeding_options;
 
 /* The names of a network's streams, "rgb,depth", for the folders of a set; "" where a set names its only one itself,
@@ -44,6 +48,9 @@ int64_t feeding_row(const feeding *f, int stream);
 
 /* Refuses a network whose streams, channels or classes are not the set's. Returns 0, or an exit code. */
 int feeding_check(const feeding *f, const braid_net *net);
+
+/* Why the set gave no more batches, on standard error. Returns the exit code. */
+int feeding_complain(const feeding *f, braid_status status);
 
 /* Seconds that training waited for data. */
 double feeding_waited(const feeding *f);

@@ -318,15 +318,29 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_data_path(const braid_data *data, 
 BRAID_API BRAID_MUST_CHECK braid_status braid_data_read(const braid_data *data, braid_split split, int64_t sample,
                                                         void *const *streams);
 
+/* A sample that cannot be read. */
+typedef struct braid_bad_sample {
+    braid_split split;
+    int64_t sample;
+    const char *why;        /* with the file */
+    int64_t count, samples; /* how many samples of the split are bad so far, and how many it has */
+} braid_bad_sample;
+
+/* Is told of every bad sample once, by braid_loader_next; it must not call the loader. 0: the sample is left out of its
+ * batch; anything else: the batch fails, as it does where nobody is told. */
+typedef int braid_bad_sample_function(void *user, const braid_bad_sample *bad);
+
 typedef struct braid_loader_options {
     braid_split split;
-    int64_t batch;    /* samples; default 32 */
-    uint64_t seed;    /* the order of an epoch is a function of seed and epoch alone */
-    int in_order;     /* 1: in the order of the files, as for evaluation */
-    int stratified;   /* 1: with replacement, every class equally often (weights 1 / count) */
-    int drop_partial; /* 1: leave out a last batch that is not full */
-    int threads;      /* that read; default 1 */
-    int prefetch;     /* batches kept ready; default 4 */
+    int64_t batch;                         /* samples; default 32 */
+    uint64_t seed;                         /* the order of an epoch is a function of seed and epoch alone */
+    int in_order;                          /* 1: in the order of the files, as for evaluation */
+    int stratified;                        /* 1: with replacement, every class equally often (weights 1 / count) */
+    int drop_partial;                      /* 1: leave out a last batch that is not full */
+    int threads;                           /* that read; default 1 */
+    int prefetch;                          /* batches kept ready; default 4 */
+    braid_bad_sample_function *bad_sample; /* NULL: a bad sample fails its batch */
+    void *user;                            /* of bad_sample */
 } braid_loader_options;
 
 /* One batch, borrowed from the loader until its next call. */
@@ -358,8 +372,9 @@ BRAID_API void braid_loader_destroy(braid_loader *loader);
  * one that came to its end: that one is read ahead. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_loader_start(braid_loader *loader, int64_t epoch, int64_t first_batch);
 
-/* The next batch, in order at any number of threads. A sample that cannot be read fails the batch that it is in; the
- * message names the file and the reason. */
+/* The next batch, in order at any number of threads. A sample that cannot be read fails the batch that it is in, or is
+ * left out of it where bad_sample says so, and the batch is smaller; one without any sample that can be read fails in
+ * any case. The message names the file and the reason. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_loader_next(braid_loader *loader, braid_batch *batch);
 
 /* Batches of one epoch; times since the loader was created. */

@@ -113,6 +113,7 @@ typedef struct braid_train_options {
     uint64_t seed;         /* of modality dropout and augmentation */
     const char *folder;    /* last.safetensors, best.safetensors, metrics.jsonl, event files; NULL: keep nothing */
     int64_t save_steps;    /* save also behind every so many updates of an epoch; 0: behind epochs alone */
+    int64_t verify_every;  /* do every so manyth update twice and compare the bits of all that it changes; 0: never */
     int resume;            /* 1: go on from the checkpoint of the folder; it is an error if there is none */
     int64_t samples;       /* of the source's part train, 0: not known; a run goes on with as many as it began with */
     int stratified;        /* 1: the source draws every class equally often; a run goes on as it began */
@@ -140,6 +141,10 @@ BRAID_API int braid_trainer_is_done(const braid_trainer *trainer);
 
 /* Where the run is: of an event EPOCH, between two batches. */
 BRAID_API void braid_trainer_place(const braid_trainer *trainer, braid_train_event *place);
+
+/* The metrics of the best epoch so far, also of one before the run was resumed: of validation, or of training where
+ * there is none. Returns 0, and leaves `metrics` alone, where no epoch has ended yet. */
+BRAID_API int braid_trainer_best(const braid_trainer *trainer, braid_train_metrics *metrics);
 
 /* How it learns, in a line: optimiser, rates and decays of the groups, schedule. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_describe(const braid_trainer *trainer, char *text, size_t size);

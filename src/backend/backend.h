@@ -94,6 +94,7 @@ struct device {
     int ordinal;
     char name[16];      /* "cpu", "cuda:0" */
     char model[96];     /* "AMD EPYC 9654", "NVIDIA H200" */
+    char serial[48];    /* which of several equal ones: "GPU-..." of nvidia-smi; "": not known */
     char identity[256]; /* for wisdom: model, driver, capability, vendor versions; everything that a time depends on */
     unsigned features;
     const struct chooser *chooser; /* kernels/kernel.h; NULL: a chain chooses by the cost model */

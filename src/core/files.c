@@ -32,8 +32,8 @@ static int system_open(const char *path, int flags, unsigned mode) { return open
 
 static int system_mkdir(const char *path, unsigned mode) { return mkdir(path, (mode_t)mode); }
 
-static const files_table system_table = {system_open, pread,  pwrite,       fsync, close,
-                                         rename,      unlink, system_mkdir, link,  flock};
+static const files_table system_table = {system_open, pread,        pwrite, fsync, close,  rename,
+                                         unlink,      system_mkdir, link,   flock, statvfs};
 static const files_table *table = &system_table;
 
 void files_set_table(const files_table *replacement) { table = replacement ? replacement : &system_table; }
@@ -278,18 +278,16 @@ braid_status files_replace(const char *path, const void *data, size_t bytes) {
 
 /* ---- Growing ------------------------------------------------------------------------------ */
 
-braid_status files_growing_open(files_growing *file, const char *path, size_t bytes) {
-    *file = (files_growing){0};
-    int fd = open_file(path, O_WRONLY | O_CREAT | O_NOCTTY, FILE_MODE);
-    if (fd < 0) return fail_file(BRAID_ERROR_DISK, path, "open", errno);
-    *file = (files_growing){.path = path, .fd = fd, .bytes = bytes};
-    return BRAID_OK;
+void files_growing_open(files_growing *file, const char *path, size_t bytes) {
+    *file = (files_growing){.path = path, .fd = -1, .bytes = bytes};
 }
 
 static braid_status write_piece(files_growing *file, const void *data, size_t bytes) {
     size_t end;
     if (!size_add(file->bytes, bytes, &end))
         return fail(BRAID_ERROR_DISK, "%s: expected a length that fits in 64 bits", file->path);
+    if (file->fd < 0) file->fd = open_file(file->path, O_WRONLY | O_CREAT | O_NOCTTY, FILE_MODE);
+    if (file->fd < 0) return fail_file(BRAID_ERROR_DISK, file->path, "open", errno);
     if (!write_bytes(file->fd, file->bytes, data, bytes))
         return fail_file(BRAID_ERROR_DISK, file->path, "write", errno);
     file->bytes = end;
@@ -332,11 +330,12 @@ braid_status files_growing_add(files_growing *file, const void *data, size_t byt
 
 braid_status files_growing_sync(files_growing *file) {
     TRY(write_waiting(file));
+    if (file->fd < 0) return BRAID_OK; /* nothing was written */
     return sync_file(file->fd) ? BRAID_OK : fail_file(BRAID_ERROR_DISK, file->path, "sync", errno);
 }
 
 void files_growing_close(files_growing *file) {
-    if (file->path) table->close(file->fd);
+    if (file->path && file->fd >= 0) table->close(file->fd);
     memory_free(file->waiting);
     *file = (files_growing){0};
 }
@@ -396,6 +395,18 @@ braid_status files_write(const char *path, const void *data, size_t bytes) {
         error = errno;
     }
     return written ? BRAID_OK : fail_file(BRAID_ERROR_DISK, path, "write", error);
+}
+
+/* ---- Room --------------------------------------------------------------------------------- */
+
+braid_status files_need_room(const char *folder, size_t bytes, const char *what) {
+    const double mib = 1 << 20;
+    struct statvfs info;
+    if (table->statvfs(folder, &info) != 0 || info.f_blocks == 0) return BRAID_OK;
+    double room = (double)info.f_bavail * (double)info.f_frsize;
+    if (room >= (double)bytes) return BRAID_OK;
+    return fail(BRAID_ERROR_DISK, "%s: expected %.1f MiB free for %s, got %.1f MiB; make room, or take another folder",
+                folder, (double)bytes / mib, what, room / mib);
 }
 
 /* ---- Folders ------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #define BRAID_CORE_FILES_H
 
 #include <stdbool.h>
+#include <sys/statvfs.h>
 #include <sys/types.h>
 
 #include "core/status.h"
@@ -24,6 +25,7 @@ typedef struct files_table {
     int (*mkdir)(const char *path, unsigned mode);
     int (*link)(const char *from, const char *to);
     int (*flock)(int fd, int operation);
+    int (*statvfs)(const char *path, struct statvfs *info);
 } files_table;
 
 /* The table of the whole process; NULL restores the system's. For tests. */
@@ -66,19 +68,19 @@ braid_status files_output_write(files_output *out, size_t offset, const void *da
 /* Gives the temporary its name if `status` is BRAID_OK, else removes it. Returns `status` or the first failure. */
 braid_status files_output_end(files_output *out, braid_status status);
 
-/* A file that grows piece by piece. Each piece is written behind the last whole one, so that the next overwrites what a
- * failed write has left. A piece that the disk refuses is kept, and goes in front of the next one or with the next
- * sync. Borrows the path until it is closed. */
+/* A file that grows piece by piece, and is made with the first of them. Each piece is written behind the last whole
+ * one, so that the next overwrites what a failed write has left. A piece that the disk refuses is kept, and goes in
+ * front of the next one or with the next sync. Borrows the path until it is closed. */
 typedef struct files_growing {
     const char *path;
-    int fd;
+    int fd;        /* -1: not open yet */
     size_t bytes;  /* of whole pieces */
     char *waiting; /* pieces that were refused; NULL: none */
     size_t waiting_bytes;
 } files_growing;
 
-/* Opens a file, or makes it, to go on behind its first `bytes` bytes. */
-braid_status files_growing_open(files_growing *file, const char *path, size_t bytes);
+/* A file, there or not, to go on with behind its first `bytes` bytes. Nothing is touched before the first piece. */
+void files_growing_open(files_growing *file, const char *path, size_t bytes);
 braid_status files_growing_add(files_growing *file, const void *data, size_t bytes);
 braid_status files_growing_sync(files_growing *file);
 void files_growing_close(files_growing *file); /* one that is zeroed, or closed, is fine */
@@ -100,6 +102,10 @@ braid_status files_write(const char *path, const void *data, size_t bytes);
 
 /* Makes a folder and its parents if missing, as far as the umask allows. */
 braid_status files_make_folder(const char *path);
+
+/* Refuses (BRAID_ERROR_DISK) a folder whose file system has less than `bytes` free, and says so of `what`. Where that
+ * cannot be told there is nothing to refuse. */
+braid_status files_need_room(const char *folder, size_t bytes, const char *what);
 
 /* A folder that one owner at a time works in. The lock is that of flock on the folder itself: it leaves no file, and
  * goes with the process, however that ends. */

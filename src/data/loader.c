@@ -2,11 +2,13 @@
  * The loader. An epoch is a row of samples in a fixed order; sample t belongs to batch t / size. Threads take the next
  * sample as long as its batch has a place among the few that are kept ready, so that what a batch holds does not
  * depend on who read it, and a slow file delays no other. The consumer holds one place while it uses a batch. When it
- * has all of an epoch, threads go on with the next one, so that it is there when it is asked for.
+ * has all of an epoch, threads go on with the next one, so that it is there when it is asked for. A sample that cannot
+ * be read fails its batch, or is left out of it by the consumer, so that what is left out depends on the files alone.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -26,9 +28,11 @@ typedef struct place {
     void *memory; /* the planes */
     int32_t *labels;
     int64_t *ids, *files;
+    char **why;            /* why a row could not be read; NULL: it was */
     int64_t left;          /* samples that are not there yet */
     braid_status status;   /* of the first sample of the batch that could not be read */
     int64_t failed_sample; /* its place in the epoch */
+    int64_t bad;           /* samples that have no data: rows with a `why` */
     char message[MESSAGE_BYTES];
 } place;
 
@@ -38,6 +42,8 @@ struct braid_loader {
     planes layout; /* of a full batch */
     int64_t *order;
     int64_t samples, batches; /* of an epoch */
+    unsigned char *known_bad; /* of every sample of the split: 1 where the caller was told */
+    int64_t bad_count;        /* of them */
     place *places;
     int place_count;
     pthread_t *threads;
@@ -85,11 +91,29 @@ static int may_take(const braid_loader *l) {
     return l->taken < l->samples && l->taken / l->options.batch < l->given + l->place_count - 1;
 }
 
+/* Where bad samples can be left out, each has its reason. Returns BRAID_ERROR_DATA, or why that cannot be kept. */
+static braid_status keep_reason(place *to, int64_t row) {
+    TRY(memory_copy_text(fail_message(), &to->why[row]));
+    to->bad++;
+    return BRAID_ERROR_DATA;
+}
+
+/* The first sample's failure, but one that no leaving out can mend comes before all others. */
 static void keep_failure(place *to, braid_status status, int64_t t) {
-    if (to->status != BRAID_OK && to->failed_sample < t) return;
+    bool is_worse = to->status == BRAID_ERROR_DATA && status != BRAID_ERROR_DATA;
+    bool is_better = to->status != BRAID_OK && to->status != BRAID_ERROR_DATA && status == BRAID_ERROR_DATA;
+    if (to->status != BRAID_OK && !is_worse && (is_better || to->failed_sample < t)) return;
     to->status = status;
     to->failed_sample = t;
     snprintf(to->message, sizeof to->message, "%s", fail_message());
+}
+
+static void forget_reasons(const braid_loader *l, place *p) {
+    for (int64_t row = 0; p->why && row < l->options.batch; row++) {
+        memory_free(p->why[row]);
+        p->why[row] = NULL;
+    }
+    p->bad = 0;
 }
 
 /* Under the lock, which is let go while the file is read. */
@@ -99,6 +123,7 @@ static void take_sample(braid_loader *l) {
     if (t % l->options.batch == 0) {
         to->left = batch_count(l, batch);
         to->status = BRAID_OK;
+        forget_reasons(l, to);
     }
     l->busy++;
     pthread_mutex_unlock(&l->lock);
@@ -111,6 +136,7 @@ static void take_sample(braid_loader *l) {
     l->times.working_s += worked;
     l->times.loaded++;
     l->busy--;
+    if (status == BRAID_ERROR_DATA && l->options.bad_sample) status = keep_reason(to, t % l->options.batch);
     if (status != BRAID_OK) keep_failure(to, status, t);
     to->left--;
     if (to->left == 0 || l->busy == 0) pthread_cond_broadcast(&l->done);
@@ -131,7 +157,9 @@ static void *work(void *loader) {
 
 /* ---- Creating ----------------------------------------------------------------------------- */
 
-static void free_place(place *p) {
+static void free_place(const braid_loader *l, place *p) {
+    forget_reasons(l, p);
+    memory_free(p->why);
     memory_free(p->memory);
     memory_free(p->labels);
     memory_free(p->ids);
@@ -145,8 +173,9 @@ void braid_loader_destroy(braid_loader *loader) {
     pthread_cond_broadcast(&loader->work);
     pthread_mutex_unlock(&loader->lock);
     for (int i = 0; i < loader->started; i++) pthread_join(loader->threads[i], NULL);
-    for (int i = 0; loader->places && i < loader->place_count; i++) free_place(&loader->places[i]);
+    for (int i = 0; loader->places && i < loader->place_count; i++) free_place(loader, &loader->places[i]);
     memory_free(loader->places);
+    memory_free(loader->known_bad);
     memory_free(loader->threads);
     memory_free(loader->order);
     pthread_mutex_destroy(&loader->lock);
@@ -185,7 +214,7 @@ static braid_status create_place(braid_loader *l, place *p) {
     p->ids = ids;
     TRY(memory_alloc(batch, sizeof(int64_t), "files of a batch", &files));
     p->files = files;
-    return BRAID_OK;
+    return memory_calloc(batch, sizeof *p->why, "reasons of a batch", (void **)&p->why);
 }
 
 static braid_status create_memory(braid_loader *l) {
@@ -197,6 +226,7 @@ static braid_status create_memory(braid_loader *l) {
     l->order = order;
     TRY(memory_calloc((size_t)l->options.threads, sizeof *l->threads, "threads", &threads));
     l->threads = threads;
+    TRY(memory_calloc((size_t)info->samples[l->options.split], 1, "samples", (void **)&l->known_bad));
     TRY(memory_calloc((size_t)l->place_count, sizeof *l->places, "batches", &places));
     l->places = places;
     for (int i = 0; i < l->place_count; i++) TRY(create_place(l, &l->places[i]));
@@ -312,6 +342,50 @@ static place *wait_for(braid_loader *l, int64_t batch) {
     return p;
 }
 
+/* ---- Bad samples -------------------------------------------------------------------------- */
+
+/* Tells the caller of the bad samples of a batch. Fails where it does not want to go on. */
+static braid_status tell_bad_samples(braid_loader *l, const place *p, int64_t count) {
+    for (int64_t row = 0; row < count; row++) {
+        int64_t sample = p->ids[row];
+        if (!p->why[row] || l->known_bad[sample]) continue;
+        l->known_bad[sample] = 1;
+        const braid_bad_sample bad = {.split = l->options.split,
+                                      .sample = sample,
+                                      .why = p->why[row],
+                                      .count = ++l->bad_count,
+                                      .samples = l->data->info.samples[l->options.split]};
+        if (l->options.bad_sample(l->options.user, &bad)) return fail(BRAID_ERROR_DATA, "%s", p->why[row]);
+    }
+    return BRAID_OK;
+}
+
+/* Moves the rows that were read to the front. Returns how many there are. */
+static int64_t close_gaps(const braid_loader *l, place *p, int64_t count) {
+    int64_t kept = 0;
+    for (int64_t row = 0; row < count; row++) {
+        if (p->why[row]) continue;
+        p->ids[kept] = p->ids[row];
+        p->labels[kept] = p->labels[row];
+        p->files[kept] = p->files[row];
+        for (int i = 0; i < l->data->info.streams && kept < row; i++) {
+            size_t bytes = data_sample_bytes(l->data, i);
+            char *plane = planes_at(&l->layout, p->memory, i);
+            memmove(plane + (size_t)kept * bytes, plane + (size_t)row * bytes, bytes);
+        }
+        kept++;
+    }
+    return kept;
+}
+
+/* Of a batch with samples that could not be read: what is left of it, or why there is nothing. */
+static braid_status leave_out(braid_loader *l, place *p, int64_t *count) {
+    if (p->status != BRAID_ERROR_DATA || p->bad == 0) return fail(p->status, "%s", p->message);
+    TRY(tell_bad_samples(l, p, *count));
+    *count = close_gaps(l, p, *count);
+    return *count > 0 ? BRAID_OK : fail(BRAID_ERROR_DATA, "%s; no sample of its batch can be read", p->message);
+}
+
 braid_status braid_loader_next(braid_loader *loader, braid_batch *batch) {
     *batch = (braid_batch){0};
     braid_status status = BRAID_OK;
@@ -322,15 +396,13 @@ braid_status braid_loader_next(braid_loader *loader, braid_batch *batch) {
         read_ahead(loader);
     } else {
         int64_t index = loader->given;
-        const place *p = wait_for(loader, index);
+        place *p = wait_for(loader, index);
+        int64_t count = batch_count(loader, index);
         loader->given++; /* the place before this one is free again */
         pthread_cond_broadcast(&loader->work);
-        if (p->status != BRAID_OK) status = fail(p->status, "%s", p->message);
-        *batch = (braid_batch){.count = status ? 0 : batch_count(loader, index),
-                               .index = index,
-                               .labels = p->labels,
-                               .ids = p->ids,
-                               .files = p->files};
+        if (p->status != BRAID_OK) status = leave_out(loader, p, &count);
+        *batch = (braid_batch){
+            .count = status ? 0 : count, .index = index, .labels = p->labels, .ids = p->ids, .files = p->files};
         for (int i = 0; i < loader->data->info.streams; i++)
             batch->streams[i] = planes_at(&loader->layout, p->memory, i);
         loader->times.batches++;

@@ -7,11 +7,18 @@
 
 #include <string.h>
 
+#include "core/dtype.h"
 #include "core/json.h"
 #include "core/memory.h"
 #include "core/safetensors.h"
 
-#define FORMAT 1 /* of the state; another one is refused */
+#define HEADER_BYTES ((size_t)1 << 17) /* more than names, choices and the state of a run take */
+#define FORMAT 1                       /* of the state; another one is refused */
+
+size_t checkpoint_bytes(const braid_model *model, int moments) {
+    size_t whole = (size_t)model->elements * dtype_bytes(model->master);
+    return whole * (size_t)(1 + moments) + model->state_bytes + HEADER_BYTES;
+}
 
 braid_status checkpoint_save(braid_model *model, const char *path, const json_t *state) {
     int64_t updates;

@@ -14,6 +14,9 @@
 
 #define CHECKPOINT_MOST_COUNT ((int64_t)1 << 53) /* of steps, epochs, samples: beyond it a file is damaged */
 
+/* About how many bytes the file has, with so many moments of the optimiser. */
+size_t checkpoint_bytes(const braid_model *model, int moments);
+
 /* Replaces the file as a whole. The model's count of updates is added to a copy of `state`. */
 braid_status checkpoint_save(braid_model *model, const char *path, const json_t *state);
 

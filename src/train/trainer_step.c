@@ -89,7 +89,7 @@ static braid_status set_rates(braid_trainer *t, const pass *p) {
 /* Forward, backward and update in one. */
 static braid_status learn_at_once(braid_trainer *t, pass *p) {
     TRY(set_rates(t, p));
-    TRY(braid_plan_run(p->plan, BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD | BRAID_SEGMENT_UPDATE));
+    TRY(trainer_run_plan(t, p, BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD | BRAID_SEGMENT_UPDATE));
     TRY(trainer_expect(t, p, &t->at.train, LATE_UPDATED));
     t->trained = p;
     t->at.batch++;
@@ -107,7 +107,7 @@ braid_status trainer_learn(braid_trainer *t, const braid_train_batch *batch) {
     TRY(set_masks(t, p, share));
     TRY(trainer_start_scaling(t));
     if (!trainer_accumulates(t)) return learn_at_once(t, p);
-    TRY(braid_plan_run(p->plan, BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD));
+    TRY(trainer_run_plan(t, p, BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD));
     TRY(trainer_expect(t, p, &t->at.train, LATE_LEARNED));
     TRY(gather(t));
     t->trained = p;
@@ -127,7 +127,7 @@ braid_status trainer_update(braid_trainer *t) {
     TRY(d->backend->copy(d, m->gradients, t->sum, (size_t)m->elements * dtype_bytes(m->master)));
     TRY(d->backend->upload(d, model_metric(m, METRIC_SCALING + SCALING_BATCHES), &t->gathered, sizeof t->gathered));
     TRY(set_rates(t, p));
-    TRY(braid_plan_run(p->plan, BRAID_SEGMENT_UPDATE));
+    TRY(trainer_run_plan(t, p, BRAID_SEGMENT_UPDATE));
     TRY(trainer_expect(t, p, NULL, LATE_UPDATED));
     t->at.step++;
     t->gathered = t->gathered_samples = 0;

@@ -14,6 +14,8 @@
 #define QUICK " --device cpu -q "
 #define LITTLE " --data $M/f --batch 5 --effort estimate --cache-dir ''" QUICK
 #define TRAIN "$B train lenet86" LITTLE
+#define SKIP \
+    "$B train linet18 --data d --width 0.125 --batch 50 --effort estimate --cache-dir '' --bad-sample=skip" QUICK
 #define COPY "cp -r $M/r r && cp r/last.safetensors old && "
 #define SAME " && cmp r/last.safetensors old"
 #define ROOMS "cp -r $M/d d && "
@@ -23,6 +25,20 @@
     "mkdir ../made && cd ../made && $B data make fmnist86 --out f --count 20 -q && "                                 \
     "$B data make sunrgbd --out d --count 4 --size 16x20 -q && $B data make mimii --out m --count 4 --size 1 -q && " \
     "$B train lenet86 --data f --batch 5 --effort estimate --cache-dir '' --out r --steps 3" QUICK "> log"
+
+/* Races of a small network; the last line tells how many were measured, and how many remembered. */
+#define RACE "$B tune mlp --layers 4,3 --batch 8 --phase eval --seconds 0.05 --cache-dir c" QUICK
+
+/* An OpenBLAS whose products are all 0, in l. */
+#define WRONG_LIBRARY                                                                                                 \
+    "mkdir l && printf '%s' 'int openblas_get_parallel(void) { return 2; } char *openblas_get_corename(void) "        \
+    "{ return \"Zen\"; } char *openblas_get_config(void) { return \"OpenBLAS 9.9\"; } void cblas_sgemm(int o, int "   \
+    "s, int t, int m, int n, int k, float x, float *a, int p, float *b, int q, float y, float *c, int r) { for (int " \
+    "i = 0; i < m; i++) for (int j = 0; j < n; j++) c[i * r + j] = 0; }' > w.c && "                                   \
+    "cc -w -shared -fPIC -o l/libopenblas.so.0 w.c && "
+
+/* Runs $L where t is a disk of 200 KB. */
+#define SMALL_DISK "unshare -Urm sh -c 'mount -t tmpfs -o size=200k t t && eval \"$L\" 2>&1'"
 
 /* An npy file that holds a pickle, 16x20. */
 #define PICKLE                                                                                                \
@@ -37,6 +53,16 @@ static const command commands[] = {
      3, NULL, "d/train/rgb/00001.png: PNG: the file ends too early (at byte "},
     {"cp -r $M/f f; truncate -s 9999 f/train-86-images-idx3-ubyte; $B train lenet86 --data f --out r" QUICK, 3, NULL,
      "f/train-86-images-idx3-ubyte: |expected |braid data check f"},
+    /* 1, left out: one in a thousand is, and listed; two are not */
+    {"$B data make sunrgbd --out d --count 1000 --size 16x16 -q && truncate -s 90 d/train/rgb/00007.png && " SKIP
+     "--out r --epochs 1 && cat r/bad_samples.txt && truncate -s 0 d/train/depth/00700.png && " SKIP
+     "--out r --epochs 2 --resume",
+     3, "steps          20|train\t7\td/train/rgb/00007.png: PNG: the file ends too early",
+     "left out sample 7 of train: d/train/rgb/00007.png|2 of the 1000 of train that cannot be read, and at most one in "
+     "1000 is left out: r/bad_samples.txt"},
+    {ROOMS "truncate -s 90 d/val/rgb/00000.png; $B train linet18 --data d --out r --width 0.125 --batch 4 --epochs 1 "
+           "--cache-dir '' --bad-sample=skip" QUICK,
+     3, NULL, "d/val/rgb/00000.png|1 of the 1 of val"},
     /* 2: another size */
     {ROOMS
      "cp $M/d/train/rgb/00000.png d/train/depth/00001.png; $B train linet18 --data d --out r --width 0.125 --batch 4 "
@@ -53,15 +79,32 @@ static const command commands[] = {
     {TRAIN "--out r --optimiser sgd --rate 80000 --epochs 9", 9, NULL, "step |expected a finite |sample"},
     {COPY TRAIN "--out r --resume --epochs 9 --rate 80000; test $? = 9 && $B eval r --data $M/f --split test" QUICK, 0,
      "", "expected finite numbers|nothing was saved"},
+    /* 7: updates done twice change nothing; a wrong bit: tests/train/verify.c */
+    {TRAIN "--out a --steps 4 && " TRAIN
+           "--out b --steps 4 --verify-every 2 && cmp a/last.safetensors b/last.safetensors",
+     0, "done", NULL},
+    /* 8: a network that does not fit, before anything is written */
+    {"$B train linet18 --data $M/d --size 4000x4000 --batch 100 --effort estimate --out r --cache-dir ''" QUICK
+     "; code=$?; ls -A r; exit $code",
+     5, NULL, "plan of batch|needs|free are|GB; "},
     /* 10: no GPU */
     {"CUDA_VISIBLE_DEVICES=-1 " TRAIN "--out r --steps 1 --device cuda:0", 6, NULL, "cuda|--device cpu"},
+    /* 11: no memory: said in words, or enough */
+    {"for kb in 20000 24000 28000 32000 40000; do (ulimit -v $kb; " TRAIN
+     "--threads 1 --out r$kb --steps 1) > log 2> err; code=$?; test $code = 0 -o $code = 5 || { cat err; exit 1; }; "
+     "test $code = 0 || { cat err; grep -q 'braid train: ' err || exit 1; }; done",
+     0, "no memory for", NULL},
+    /* 12: a disk without room for a checkpoint, before anything is trained */
+    {"export L=\"" TRAIN "--out t/r --steps 3\"; mkdir t; unshare -Urm true 2>/dev/null && exec " SMALL_DISK
+     "; echo skipped: no disk of 0 MiB free for a checkpoint, got none; exit 7",
+     7, "MiB free for a checkpoint, got", ""},
     /* 12: a disk that takes no file of this size: tried again, gone on, told at the end; what was there stays */
     {COPY "(ulimit -f 100; " TRAIN "--out r --resume --steps 5 --save-steps 1); test $? = 7" SAME
           " && ls -A r | grep -c '^[.]'; " TRAIN
           "--out r --resume --steps 5 -o csv && $B convert --list r/last.safetensors",
      0, "0\n|conv1.weight", "not saved: r/last.safetensors: could not write: File too large; the run goes on"},
     {TRAIN "--out /proc/nowhere/r --steps 1", 7, NULL, "/proc/nowhere"},
-    {COPY "rm -r r/metrics.jsonl && mkdir r/metrics.jsonl && " TRAIN "--out r --resume --steps 5; test $? = 3" SAME, 0,
+    {COPY "rm -rf r/metrics.jsonl && mkdir r/metrics.jsonl && " TRAIN "--out r --resume --steps 5; test $? = 3" SAME, 0,
      NULL, "r/metrics.jsonl"},
     /* 13, 14: kill -9 at any moment: it goes on, nothing is left of the dead. To the bit: tests/train/kills.c */
     {"for ms in 3 5 7; do " TRAIN
@@ -69,8 +112,22 @@ static const command commands[] = {
      "sleep 0.$ms; kill -9 $! 2>/dev/null; wait $!; done 2>/dev/null; " TRAIN
      "--out b --steps 12 $(test -e b/last.safetensors && echo --resume); ls -A b | grep -c '^[.]'; true",
      0, "steps |12|0\n", NULL},
-    /* 15, 16, 17: tests/plan/wisdom_folder.c, tests/plan/wisdom.c */
-    /* 18: tests/plan/verify.c. 19: model files that lie */
+    /* 15: processes that share a cache: each finds its way, and what they leave is whole; a cache that is only read */
+    {"for i in 1 2 3 4; do " RACE "> log$i & done; wait; " RACE "&& ls -A c | grep -vc 'wisdom$'", 1,
+     "0 of 1 problems measured now, 1 remembered|\n0\n", NULL},
+    {RACE "> log; chmod 500 c; " RACE "; chmod 700 c", 0, "0 of 1 problems measured now, 1 remembered", NULL},
+    /* 16: entries that are damaged: measured again, and mended */
+    {RACE "> log; sed -i 's/median_s.:[0-9]/median_s\":9/' c/*; BRAID_LOG=wisdom " RACE
+          "> a; tail -1 a; : > $(ls c/*); " RACE "> a; tail -1 a; " RACE "> a; tail -1 a",
+     0, "1 of 1 problems measured now, 0 remembered|0 of 1 problems measured now, 1 remembered",
+     "not used: c/|checksum"},
+    /* 17: of another machine, here another number of threads; of another build: tests/plan/wisdom.c */
+    {RACE "--threads 1 > log; " RACE "--threads 2", 0, "1 of 1 problems measured now, 0 remembered", NULL},
+    /* 18: a library that computes wrongly has no time, and is never chosen */
+    {WRONG_LIBRARY "BRAID_LIBRARY_PATH=$PWD/l $B explain linear_fwd:b64:c64:k64 --seconds 0.05 --cache-dir ''" QUICK
+                   "| tee o | grep openblas; grep chosen o",
+     0, "FAIL|wrong in exact mode|chosen|!chosen    linear_fwd__cpu_openblas", NULL},
+    /* 19: model files that lie */
     {"printf '\\0\\0\\0\\0\\0\\0\\0\\177{' > h.safetensors; $B eval h.safetensors --data $M/f" QUICK, 4, NULL,
      "h.safetensors: |expected"},
     {COPY "truncate -s -1 r/last.safetensors; $B convert --list r/last.safetensors", 4, NULL,
@@ -81,7 +138,7 @@ static const command commands[] = {
     /* 13 again: a damaged checkpoint: the older generation, and it is said */
     {COPY TRAIN "--out r --resume --steps 5 > log; printf x | dd of=r/last.safetensors bs=1 seek=90000 conv=notrunc "
                 "2>/dev/null; " TRAIN "--out r --resume --steps 6",
-     0, "steps   6", "went back to r/last.previous.safetensors"},
+     0, "steps |6\n", "went back to r/last.previous.safetensors"},
     /* 20: a pickle */
     {ROOMS PICKLE "cp pickle d/train/depth/00001.png; $B data check d -q", 3,
      "d/train/depth/00001.png|npy: ", "1 problem"},

@@ -60,6 +60,23 @@ static const command commands[] = {
      2, "", "got monitor val_loss in place of val_accuracy, samples 48 in place of 40, stratified 1 in place of 0"},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 1 --loss focal --class-weights", 2, "",
      "expected cross entropy with class weights, got focal"},
+    /* what is known of the whole run is told by a run that goes on: the best epoch, also where it found none */
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 2 -o csv > a && $B train linet18" LITTLE
+               "--out r --epochs 2 --resume -o csv > b && cmp a b && cat b && grep -c summary r/metrics.jsonl",
+     0, "best_accuracy|done,2,|\n1\n", NULL},
+    /* a longer run has the schedule that it would have had from the start */
+    {MAKE_DATA "$B train linet18" LITTLE
+               "--out r --epochs 2 > log && $B train linet18 --data d --width 0.125 --batch 8 "
+               "--device cpu --effort estimate --cache-dir '' --out r --epochs 3 --resume",
+     0, "epochs         3", "cosine:t_max=3:"},
+    /* what is refused late leaves no files */
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --batch 1; code=$?; ls -A r; exit $code", 2, NULL,
+     "--batch 1: expected 2 or more samples"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 1 --dropout 0.5 > log && $B train linet18 --data d --batch 8 "
+               "--device cpu --effort estimate -q --cache-dir '' --out r --steps 2 --resume --dropout 0",
+     2, NULL, "expected the network that the run began with|\"dropout\":0.0"},
+    {"$B train linet18 --data d --out r --bad-sample=drop", 2, NULL, "--bad-sample: expected stop|skip, got \"drop\""},
+    {"$B train linet18 --data d --out r --verify-every -1", 2, NULL, "--verify-every: expected a whole number from 0"},
     /* numbers of training have ranges of their own, 0 among them where it has a meaning */
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 1 --optimiser sgd --momentum 0 --smoothing 0 --dropout 0 "
                "--modality-dropout 0 --min-delta 0 --clip 100000 --patience 0 --stream-epochs 0 --save-steps 0",

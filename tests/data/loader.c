@@ -1,6 +1,7 @@
 /*
  * The loader on a small synthetic set: the same batches at any number of threads, orders that follow from seed and
- * epoch alone, stratified draws, partial batches, failures that name the file, and an end at any moment.
+ * epoch alone, stratified draws, partial batches, failures that name the file or are left out, and an end at any
+ * moment.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -240,6 +241,75 @@ static void failures_name_the_file(void **state) {
     }
 }
 
+typedef struct told {
+    int64_t samples[4];
+    int count, most; /* that are left out */
+} told;
+
+static int hear(void *user, const braid_bad_sample *bad) {
+    told *t = user;
+    assert_int_equal(bad->split, BRAID_SPLIT_TRAIN);
+    assert_int_equal(bad->samples, COUNT);
+    assert_non_null(strstr(bad->why, "rooms/train/"));
+    t->samples[t->count++] = bad->sample;
+    assert_int_equal(bad->count, t->count);
+    return t->count > t->most;
+}
+
+/* Of the set that failures_name_the_file has damaged: 20 and 23, which are of one batch here. */
+static void bad_samples_are_left_out(void **state) {
+    static const int64_t left[] = {16, 17, 18, 19, 21, 22};
+    uint8_t depth[STREAM_BYTES], rgb[3 * STREAM_BYTES], orth[STREAM_BYTES];
+    braid_batch batch;
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++) {
+        told t = {.most = 2};
+        braid_loader *loader = open_loader(
+            (braid_loader_options){.batch = 8, .in_order = 1, .threads = threads, .bad_sample = hear, .user = &t});
+        for (int epoch = 0; epoch < 2; epoch++) { /* nobody is told twice */
+            assert_int_equal(braid_loader_start(loader, epoch, 0), BRAID_OK);
+            for (int k = 0; k < 8; k++) {
+                assert_int_equal(braid_loader_next(loader, &batch), BRAID_OK);
+                assert_int_equal(batch.count, k == 2 ? 6 : 8);
+                for (int64_t j = 0; j < batch.count && k == 2; j++) {
+                    const char *planes[] = {batch.streams[0], batch.streams[1]};
+                    assert_int_equal(batch.ids[j], left[j]);
+                    assert_int_equal(batch.labels[j], braid_data_labels(set, BRAID_SPLIT_TRAIN)[batch.ids[j]]);
+                    void *places[] = {rgb, depth, orth};
+                    assert_int_equal(braid_data_read(set, BRAID_SPLIT_TRAIN, left[j], places), BRAID_OK);
+                    assert_memory_equal(planes[0] + j * 3 * STREAM_BYTES, rgb, sizeof rgb);
+                    assert_memory_equal(planes[1] + j * STREAM_BYTES, depth, sizeof depth);
+                }
+            }
+            assert_int_equal(braid_loader_next(loader, &batch), BRAID_OK);
+            assert_int_equal(batch.count, 0);
+        }
+        braid_loader_destroy(loader);
+        assert_int_equal(t.count, 2);
+        assert_int_equal(t.samples[0], 20);
+        assert_int_equal(t.samples[1], 23);
+    }
+}
+
+/* Whoever says that it is enough, and a batch of which nothing is left. */
+static void too_many_bad_samples(void **state) {
+    told one = {.most = 1}, many = {.most = 4};
+    braid_batch batch;
+    (void)state;
+    braid_loader *loader =
+        open_loader((braid_loader_options){.batch = 8, .in_order = 1, .bad_sample = hear, .user = &one});
+    assert_int_equal(braid_loader_start(loader, 0, 2), BRAID_OK);
+    assert_int_equal(braid_loader_next(loader, &batch), BRAID_ERROR_DATA);
+    assert_int_equal(batch.count, 0);
+    assert_non_null(strstr(braid_lab_message(), "train/rgb/00023.png"));
+    braid_loader_destroy(loader);
+    loader = open_loader((braid_loader_options){.batch = 1, .in_order = 1, .bad_sample = hear, .user = &many});
+    assert_int_equal(braid_loader_start(loader, 0, 20), BRAID_OK);
+    assert_int_equal(braid_loader_next(loader, &batch), BRAID_ERROR_DATA);
+    assert_non_null(strstr(braid_lab_message(), "no sample of its batch can be read"));
+    braid_loader_destroy(loader);
+}
+
 static void times_are_counted(void **state) {
     (void)state;
     int64_t samples;
@@ -336,6 +406,8 @@ int main(void) {
         cmocka_unit_test(stratified_epochs),
         cmocka_unit_test(weights_undo_counts),
         cmocka_unit_test(failures_name_the_file), /* damages the set */
+        cmocka_unit_test(bad_samples_are_left_out),
+        cmocka_unit_test(too_many_bad_samples),
     };
     return cmocka_run_group_tests(tests, make_set, remove_set);
 }

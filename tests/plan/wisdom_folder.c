@@ -213,8 +213,8 @@ static int plain_open(const char *path, int flags, unsigned mode) { return open(
 static int plain_mkdir(const char *path, unsigned mode) { return mkdir(path, (mode_t)mode); }
 
 /* A disk that is never waited for: a power cut is not what these tests are about. */
-static const files_table quick_disk = {plain_open, pread,  pwrite,      no_sync, close,
-                                       rename,     unlink, plain_mkdir, link,    flock};
+static const files_table quick_disk = {plain_open, pread,       pwrite, no_sync, close,  rename,
+                                       unlink,     plain_mkdir, link,   flock,   statvfs};
 
 static braid_problem problem_of(int64_t batch) {
     braid_problem p = given_problem("linear_fwd:b1:c3:k4");

@@ -136,14 +136,29 @@ static int faulty_link(const char *from, const char *to) { return file_call_fail
 
 static int faulty_flock(int fd, int operation) { return file_call_fails(FAIL_FLOCK) ? -1 : flock(fd, operation); }
 
+/* What a full disk says of itself, where fail_files_fill has filled it. */
+static bool files_full;
+
+static int faulty_statvfs(const char *path, struct statvfs *info) {
+    int result = statvfs(path, info);
+    if (files_full) info->f_bavail = 1;
+    return result;
+}
+
+void fail_files_fill(int full) { files_full = full != 0; }
+
 void fail_files_install(void) {
-    static const files_table faulty = {faulty_open,   faulty_pread,  faulty_pwrite, faulty_fsync, faulty_close,
-                                       faulty_rename, faulty_unlink, faulty_mkdir,  faulty_link,  faulty_flock};
+    static const files_table faulty = {faulty_open,  faulty_pread,  faulty_pwrite, faulty_fsync,
+                                       faulty_close, faulty_rename, faulty_unlink, faulty_mkdir,
+                                       faulty_link,  faulty_flock,  faulty_statvfs};
     fail_files_arm(0, 0, FAIL_ONCE, EIO);
     files_set_table(&faulty);
 }
 
-void fail_files_remove(void) { files_set_table(NULL); }
+void fail_files_remove(void) {
+    files_full = false;
+    files_set_table(NULL);
+}
 
 void fail_files_arm(unsigned calls, int64_t nth, fail_mode mode, int error) {
     files_counted = calls;

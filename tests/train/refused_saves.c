@@ -239,6 +239,39 @@ static void a_full_disk_does_not_end_a_run(void **state) {
     }
 }
 
+static int fill_and_listen(void *user, const braid_train_event *e) {
+    if (e->kind == BRAID_TRAIN_EVENT_STEP) fail_files_fill(1);
+    return listen(user, e);
+}
+
+/* A disk without room for a checkpoint: a run does not begin, and one that has begun goes on without a save. Nothing of
+ * it is begun on the disk. */
+static void room_is_looked_for(void **state) {
+    small_run r;
+    notes heard = {0};
+    (void)state;
+    make_checkpoint();
+    fail_files_install();
+    fail_files_fill(1);
+    braid_train_options o = options_until(EPOCH, 1);
+    assert_int_equal(small_run_open(&r, &o), BRAID_ERROR_DISK);
+    assert_non_null(strstr(braid_message(), "run: expected 0.1 MiB free for a checkpoint, got 0.0 MiB"));
+    small_run_close(&r);
+    fail_files_fill(0);
+    o.event = fill_and_listen;
+    o.user = &heard;
+    o.save_steps = 1;
+    ok(small_run_open(&r, &o));
+    fail_files_arm(FAIL_RENAME | FAIL_LINK, 0, FAIL_ONCE, EIO); /* counts */
+    assert_int_equal(braid_trainer_run(r.trainer), BRAID_ERROR_DISK);
+    assert_int_equal(fail_files_calls(), 0);
+    assert_true(heard.count >= EPOCH - BEFORE);
+    assert_non_null(strstr(heard.last, "not saved: run: expected 0.1 MiB free for a checkpoint"));
+    small_run_close(&r);
+    fail_files_remove();
+    assert_int_equal(start_again(), BEFORE);
+}
+
 /* The disk is full for some saves of a run and then no more: no row of the metrics is missing. */
 typedef struct watcher {
     notes heard;
@@ -307,6 +340,7 @@ int main(void) {
         IN_FOLDER(every_call_fails),
         IN_FOLDER(one_kind_of_call_fails),
         IN_FOLDER(every_allocation_fails),
+        IN_FOLDER(room_is_looked_for),
         IN_FOLDER(a_full_disk_does_not_end_a_run),
         IN_FOLDER(the_metrics_are_whole_afterwards),
         IN_FOLDER(one_trainer_in_a_folder),

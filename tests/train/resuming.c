@@ -1,17 +1,23 @@
 /*
- * Tests of what may change when a run goes on, and what may not: patience and epochs behind an early stop; the
- * monitor, the number of samples and how they are drawn.
+ * Tests of what may change when a run goes on, and what may not: patience and epochs behind an early stop, with the
+ * schedule that follows from them; the monitor, the number of samples and how they are drawn. And of what is told of
+ * the whole run then.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "tests/support/unit.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "braid.h"
+#include "core/files.h"
 #include "core/memory.h"
 #include "tests/support/folder.h"
 #include "tests/support/small_run.h"
+#include "train/history.h"
 
 static void ok(braid_status status) {
     if (status) fail_msg("%d: %s", (int)status, braid_message());
@@ -124,11 +130,95 @@ static void a_bad_validation_costs_no_epoch(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* The rates of all epochs of a run, from its metrics. */
+static void rates_are(const double *expected, size_t count) {
+    json_t *columns;
+    ok(history_read("run/metrics.jsonl", &columns));
+    const json_t *rates = json_object_get(columns, "learning_rates");
+    assert_int_equal(json_array_size(rates), count);
+    for (size_t j = 0; j < count; j++) {
+        double rate = json_number_value(json_array_get(json_array_get(rates, j), 0));
+        if (fabs(rate - expected[j]) > 1e-12) fail_msg("epoch %zu: %.15g, not %.15g", j, rate, expected[j]);
+    }
+    json_decref(columns);
+}
+
+/* 1e-3 (1 + cos(pi e / t_max)) / 2 */
+static double cosine(int epoch, int t_max) { return 5e-4 * (1 + cos(acos(-1.0) * epoch / t_max)); }
+
+/* A cosine without a length of its own goes over the whole run, also when that became longer; one with a length keeps
+ * it. */
+static void a_longer_run_has_a_longer_schedule(void **state) {
+    (void)state;
+    for (int said = 0; said < 2; said++) {
+        double expected[8];
+        braid_train_options o = small_run_options();
+        assert_int_equal(system("rm -rf run"), 0);
+        o.folder = "run";
+        o.epochs = 4;
+        o.schedule = said ? "cosine:t_max=4" : NULL;
+        assert_int_equal(runs_to(&o), 4);
+        o.resume = 1;
+        o.schedule = NULL;
+        assert_int_equal(runs_to(&o), 4);
+        o.epochs = 8;
+        assert_int_equal(runs_to(&o), 8);
+        for (int e = 0; e < 8; e++) expected[e] = cosine(e, e < 4 || said ? 4 : 8);
+        rates_are(expected, 8);
+    }
+    assert_int_equal(memory_live(), 0);
+}
+
+/* Metrics of the best epoch are told by a run that goes on and finds no better one; and there is one summary of all. */
+static void the_best_epoch_is_remembered(void **state) {
+    small_run r;
+    braid_train_metrics first, now;
+    char *text;
+    size_t bytes;
+    (void)state;
+    braid_train_options o = small_run_options();
+    o.folder = "run";
+    o.epochs = 3;
+    o.monitor = "val_loss";
+    ok(small_run_open(&r, &o));
+    assert_int_equal(braid_trainer_best(r.trainer, &first), 0);
+    ok(braid_trainer_run(r.trainer));
+    assert_int_equal(braid_trainer_best(r.trainer, &first), 1);
+    assert_true(first.loss > 0 && first.accuracy > 0 && first.samples == 48 && first.batches == 6);
+    small_run_close(&r);
+    o.resume = 1;
+    for (o.epochs = 3; o.epochs <= 5; o.epochs += 2) {
+        o.learning_rate = o.epochs == 5 ? 10 : 0; /* so that nothing becomes better */
+        ok(small_run_open(&r, &o));
+        ok(braid_trainer_run(r.trainer));
+        assert_int_equal(braid_trainer_best(r.trainer, &now), 1);
+        assert_memory_equal(&first, &now, sizeof now);
+        small_run_close(&r);
+        ok(files_read("run/metrics.jsonl", 1 << 20, BRAID_ERROR_DATA, &text, &bytes));
+        const char *summary = strstr(text, "\"kind\":\"summary\"");
+        assert_non_null(summary);
+        assert_null(strstr(summary + 1, "\"kind\":"));
+        memory_free(text);
+    }
+    assert_int_equal(memory_live(), 0);
+}
+
+/* A run that never did a step leaves a folder and nothing in it. */
+static void nothing_is_left_of_a_run_that_did_not_begin(void **state) {
+    small_run r;
+    (void)state;
+    braid_train_options o = small_run_options();
+    o.folder = "run";
+    ok(small_run_open(&r, &o));
+    small_run_close(&r);
+    assert_int_equal(rmdir("run"), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(an_early_stop_is_not_for_ever),
-        IN_FOLDER(other_samples_and_monitors_are_named),
-        IN_FOLDER(a_bad_validation_costs_no_epoch),
+        IN_FOLDER(an_early_stop_is_not_for_ever),   IN_FOLDER(other_samples_and_monitors_are_named),
+        IN_FOLDER(a_bad_validation_costs_no_epoch), IN_FOLDER(a_longer_run_has_a_longer_schedule),
+        IN_FOLDER(the_best_epoch_is_remembered),    IN_FOLDER(nothing_is_left_of_a_run_that_did_not_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

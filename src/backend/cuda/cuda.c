@@ -72,6 +72,15 @@ static int cuda_count(void) {
     return count;
 }
 
+/* As nvidia-smi -L shows it. */
+static void read_serial(cuda_device *d) {
+    unsigned char u[16];
+    if (!d->driver->device_uuid || d->driver->device_uuid(u, d->handle) != CU_SUCCESS) return;
+    (void)snprintf(d->head.serial, sizeof d->head.serial,
+                   "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3],
+                   u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+}
+
 static braid_status read_properties(cuda_device *d) {
     const cuda_driver *driver = d->driver;
     int major = 0, minor = 0, cache = 0;
@@ -84,6 +93,7 @@ static braid_status read_properties(cuda_device *d) {
     if (!result) result = driver->device_memory(&d->memory_bytes, d->handle);
     TRY(cuda_check(d, result, "reading the properties of the GPU"));
     d->head.model[sizeof d->head.model - 1] = '\0';
+    read_serial(d);
     d->capability = 10 * major + minor;
     d->cache_bytes = cache > 0 ? (size_t)cache : 0;
     if (major >= 8) d->head.features |= FEATURE_SM80;

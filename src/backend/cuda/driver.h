@@ -101,16 +101,17 @@ typedef struct cu_kernel_node {
        unsigned block_z, unsigned shared_bytes, cu_queue q, void **parameters, void **extra))
 
 /* The same for functions that older drivers lack: their member is then NULL. */
-#define DRIVER_OPTIONAL(X)                                                                                          \
-    X(node_kernel, cuGraphKernelNodeGetParams_v2, (cu_node n, cu_kernel_node * out))                                \
-    X(function_name, cuFuncGetName, (const char **name, cu_function f))                                             \
-    X(tensor_map_tiled, cuTensorMapEncodeTiled,                                                                     \
-      (cuda_tensor_map * out, int type, unsigned rank, void *memory, const unsigned long long *size,                \
-       const unsigned long long *pitch, const unsigned *box, const unsigned *step, int interleave, int swizzle,     \
-       int promotion, int fill))                                                                                    \
-    X(tensor_map_im2col, cuTensorMapEncodeIm2col,                                                                   \
-      (cuda_tensor_map * out, int type, unsigned rank, void *memory, const unsigned long long *size,                \
-       const unsigned long long *pitch, const int *lower, const int *upper, unsigned channels, unsigned pixels,     \
+#define DRIVER_OPTIONAL(X)                                                                                      \
+    X(device_uuid, cuDeviceGetUuid_v2, (unsigned char uuid[16], cu_device d))                                   \
+    X(node_kernel, cuGraphKernelNodeGetParams_v2, (cu_node n, cu_kernel_node * out))                            \
+    X(function_name, cuFuncGetName, (const char **name, cu_function f))                                         \
+    X(tensor_map_tiled, cuTensorMapEncodeTiled,                                                                 \
+      (cuda_tensor_map * out, int type, unsigned rank, void *memory, const unsigned long long *size,            \
+       const unsigned long long *pitch, const unsigned *box, const unsigned *step, int interleave, int swizzle, \
+       int promotion, int fill))                                                                                \
+    X(tensor_map_im2col, cuTensorMapEncodeIm2col,                                                               \
+      (cuda_tensor_map * out, int type, unsigned rank, void *memory, const unsigned long long *size,            \
+       const unsigned long long *pitch, const int *lower, const int *upper, unsigned channels, unsigned pixels, \
        const unsigned *step, int interleave, int swizzle, int promotion, int fill))
 
 typedef struct cuda_driver {
