@@ -111,7 +111,7 @@ static const command commands[] = {
      "done: stopped early|epochs         3", NULL},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 4 --patience 1 --min-delta 2 && $B train linet18" LITTLE
                "--out r --epochs 4 --resume",
-     0, "done: stopped early|epochs         3|epochs  4", NULL},
+     0, "done: stopped early|epochs         3|epochs         4", NULL},
     {MAKE_DATA "( $B train linet18" LITTLE
                "--out r --epochs 1000 & p=$!; until test -e r/last.safetensors; do sleep 0.1; "
                "done; kill -TERM $p; wait $p ) ; test $? = 130 && $B train linet18" LITTLE
