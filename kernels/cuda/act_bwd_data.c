@@ -8,7 +8,6 @@
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const pixels_kernel functions = {"act_bwd_data",
                                             {"act_bwd_data_f32", "act_bwd_data_f16", "act_bwd_data_bf16"}};
-    const braid_problem image = pixels_image(p, p->size);
     struct pixel_args args;
     (void)state;
     pixels_begin(&args, p);
@@ -17,7 +16,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].dy = b->plane[ACT_Y][i];
         args.plane[i].dx = b->plane[ACT_DX][i];
     }
-    return pixels_launch(&args, &image, image.size, d, &functions);
+    return pixels_launch_flat(&args, p, p->size, d, &functions);
 }
 
 const kernel_functions act_bwd_data__cuda_direct = {.supports = pixels_refuse, .cost = launch_cost, .launch = launch};

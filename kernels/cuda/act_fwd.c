@@ -7,7 +7,6 @@
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const pixels_kernel functions = {"act_fwd", {"act_fwd_f32", "act_fwd_f16", "act_fwd_bf16"}};
-    const braid_problem image = pixels_image(p, p->size);
     struct pixel_args args;
     (void)state;
     pixels_begin(&args, p);
@@ -15,7 +14,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].x = b->plane[ACT_X][i];
         args.plane[i].y = b->plane[ACT_Y][i];
     }
-    return pixels_launch(&args, &image, image.size, d, &functions);
+    return pixels_launch_flat(&args, p, p->size, d, &functions);
 }
 
 const kernel_functions act_fwd__cuda_direct = {.supports = pixels_refuse, .cost = launch_cost, .launch = launch};

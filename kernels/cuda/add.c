@@ -7,7 +7,6 @@
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const pixels_kernel functions = {"add", {"add_f32", "add_f16", "add_bf16"}};
-    const braid_problem image = pixels_image(p, p->size);
     struct pixel_args args;
     (void)state;
     pixels_begin(&args, p);
@@ -16,7 +15,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].z = b->plane[ADD_Z][i];
         args.plane[i].y = b->plane[ADD_Y][i];
     }
-    return pixels_launch(&args, &image, image.size, d, &functions);
+    return pixels_launch_flat(&args, p, p->size, d, &functions);
 }
 
 const kernel_functions add__cuda_direct = {.supports = pixels_refuse, .cost = launch_cost, .launch = launch};

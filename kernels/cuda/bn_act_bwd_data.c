@@ -6,12 +6,14 @@
 #include "kernels/cuda/bn_fused.h"
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    static const pixels_kernel functions = {"bn_dapply",
-                                            {"bn_act_dapply_f32", "bn_act_dapply_f16", "bn_act_dapply_bf16"}};
+    static const pixels_kernel straight = {"bn_dapply",
+                                           {"bn_act_dapply_f32", "bn_act_dapply_f16", "bn_act_dapply_bf16"}};
+    static const pixels_kernel curved = {
+        "bn_dapply", {"bn_act_dapply_curved_f32", "bn_act_dapply_curved_f16", "bn_act_dapply_curved_bf16"}};
     struct pixel_args args;
     (void)state;
     bn_fused_fill(&args, p, b);
-    return pixels_launch(&args, p, p->size, d, &functions);
+    return pixels_launch(&args, p, p->size, d, pixels_are_straight(p) ? &straight : &curved);
 }
 
 const kernel_functions bn_act_bwd_data__cuda_direct = {

@@ -12,11 +12,14 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    static const pixels_kernel functions = {"bn_sums", {"bn_act_sums_f32", "bn_act_sums_f16", "bn_act_sums_bf16"}};
+    static const pixels_kernel straight = {"bn_sums", {"bn_act_sums_f32", "bn_act_sums_f16", "bn_act_sums_bf16"}};
+    static const pixels_kernel curved = {
+        "bn_sums", {"bn_act_sums_curved_f32", "bn_act_sums_curved_f16", "bn_act_sums_curved_bf16"}};
     struct pixel_args args;
     (void)state;
     bn_fused_fill(&args, p, b);
-    return pixels_launch_columns(&args, p, p->size, b, d, &functions, "bn_sums_parts");
+    const pixels_kernel *functions = pixels_are_straight(p) ? &straight : &curved;
+    return pixels_launch_columns(&args, p, p->size, b, d, functions, "bn_sums_parts");
 }
 
 const kernel_functions bn_act_bwd_weight__cuda_direct = {.supports = pixels_refuse_columns,

@@ -13,7 +13,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     struct pixel_args args;
     (void)state;
     bn_fused_fill(&args, p, b);
-    if (pixels_can_slide(&args, p)) return pixels_launch_slide(&args, p, d, &slide);
+    if (args.train && pixels_can_slide(&args, p)) return pixels_launch_slide(&args, p, d, &slide);
     return pixels_launch(&args, p, p->size, d, &functions);
 }
 

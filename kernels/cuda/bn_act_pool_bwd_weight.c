@@ -14,13 +14,14 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const pixels_kernel functions = {"bn_sums",
                                             {"bn_act_pool_sums_f32", "bn_act_pool_sums_f16", "bn_act_pool_sums_bf16"}};
-    static const pixels_kernel three = {
-        "bn_sums", {"bn_act_pool_sums_3x3_f32", "bn_act_pool_sums_3x3_f16", "bn_act_pool_sums_3x3_bf16"}};
+    static const pixels_kernel slide = {
+        "bn_sums", {"bn_act_pool_slide_sums_f32", "bn_act_pool_slide_sums_f16", "bn_act_pool_slide_sums_bf16"}};
     const int64_t out_size[2] = {maxpool_out_size(p, 0), maxpool_out_size(p, 1)};
     struct pixel_args args;
     (void)state;
     bn_fused_fill(&args, p, b);
-    if (pixels_are_three(&args, p)) return pixels_launch_columns(&args, p, out_size, b, d, &three, "bn_sums_parts");
+    if (pixels_can_slide(&args, p))
+        return pixels_launch_slide_columns(&args, p, out_size, b, d, &slide, "bn_sums_parts");
     return pixels_launch_columns(&args, p, p->size, b, d, &functions, "bn_sums_parts");
 }
 

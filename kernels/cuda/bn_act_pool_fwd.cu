@@ -11,7 +11,9 @@ template <class number, int width> struct bn_act_pool_fwd : gradient_pool<number
     __device__ __forceinline__ void fetch(inputs &, int64_t) const {}
     __device__ __forceinline__ void make(const inputs &, int64_t pixel, int64_t c, int64_t at) const {
         const window_place out = window_place_of(pixel, this->args.window.out_size);
-        this->put(this->plane.y, at, window_find<width>(*this, this->args.window, out, c).value, c);
+        window_largest<width> best;
+        window_find<1>(best, *this, this->args.window, out, c);
+        this->put(this->plane.y, at, best.value, c);
     }
     __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }
 };

@@ -8,32 +8,30 @@
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cuda/tile/bn.cuh"
-#include "kernels/cuda/tile/mask.cuh"
 #include "kernels/cuda/tile/slide.cuh"
 
 template <template <class, int> class gradient> struct dapply_of {
     template <class number, int width> struct body : gradient<number, width> {
         typedef typename gradient<number, width>::inputs inputs;
         float of_g[width], of_x[width], rest[width];
-        float share; /* 1 / active values; in evaluation 0, for the statistics do not depend on x */
-        __device__ __forceinline__ body(const pixel_args &all, int i) : gradient<number, width>(all, i), share(0) {
-            const int64_t active = mask_active(this->plane.mask, all.map.batch);
-            if (all.train) share = 1 / (float)(active * all.map.sample_pixels);
-        }
+        float share;
+        __device__ __forceinline__ body(const pixel_args &all, int i)
+            : gradient<number, width>(all, i), share(bn_share(all, this->plane)) {}
         __device__ __forceinline__ void begin(int64_t c) {
             const int64_t inside = this->plane.channels - c;
-            float rstd[width], sum[width];
+            float gamma[width], rstd[width], center[width], dgamma[width], dbeta[width];
             gradient<number, width>::begin(c);
+            pack_channels(gamma, this->plane.gamma + c, inside);
             pack_channels(rstd, this->plane.rstd + c, inside);
-            pack_channels(of_g, this->plane.gamma + c, inside);
-            pack_channels(of_x, this->plane.dgamma + c, inside);
-            pack_channels(rest, this->plane.center + c, inside);
-            pack_channels(sum, this->plane.dbeta + c, inside);
+            pack_channels(center, this->plane.center + c, inside);
+            pack_channels(dgamma, this->plane.dgamma + c, inside);
+            pack_channels(dbeta, this->plane.dbeta + c, inside);
 #pragma unroll
             for (int j = 0; j < width; j++) {
-                of_g[j] *= rstd[j];
-                of_x[j] *= -of_g[j] * rstd[j] * share;
-                rest[j] = -of_x[j] * rest[j] - of_g[j] * sum[j] * share;
+                const bn_factors all = bn_factors_of(gamma[j], rstd[j], center[j], dgamma[j], dbeta[j], share);
+                of_g[j] = all.of_g;
+                of_x[j] = all.of_x;
+                rest[j] = all.rest;
             }
         }
         __device__ __forceinline__ void make(const inputs &in, int64_t pixel, int64_t c, int64_t at) const {
@@ -62,43 +60,40 @@ template <bool curved> struct act_dapply {
     using body = typename dapply_of<gradient_act<curved>::template body>::template body<number, width>;
 };
 
-/* bn_act_pool with a ReLU and windows as tile/slide.cuh has them. */
-template <class number, int width> struct pool_dapply : dapply_of<gradient_pool>::body<number, width> {
-    typedef dapply_of<gradient_pool>::body<number, width> dapply;
+/* bn_act_pool in training, with a ReLU and windows as tile/slide.cuh has them. */
+template <class number, int width> struct pool_dapply : pixel_body<number, width> {
     struct alignas(16) factors {
-        float scale[width], shift[width], of_g[width], of_x[width], rest[width];
-        float apart[4]; /* neighbours lie in other banks */
+        bn_gate gate;
+        float of_g[width], of_x[width], rest[width]; /* of_x is that of keys */
     };
-    bn_order<number, width> order;
+    static const bool rounds = true;
     const factors *mine;
-    using dapply::dapply;
-    __device__ __forceinline__ void begin(factors &to, int64_t c) {
-        dapply::begin(c);
-#pragma unroll
-        for (int j = 0; j < width; j++) {
-            to.scale[j] = this->scale[j];
-            to.shift[j] = this->shift[j];
-            to.of_g[j] = this->of_g[j];
-            to.of_x[j] = this->of_x[j];
-            to.rest[j] = this->rest[j];
+    using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ void begin(factors *all, int64_t first, int32_t packs) const {
+        const pixel_plane &from = this->plane;
+        const float share = bn_share(this->args, from);
+        for (int32_t j = (int32_t)threadIdx.x; j < packs * width; j += BLOCK_THREADS) {
+            const int64_t c = first + j;
+            factors &to = all[j / width];
+            bn_factors of = {0, 0, 0};
+            float scale = 0, shift = 0;
+            if (c < from.channels) {
+                scale = from.scale[c];
+                shift = from.shift[c];
+                of = bn_factors_of(from.gamma[c], from.rstd[c], from.center[c], from.dgamma[c], from.dbeta[c], share);
+            }
+            bn_gate_set<number>(to.gate, j % width, scale, shift);
+            to.of_g[j % width] = of.of_g;
+            to.of_x[j % width] = scale < 0 ? -of.of_x : of.of_x;
+            to.rest[j % width] = of.rest;
         }
     }
-    __device__ __forceinline__ void use(const factors &from) {
-        mine = &from;
-        order.begin(from.scale);
-    }
-    __device__ __forceinline__ uint32_t key(uint32_t x, int k) const { return order.key(x, k); }
-    __device__ __forceinline__ uint32_t open(uint32_t best, int k) const {
-        const int numbers = word<number>::width;
-        float x[numbers];
-        uint32_t bits = 0;
-        word<number>::open(x, best ^ order.flipped[k]);
-#pragma unroll
-        for (int j = 0; j < numbers; j++) {
-            const float value = x[j] * mine->scale[k * numbers + j] + mine->shift[k * numbers + j];
-            bits |= (value <= 0 ? 0 : numbers == 2 ? 0xFFFFu : 0xFFFFFFFFu) << 16 * j;
-        }
-        return bits;
+    __device__ __forceinline__ void use(const factors &from) { mine = &from; }
+    __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }
+    __device__ __forceinline__ uint32_t key(uint32_t x, int k) const { return x ^ mine->gate.flipped.at[k]; }
+    __device__ __forceinline__ uint32_t gate(uint32_t took, uint32_t best, uint32_t first, int k) const {
+        const uint32_t kept = mine->gate.kept.at[k];
+        return ((took & kept) | (first & ~kept)) & word<number>::above(best & kept, mine->gate.threshold.at[k]);
     }
     __device__ __forceinline__ uint32_t make(const float (&g)[word<number>::width], uint32_t from, int k) const {
         const int numbers = word<number>::width;
@@ -106,8 +101,8 @@ template <class number, int width> struct pool_dapply : dapply_of<gradient_pool>
         word<number>::open(x, from);
 #pragma unroll
         for (int j = 0; j < numbers; j++) {
-            const float trained = x[j] * mine->of_x[k * numbers + j] + mine->rest[k * numbers + j];
-            x[j] = g[j] * mine->of_g[k * numbers + j] + (this->args.train ? trained : 0);
+            const int at = k * numbers + j;
+            x[j] = g[j] * mine->of_g[at] + (x[j] * mine->of_x[at] + mine->rest[at]);
         }
         return word<number>::close(x);
     }
@@ -125,19 +120,34 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_dapply_bf16(co
     pixels_kernel<dapply_of<gradient_plain>::body, bf16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_dapply_f32(const __grid_constant__ pixel_args args) {
-    pixels_kernel_act<act_dapply, f32>(args);
+    pixels_kernel<act_dapply<false>::body, f32>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+    bn_act_dapply_curved_f32(const __grid_constant__ pixel_args args) {
+    pixels_kernel<act_dapply<true>::body, f32>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_dapply_f16(const __grid_constant__ pixel_args args) {
-    pixels_kernel_act<act_dapply, f16>(args);
+    pixels_kernel<act_dapply<false>::body, f16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+    bn_act_dapply_curved_f16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<act_dapply<true>::body, f16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_dapply_bf16(const __grid_constant__ pixel_args args) {
-    pixels_kernel_act<act_dapply, bf16>(args);
+    pixels_kernel<act_dapply<false>::body, bf16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+    bn_act_dapply_curved_bf16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<act_dapply<true>::body, bf16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)

@@ -8,12 +8,13 @@
 #include "kernels/cuda/tile/bn.cuh"
 #include "kernels/cuda/tile/columns.cuh"
 #include "kernels/cuda/tile/gradients.cuh"
+#include "kernels/cuda/tile/slide.cuh"
 
-template <template <class, int> class gradient> struct sums_of {
+template <template <class, int> class gradient, int pixels_ahead> struct sums_of {
     template <class number, int width> struct body : gradient<number, width> {
         typedef bn_gradients sum, part;
         typedef typename gradient<number, width>::inputs inputs;
-        static const int ahead = gradient<number, width>::ahead;
+        static const int ahead = pixels_ahead;
         float center[width];
         __device__ __forceinline__ body(const pixel_args &all, int i) : gradient<number, width>(all, i) {}
         __device__ __forceinline__ part finish(const sum &all, const column_live &, int) const { return all; }
@@ -41,46 +42,118 @@ template <template <class, int> class gradient> struct sums_of {
 
 template <bool curved> struct act_sums {
     template <class number, int width>
-    using body = typename sums_of<gradient_act<curved>::template body>::template body<number, width>;
+    using body = typename sums_of<gradient_act<curved>::template body, curved ? 2 : 4>::template body<number, width>;
 };
 
-/* bn_act_pool with a ReLU and windows of 3 x 3: the sums of all places are those of all windows, each with its dy and
- * the x that it took. The pixels are those of dy. */
-template <class number, int width> struct pool_sums : pixel_body<number, width> {
-    typedef bn_gradients sum, part;
-    typedef pixel_nothing inputs;
-    static const int ahead = 1;
-    float scale[width], shift[width], center[width];
-    bn_order<number, width> order;
-    using pixel_body<number, width>::pixel_body;
-    __device__ __forceinline__ part finish(const sum &all, const column_live &, int) const { return all; }
-    __device__ __forceinline__ void begin(int64_t c, const column_live &) {
-        const int64_t inside = this->plane.channels - c;
-        pack_channels(scale, this->plane.scale + c, inside);
-        pack_channels(shift, this->plane.shift + c, inside);
-        pack_channels(center, this->plane.center + c, inside);
-        order.begin(scale);
-    }
-    __device__ __forceinline__ void fetch(inputs &, int64_t) const {}
-    __device__ __forceinline__ void include(sum (&mine)[width], const inputs (&)[ahead], const bool (&live)[ahead],
-                                            int64_t pixel, int32_t, int64_t c) const {
-        const act_rule<false> rule(this->args.activation);
-        words places[9];
-        float x[width], first[width], dy[width];
-        if (!live[0]) return;
-        pack_open(dy, this->take(this->plane.dy, pixel * this->plane.pitch + c));
-        order.open(x, window3_find<number>(places, *this, pixel, c));
-        words_open<number>(first, places[0]);
+/* bn_act_pool with a ReLU and windows as tile/slide.cuh has them: the sums of all places are those of all windows, each
+ * with its dy and the x that it took. A thread has a pack of channels and goes down columns of windows; columns.pixels
+ * counts those of all samples. The x that a window took is added as its key, which changes the sign where the scale is
+ * negative. */
+template <class number> struct pool_sums : pixel_body<number, widest<number>::width> {
+    static const int width = widest<number>::width, numbers = word<number>::width;
+    bn_gradients sums[width];
+    float center[width];
+    const bn_gate &gate;
+    bool some_alike; /* channels with a scale of 0, whose windows take their first place */
+    __device__ __forceinline__ pool_sums(const pixel_args &all, int i, const bn_gate &of, int64_t c)
+        : pixel_body<number, width>(all, i), sums{}, gate(of), some_alike(false) {
+        pack_channels(center, this->plane.center + c, this->plane.channels - c);
 #pragma unroll
         for (int j = 0; j < width; j++) {
-            const float taken = scale[j] == 0 ? first[j] : x[j];
-            const float g = rule.gradient(taken * scale[j] + shift[j], dy[j]);
-            mine[j].shift += g;
-            mine[j].scale += g * (taken - center[j]);
+            if (is_flipped(j)) center[j] = -center[j];
+        }
+#pragma unroll
+        for (int k = 0; k < PACK_WORDS; k++) some_alike |= gate.kept.at[k] != 0xFFFFFFFFu;
+    }
+    __device__ __forceinline__ bool is_flipped(int j) const {
+        return (gate.flipped.at[j / numbers] >> (numbers == 1 ? 31 : 15 + 16 * (j % numbers))) & 1u;
+    }
+    /* The largest keys of three places. */
+    __device__ __forceinline__ words largest(const words *x) const {
+        words best;
+#pragma unroll
+        for (int k = 0; k < PACK_WORDS; k++) {
+            const uint32_t flipped = gate.flipped.at[k];
+            best.at[k] = word<number>::larger(x[0].at[k] ^ flipped, x[1].at[k] ^ flipped);
+            best.at[k] = word<number>::larger(best.at[k], x[2].at[k] ^ flipped);
+        }
+        return best;
+    }
+    __device__ __forceinline__ void include(const words &best, const words &dy, const words &first) {
+#pragma unroll
+        for (int k = 0; k < PACK_WORDS; k++) {
+            const uint32_t kept = gate.kept.at[k];
+            const uint32_t open = word<number>::above(best.at[k] & kept, gate.threshold.at[k]);
+            float g[numbers], x[numbers];
+            word<number>::open(g, dy.at[k] & open);
+            word<number>::open(x, some_alike ? (best.at[k] & kept) | (first.at[k] & ~kept) : best.at[k]);
+#pragma unroll
+            for (int j = 0; j < numbers; j++) {
+                bn_gradients &sum = sums[k * numbers + j];
+                sum.shift += g[j];
+                sum.scale += g[j] * (x[j] - center[k * numbers + j]);
+            }
         }
     }
-    __device__ __forceinline__ uint32_t key(uint32_t x, int k) const { return order.key(x, k); }
+    /* Windows of rows first to last - 1. */
+    __device__ __forceinline__ void down(const slide_source<number> &from, int32_t first, int32_t last) {
+        words coming[6], dy;
+        slide_read(coming, from.x, from.window, 2 * first - 1, from.column, from.pitch);
+        words above = largest(coming), corner = coming[0];
+        from.read(coming, dy, first);
+        for (int32_t row = first; row < last; row++) {
+            const words upper = largest(coming), lower = largest(coming + 3), gradient = dy, place = corner;
+            words best;
+            corner = coming[3];
+            if (row + 1 < last) from.read(coming, dy, row + 1);
+#pragma unroll
+            for (int k = 0; k < PACK_WORDS; k++) {
+                best.at[k] = word<number>::larger(above.at[k], word<number>::larger(upper.at[k], lower.at[k]));
+            }
+            include(best, gradient, place);
+            above = lower;
+        }
+    }
 };
+
+/* The columns of windows of a part: rows from `step` on, those of one column of blocks after the other. */
+template <class number>
+static __device__ __forceinline__ void pool_sums_run(const pixel_args &args, bn_gradients *shared, bn_gate *gates) {
+    const int width = widest<number>::width;
+    const pixel_columns &columns = args.columns;
+    const column_work work = column_first(args, width);
+    const pixel_plane &plane = args.plane[work.plane];
+    const int32_t rows = args.window.out_size[0], lane = (int32_t)threadIdx.x % work.lanes;
+    const int64_t steps = (columns.pixels + work.step - 1) / work.step * rows;
+    const int64_t share = (steps + columns.parts - 1) / columns.parts, begin = work.part * share;
+    const int64_t end = begin + share < steps ? begin + share : steps;
+    for (int32_t j = (int32_t)threadIdx.x; j < work.lanes * width; j += BLOCK_THREADS) {
+        const int64_t c = work.channel - lane * width + j;
+        const bool inside = c < plane.channels;
+        bn_gate_set<number>(gates[j / width], j % width, inside ? plane.scale[c] : 1, inside ? plane.shift[c] : 0);
+    }
+    __syncthreads();
+    pool_sums<number> of(args, work.plane, gates[lane], work.channel);
+    for (int64_t step = begin; step < end;) {
+        const int64_t tile = divide(step, rows), column = tile * work.step + (int32_t)threadIdx.x / work.lanes;
+        const int32_t first = (int32_t)(step - tile * rows);
+        const int32_t last = end - step < rows - first ? first + (int32_t)(end - step) : rows;
+        slide_work at = {};
+        at.sample = divide(column, columns.sample_pixels);
+        at.column = (int32_t)(column - at.sample * columns.sample_pixels);
+        if (column < columns.pixels && work.channel < plane.channels && !mask_blanks(plane.mask, at.sample))
+            of.down(slide_source<number>(of, at, work.channel), first, last);
+        step += last - first;
+    }
+    column_add_rows(shared, of.sums, work.lanes);
+    if ((int32_t)threadIdx.x >= work.lanes) return;
+    bn_gradients *to = (bn_gradients *)columns.workspace + column_at(columns, work, work.part);
+#pragma unroll
+    for (int j = 0; j < width; j++) {
+        if (of.is_flipped(j)) of.sums[j].scale = -of.sums[j].scale;
+        if (work.channel + j < plane.channels) to[j] = of.sums[j];
+    }
+}
 
 /* The second launch, of all kinds. */
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_sums_parts(const __grid_constant__ pixel_args args) {
@@ -93,89 +166,110 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_sums_parts(const 
     plane.dgamma[work.channel] = sum.scale * plane.rstd[work.channel];
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_sums_f32(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2) bn_sums_f32(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_plain>::body, f32>(args, shared);
+    columns_kernel<sums_of<gradient_plain, 4>::body, f32>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_sums_f16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2) bn_sums_f16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_plain>::body, f16>(args, shared);
+    columns_kernel<sums_of<gradient_plain, 4>::body, f16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_sums_bf16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2) bn_sums_bf16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_plain>::body, bf16>(args, shared);
+    columns_kernel<sums_of<gradient_plain, 4>::body, bf16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_sums_f32(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
-    columns_kernel_act<act_sums, f32>(args, shared);
+    columns_kernel<act_sums<false>::body, f32>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+    bn_act_sums_curved_f32(const __grid_constant__ pixel_args args) {
+    __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
+    columns_kernel<act_sums<true>::body, f32>(args, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_sums_f16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
-    columns_kernel_act<act_sums, f16>(args, shared);
+    columns_kernel<act_sums<false>::body, f16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+    bn_act_sums_curved_f16(const __grid_constant__ pixel_args args) {
+    __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
+    columns_kernel<act_sums<true>::body, f16>(args, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_sums_bf16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
-    columns_kernel_act<act_sums, bf16>(args, shared);
+    columns_kernel<act_sums<false>::body, bf16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+    bn_act_sums_curved_bf16(const __grid_constant__ pixel_args args) {
+    __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
+    columns_kernel<act_sums<true>::body, bf16>(args, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_add_act_sums_f32(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_add_act>::body, f32>(args, shared);
+    columns_kernel<sums_of<gradient_add_act, 4>::body, f32>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_add_act_sums_f16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_add_act>::body, f16>(args, shared);
+    columns_kernel<sums_of<gradient_add_act, 4>::body, f16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_add_act_sums_bf16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_add_act>::body, bf16>(args, shared);
+    columns_kernel<sums_of<gradient_add_act, 4>::body, bf16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_pool_sums_f32(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_pool>::body, f32>(args, shared);
+    columns_kernel<sums_of<gradient_pool, 1>::body, f32>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_pool_sums_f16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_pool>::body, f16>(args, shared);
+    columns_kernel<sums_of<gradient_pool, 1>::body, f16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_pool_sums_bf16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_pool>::body, bf16>(args, shared);
+    columns_kernel<sums_of<gradient_pool, 1>::body, bf16>(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
-    bn_act_pool_sums_3x3_f32(const __grid_constant__ pixel_args args) {
+    bn_act_pool_slide_sums_f32(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
-    columns_run<pool_sums<f32, widest<f32>::width>>(args, column_first(args, widest<f32>::width), shared);
+    __shared__ bn_gate gates[SLIDE_LANES];
+    pool_sums_run<f32>(args, shared, gates);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
-    bn_act_pool_sums_3x3_f16(const __grid_constant__ pixel_args args) {
+    bn_act_pool_slide_sums_f16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
-    columns_run<pool_sums<f16, widest<f16>::width>>(args, column_first(args, widest<f16>::width), shared);
+    __shared__ bn_gate gates[SLIDE_LANES];
+    pool_sums_run<f16>(args, shared, gates);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
-    bn_act_pool_sums_3x3_bf16(const __grid_constant__ pixel_args args) {
+    bn_act_pool_slide_sums_bf16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
-    columns_run<pool_sums<bf16, widest<bf16>::width>>(args, column_first(args, widest<bf16>::width), shared);
+    __shared__ bn_gate gates[SLIDE_LANES];
+    pool_sums_run<bf16>(args, shared, gates);
 }

@@ -19,7 +19,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].x = b->plane[CAST_X][i];
         args.plane[i].y = b->plane[CAST_Y][i];
     }
-    return pixels_launch(&args, p, p->size, d, &functions);
+    return pixels_launch_flat(&args, p, p->size, d, &functions);
 }
 
 const kernel_functions cast__cuda_direct = {.supports = supports, .cost = launch_cost, .launch = launch};

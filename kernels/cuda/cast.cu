@@ -7,6 +7,7 @@
 
 template <class number, int width> struct cast : pixel_body<number, width> {
     typedef pack<number, width> inputs;
+    static const int ahead = 4;
     using pixel_body<number, width>::pixel_body;
     __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
     __device__ __forceinline__ void make(const inputs &x, int64_t, int64_t c, int64_t at) const {

@@ -19,7 +19,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].x = b->plane[from][i];
         args.plane[i].y = b->plane[to][i];
     }
-    return pixels_launch(&args, p, p->size, d, &functions);
+    return pixels_launch_flat(&args, p, p->size, d, &functions);
 }
 
 const kernel_functions dropout_fwd__cuda_direct = {.supports = pixels_refuse, .cost = launch_cost, .launch = launch};

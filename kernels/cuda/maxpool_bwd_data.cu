@@ -16,19 +16,55 @@ template <class number, int width> struct maxpool_bwd_data : pixel_body<number, 
         this->put(this->plane.dx, at, sum, c);
     }
     __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }
-    __device__ __forceinline__ void value(float (&x)[width], int64_t pixel, int64_t c) const {
-        pack_open(x, this->take(this->plane.x, pixel * this->plane.pitch + c));
+    __device__ __forceinline__ void value(float (&)[width]) const {}
+};
+
+/* Windows that share no place. The pixels are those of dy: each has the places from its window up to the next one, and
+ * the last of a row or column all that are left. */
+template <class number, int width> struct maxpool_apart : pixel_body<number, width> {
+    typedef pixel_nothing inputs;
+    static const int ahead = 1;
+    using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ void fetch(inputs &, int64_t) const {}
+    __device__ __forceinline__ void value(float (&)[width]) const {}
+    __device__ __forceinline__ void blank(int64_t) const {}
+    __device__ __forceinline__ void make(const inputs &, int64_t pixel, int64_t c, int64_t at) const {
+        const pixel_window &window = this->args.window;
+        const window_place out = window_place_of(pixel, window.out_size);
+        const int64_t origin = out.sample * window.size[0] * window.size[1];
+        const pack<number, width> gradient = this->take(this->plane.dy, at);
+        window_largest<width> best;
+        float dy[width];
+        window_find<4>(best, *this, window, out, c);
+        pack_open(dy, gradient);
+        for (int32_t h = begin_of(out.row, 0); h < begin_of(out.row + 1, 0); h++) {
+            for (int32_t w = begin_of(out.column, 1); w < begin_of(out.column + 1, 1); w++) {
+                const int32_t place = h * window.size[1] + w;
+                float dx[width];
+#pragma unroll
+                for (int j = 0; j < width; j++) dx[j] = best.pixel[j] == place ? dy[j] : 0;
+                this->put(this->plane.dx, (origin + place) * this->plane.pitch + c, dx, c);
+            }
+        }
+    }
+    /* The first place of a window along an axis. */
+    __device__ __forceinline__ int32_t begin_of(int32_t at, int axis) const {
+        const pixel_window &window = this->args.window;
+        const int32_t first = at * window.stride[axis] - window.padding[axis];
+        if (at == window.out_size[axis] || first > window.size[axis]) return window.size[axis];
+        return first < 0 ? 0 : first;
     }
 };
 
 /* Windows as tile/slide.cuh has them. */
 template <class number, int width> struct maxpool_slide : pixel_body<number, width> {
     struct factors {};
+    static const bool rounds = false;
     using pixel_body<number, width>::pixel_body;
-    __device__ __forceinline__ void begin(factors &, int64_t) const {}
+    __device__ __forceinline__ void begin(factors *, int64_t, int32_t) const {}
     __device__ __forceinline__ void use(const factors &) const {}
     __device__ __forceinline__ uint32_t key(uint32_t x, int) const { return x; }
-    __device__ __forceinline__ uint32_t open(uint32_t, int) const { return 0xFFFFFFFFu; }
+    __device__ __forceinline__ uint32_t gate(uint32_t took, uint32_t, uint32_t, int) const { return took; }
     __device__ __forceinline__ uint32_t make(const float (&g)[word<number>::width], uint32_t, int) const {
         return word<number>::close(g);
     }
@@ -48,6 +84,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     maxpool_bwd_data_bf16(const __grid_constant__ pixel_args args) {
     pixels_kernel<maxpool_bwd_data, bf16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) maxpool_apart_f32(const __grid_constant__ pixel_args args) {
+    pixels_kernel_few<maxpool_apart, f32>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) maxpool_apart_f16(const __grid_constant__ pixel_args args) {
+    pixels_kernel_few<maxpool_apart, f16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    maxpool_apart_bf16(const __grid_constant__ pixel_args args) {
+    pixels_kernel_few<maxpool_apart, bf16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)

@@ -16,7 +16,8 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].x = b->plane[MAXPOOL_X][i];
         args.plane[i].y = b->plane[MAXPOOL_Y][i];
     }
-    return pixels_launch(&args, p, out_size, d, &functions);
+    if (pixels_are_three(&args, p)) return pixels_launch(&args, p, out_size, d, &functions);
+    return pixels_launch_places(&args, p, out_size, d, &functions);
 }
 
 const kernel_functions maxpool_fwd__cuda_direct = {

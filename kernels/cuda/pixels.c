@@ -10,25 +10,30 @@
 #include "kernels/cuda/pixels_launch.h"
 #include "kernels/cuda/tile/shape.h"
 
-#define MOST_LANES 32       /* a warp */
-#define WARP_ROW 256        /* elements of the longest row that a warp does without others */
-#define WINDOW_LANES 4      /* of a block with one large window: many rows of threads share its pixels */
-#define VECTOR_BYTES 16     /* of one access */
-#define COLUMN_BLOCKS 1056  /* blocks of a sum that are worth a further cut of the pixels ... */
-#define COLUMN_PARTS 1024   /* ... into at most so many parts ... */
-#define PART_PIXELS 8       /* ... of at least so many pixels for every thread */
-#define PART_ROWS 32        /* fewest rows of a part of whole rows, ... */
-#define ROW_PARTS 528       /* ... and most parts */
-#define SECOND_LANES 8      /* of the block that adds the parts */
-#define CHUNK_ELEMENTS 8192 /* of a block that makes every element, ... */
-#define LEAST_ELEMENTS 1024 /* ... down to so many ... */
-#define ENOUGH_BLOCKS 264   /* ... where there are fewer blocks */
-#define STRIP_ROWS 16       /* most rows of windows of a block that slides */
+#define MOST_LANES 32        /* a warp */
+#define WARP_ROW 256         /* elements of the longest row that a warp does without others */
+#define WINDOW_LANES 4       /* of a block with one large window: many rows of threads share its pixels */
+#define VECTOR_BYTES 16      /* of one access */
+#define COLUMN_BLOCKS 264    /* of a sum that run side by side, two to a multiprocessor; the pixels are cut for ... */
+#define COLUMN_ROUNDS 4      /* ... at most so many rounds of them, ... */
+#define COLUMN_PARTS 1024    /* ... into at most so many parts ... */
+#define PART_PIXELS 8        /* ... of at least so many pixels for every thread */
+#define PART_ROWS 32         /* fewest rows of a part of whole rows, ... */
+#define ROW_PARTS 528        /* ... and most parts */
+#define SECOND_LANES 8       /* of the block that adds the parts */
+#define CHUNK_ELEMENTS 8192  /* of a block that makes every element, ... */
+#define WINDOW_ELEMENTS 2048 /* ... or windows, ... */
+#define LEAST_ELEMENTS 1024  /* ... down to so many ... */
+#define ENOUGH_BLOCKS 264    /* ... where there are fewer blocks */
+#define HALVES 8             /* of a pack ... */
+#define FEW_HALVES 4         /* ... and of the smallest */
+#define FLAT_CHANNELS 64     /* most channels that pixels side by side make */
+#define STRIP_ROWS 32        /* most rows of windows of a block that slides */
 
 /* Channels of one access, where the pitch allows it. */
-static int64_t choose_width(const braid_problem *p, int i) {
+static int64_t choose_width(const braid_problem *p, int64_t pitch) {
     int64_t width = VECTOR_BYTES / (int64_t)dtype_bytes(p->dtype);
-    return p->in_pitch[i] % width ? 1 : width;
+    return pitch % width ? 1 : width;
 }
 
 static int is_aligned(const struct pixel_plane *plane) {
@@ -81,35 +86,69 @@ static int32_t choose_lanes(int64_t packs, int64_t pixels) {
     return lanes;
 }
 
-/* Elements of a block: less where there would be few blocks. */
-static int64_t choose_chunk(const braid_problem *p, int64_t pixels) {
+/* Elements of a block: less than `most` where there would be few blocks. */
+static int64_t choose_chunk(const struct pixel_args *args, int64_t most) {
     int64_t elements = 0;
-    for (int i = 0; i < p->streams; i++) elements += p->batch * pixels * p->in_pitch[i];
+    for (int i = 0; i < args->planes; i++) elements += args->map.batch * args->map.sample_pixels * args->plane[i].pitch;
     int64_t chunk = elements / ENOUGH_BLOCKS;
-    if (chunk > CHUNK_ELEMENTS) chunk = CHUNK_ELEMENTS;
+    if (chunk > most) chunk = most;
     return chunk > LEAST_ELEMENTS ? chunk : LEAST_ELEMENTS;
 }
 
-/* 0 where the blocks are too many for one launch. */
-static int fill_map(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
+/* Divides map.batch samples of map.sample_pixels pixels, a block having at most `most` elements, and halves being taken
+ * in packs of `least` or more; 0 where the blocks are too many for one launch. */
+static int divide_map(struct pixel_args *args, const braid_problem *p, int64_t most, int64_t least) {
     struct pixel_map *map = &args->map;
-    int64_t blocks[BRAID_MAX_PLANES] = {0};
-    map->batch = p->batch;
-    map->sample_pixels = size[0] * size[1];
-    const int64_t chunk = choose_chunk(p, map->sample_pixels);
+    int64_t blocks[BRAID_MAX_PLANES] = {0}, elements = choose_chunk(args, most);
     for (int i = 0; i < p->streams; i++) {
-        int64_t pitch = p->in_pitch[i] > 0 ? p->in_pitch[i] : 1, width = choose_width(p, i);
+        int64_t pitch = args->plane[i].pitch, width = choose_width(p, pitch);
+        if (width == 1 && dtype_bytes(p->dtype) == 2 && pitch % least == 0) width = least;
         if (!is_aligned(&args->plane[i])) width = 1;
-        map->vector[i] = width > 1;
-        map->chunk[i] = pitch < chunk ? chunk / pitch : 1;
-        int64_t pixels = map->chunk[i] < map->sample_pixels ? map->chunk[i] : map->sample_pixels;
-        map->lanes[i] = choose_lanes(pitch / width, pixels);
-        int64_t chunks = p->in_pitch[i] > 0 ? launch_tiles(map->sample_pixels, map->chunk[i]) : 0;
-        if (p->batch > 0 && chunks > CUDA_MAX_BLOCKS / p->batch) return 0;
-        map->blocks[i] = (int32_t)chunks;
-        blocks[i] = chunks * p->batch;
+        map->vector[i] = width > 1 ? (int32_t)width : 0;
+        int64_t pixels = pitch > 0 && pitch < elements ? elements / pitch : 1;
+        map->lanes[i] = choose_lanes(pitch / width, pixels < map->sample_pixels ? pixels : map->sample_pixels);
+        map->chunk[i] = elements / (map->lanes[i] * width);
+        if (map->chunk[i] < 1) map->chunk[i] = 1;
+        int64_t tiles = launch_tiles(pitch, map->lanes[i] * width),
+                chunks = launch_tiles(map->sample_pixels, map->chunk[i]);
+        if (tiles > 0 && chunks > CUDA_MAX_BLOCKS / tiles) return 0;
+        if (map->batch > 0 && tiles * chunks > CUDA_MAX_BLOCKS / map->batch) return 0;
+        map->tiles[i] = (int32_t)tiles;
+        map->blocks[i] = (int32_t)(tiles * chunks);
+        blocks[i] = tiles * chunks * map->batch;
     }
     return launch_schedule(map->first_block, blocks, p->streams);
+}
+
+static int fill_map(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
+    args->map.batch = p->batch;
+    args->map.sample_pixels = size[0] * size[1];
+    return divide_map(args, p, CHUNK_ELEMENTS, HALVES);
+}
+
+/* The same where nothing depends on the sample or on the channel: all pixels are one sample, and where no pitch has
+ * lanes to spare some pixels side by side are one, which makes packs of few channels. */
+static int fill_flat(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
+    int64_t pixels = p->batch * size[0] * size[1], fold = FLAT_CHANNELS;
+    for (int i = 0; i < p->streams; i++) {
+        const struct pixel_plane *plane = &args->plane[i];
+        while (fold > 1 && (plane->pitch != plane->channels || plane->pitch * fold > FLAT_CHANNELS || pixels % fold))
+            fold /= 2;
+    }
+    for (int i = 0; i < p->streams; i++) {
+        args->plane[i].pitch *= fold;
+        args->plane[i].channels *= fold;
+    }
+    args->map.batch = 1;
+    args->map.sample_pixels = pixels / fold;
+    return divide_map(args, p, CHUNK_ELEMENTS, HALVES);
+}
+
+/* The same where a pixel is a window, and nothing depends on the sample. */
+static int fill_places(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
+    args->map.batch = 1;
+    args->map.sample_pixels = p->batch * size[0] * size[1];
+    return divide_map(args, p, WINDOW_ELEMENTS, FEW_HALVES);
 }
 
 /* A block for each window of avgpool and tile of channels; 0 where they are too many for one launch. */
@@ -118,8 +157,8 @@ static int fill_windows(struct pixel_args *args, const braid_problem *p) {
     int64_t blocks[BRAID_MAX_PLANES] = {0}, windows = p->batch * p->out_size[0] * p->out_size[1];
     int64_t pixels = launch_tiles(p->size[0], p->out_size[0]) * launch_tiles(p->size[1], p->out_size[1]);
     for (int i = 0; i < p->streams; i++) {
-        int64_t width = is_aligned(&args->plane[i]) ? choose_width(p, i) : 1;
-        map->vector[i] = width > 1;
+        int64_t width = is_aligned(&args->plane[i]) ? choose_width(p, p->in_pitch[i]) : 1;
+        map->vector[i] = width > 1 ? (int32_t)width : 0;
         map->lanes[i] = launch_lanes(p->in_pitch[i] / width, WINDOW_LANES);
         while (map->lanes[i] < MOST_LANES && map->lanes[i] < p->in_pitch[i] / width &&
                BLOCK_THREADS / map->lanes[i] > pixels)
@@ -132,19 +171,19 @@ static int fill_windows(struct pixel_args *args, const braid_problem *p) {
     return launch_schedule(map->first_block, blocks, p->streams);
 }
 
-static int is_straight(const braid_problem *p) {
+int pixels_are_straight(const braid_problem *p) {
     return p->activation == BRAID_ACTIVATION_NONE || p->activation == BRAID_ACTIVATION_RELU;
 }
 
 int pixels_are_three(const struct pixel_args *args, const braid_problem *p) {
     const struct pixel_window *window = &args->window;
     for (int i = 0; i < p->streams; i++) {
-        if (choose_width(p, i) == 1 || !is_aligned(&args->plane[i])) return 0;
+        if (choose_width(p, p->in_pitch[i]) == 1 || !is_aligned(&args->plane[i])) return 0;
     }
     for (int axis = 0; axis < 2; axis++) {
         if (window->filter[axis] != 3 || window->dilation[axis] != 1) return 0;
     }
-    return is_straight(p);
+    return pixels_are_straight(p);
 }
 
 int pixels_can_slide(const struct pixel_args *args, const braid_problem *p) {
@@ -152,6 +191,14 @@ int pixels_can_slide(const struct pixel_args *args, const braid_problem *p) {
         if (args->window.stride[axis] != 2 || args->window.padding[axis] != 1) return 0;
     }
     return pixels_are_three(args, p);
+}
+
+int pixels_are_apart(const struct pixel_args *args) {
+    const struct pixel_window *window = &args->window;
+    for (int axis = 0; axis < 2; axis++) {
+        if (window->stride[axis] <= (window->filter[axis] - 1) * window->dilation[axis]) return 0;
+    }
+    return 1;
 }
 
 /* The blocks of a sample are tiles of columns of windows times strips of rows. The last column of threads of a block
@@ -166,7 +213,7 @@ static int fill_slide(struct pixel_args *args, const braid_problem *p) {
     map->sample_pixels = p->size[0] * p->size[1];
     for (int i = 0; i < p->streams; i++) {
         map->vector[i] = 1;
-        map->lanes[i] = launch_lanes(p->in_pitch[i] / choose_width(p, i), MOST_LANES);
+        map->lanes[i] = launch_lanes(p->in_pitch[i] / choose_width(p, p->in_pitch[i]), MOST_LANES);
         int64_t tiles = launch_tiles(columns, BLOCK_THREADS / map->lanes[i] - 1);
         map->chunk[i] = launch_tiles(columns, tiles);
         tiles = launch_tiles(columns, map->chunk[i]);
@@ -195,6 +242,18 @@ braid_status pixels_launch_windows(struct pixel_args *args, const braid_problem 
 braid_status pixels_launch(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
                            const pixels_kernel *k) {
     if (!fill_map(args, p, size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
+    return run(args, args->map.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype));
+}
+
+braid_status pixels_launch_flat(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
+                                const pixels_kernel *k) {
+    if (!fill_flat(args, p, size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
+    return run(args, args->map.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype));
+}
+
+braid_status pixels_launch_places(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
+                                  const pixels_kernel *k) {
+    if (!fill_places(args, p, size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
     return run(args, args->map.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype));
 }
 
@@ -240,6 +299,15 @@ braid_status pixels_create_totals(const braid_problem *p, const int64_t size[2],
 
 /* ---- Sums --------------------------------------------------------------------------------- */
 
+/* Parts of the pixels, at most `most`, for whole rounds of blocks if there are enough: `tiles` blocks have one part. */
+static int64_t choose_parts(int64_t tiles, int64_t most) {
+    if (most > COLUMN_PARTS) most = COLUMN_PARTS;
+    int64_t rounds = most * tiles / COLUMN_BLOCKS;
+    if (rounds > COLUMN_ROUNDS) rounds = COLUMN_ROUNDS;
+    int64_t parts = rounds > 0 ? rounds * COLUMN_BLOCKS / tiles : most;
+    return parts > 1 ? parts : 1;
+}
+
 /* 0 where the blocks are too many for one launch. The parts depend on the problem alone. */
 static int fill_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
     struct pixel_columns *columns = &args->columns;
@@ -247,7 +315,7 @@ static int fill_columns(struct pixel_args *args, const braid_problem *p, const i
     columns->sample_pixels = size[0] * size[1];
     columns->pixels = p->batch * columns->sample_pixels;
     for (int i = 0; i < p->streams; i++) {
-        int64_t width = choose_width(p, i), packs = launch_tiles(p->in_channels[i], width);
+        int64_t width = choose_width(p, p->in_pitch[i]), packs = launch_tiles(p->in_channels[i], width);
         int32_t lanes = launch_lanes(packs, MOST_LANES);
         total += launch_tiles(packs, lanes);
         if (rows < BLOCK_THREADS / lanes) rows = BLOCK_THREADS / lanes;
@@ -263,10 +331,7 @@ static int fill_columns(struct pixel_args *args, const braid_problem *p, const i
         tiles[i] = launch_tiles(p->in_channels[i], columns->second_lanes[i]);
     }
     for (int i = p->streams; i <= BRAID_MAX_PLANES; i++) columns->first_channel[i] = (int32_t)channels;
-    int64_t parts = total ? COLUMN_BLOCKS / total : 1, most = launch_tiles(columns->pixels, PART_PIXELS * rows);
-    if (most > COLUMN_PARTS) most = COLUMN_PARTS;
-    if (parts > most) parts = most;
-    if (parts < 1) parts = 1;
+    int64_t parts = choose_parts(total, launch_tiles(columns->pixels, PART_PIXELS * rows));
     columns->parts = (int32_t)parts;
     columns->part_pixels = launch_tiles(columns->pixels, parts);
     for (int i = 0; i < p->streams; i++) blocks[i] *= parts;
@@ -274,12 +339,26 @@ static int fill_columns(struct pixel_args *args, const braid_problem *p, const i
            launch_schedule(columns->first_block, blocks, p->streams);
 }
 
+static braid_status run_columns(const struct pixel_args *args, const braid_problem *p, device *d,
+                                const pixels_kernel *k, const char *second) {
+    TRY(run(args, args->columns.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype)));
+    return run(args, args->columns.first_tile[BRAID_MAX_PLANES], d, k->stem, second);
+}
+
 braid_status pixels_launch_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
                                    const buffers *b, device *d, const pixels_kernel *k, const char *second) {
     args->columns.workspace = b->workspace;
     if (!fill_columns(args, p, size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
-    TRY(run(args, args->columns.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype)));
-    return run(args, args->columns.first_tile[BRAID_MAX_PLANES], d, k->stem, second);
+    return run_columns(args, p, d, k, second);
+}
+
+braid_status pixels_launch_slide_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
+                                         const buffers *b, device *d, const pixels_kernel *k, const char *second) {
+    args->columns.workspace = b->workspace;
+    if (!fill_columns(args, p, size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
+    args->columns.sample_pixels = size[1];
+    args->columns.pixels = p->batch * size[1];
+    return run_columns(args, p, d, k, second);
 }
 
 /* Parts of whole rows. They depend on the problem alone. */

@@ -25,12 +25,13 @@ struct pixel_plane {
     int64_t pitch, channels;
 };
 
-/* A value for every element, in one launch: a block has some pixels of one sample. */
+/* A value for every element, in one launch: a block has some pixels of one sample and a tile of their channels. */
 struct pixel_map {
     int32_t first_block[BRAID_MAX_PLANES + 1];
     int32_t lanes[BRAID_MAX_PLANES];
-    int32_t vector[BRAID_MAX_PLANES]; /* 1: pitch and addresses allow accesses of 16 bytes */
-    int32_t blocks[BRAID_MAX_PLANES]; /* for each sample */
+    int32_t vector[BRAID_MAX_PLANES]; /* numbers of a pack, of 16 bytes or where a kernel takes them 8; 0: one by one */
+    int32_t tiles[BRAID_MAX_PLANES];  /* of channels, a block to each */
+    int32_t blocks[BRAID_MAX_PLANES]; /* for each sample: tiles times chunks of its pixels */
     int64_t chunk[BRAID_MAX_PLANES];  /* pixels of a block */
     int64_t batch, sample_pixels;
 };
@@ -80,7 +81,7 @@ struct pixel_args {
     int64_t fusion;
 };
 
-#define PIXEL_ARGS_BYTES 2168
+#define PIXEL_ARGS_BYTES 2200
 
 #ifdef __cplusplus
 static_assert(sizeof(struct pixel_args) == PIXEL_ARGS_BYTES, "kernel and launcher agree on pixel_args");

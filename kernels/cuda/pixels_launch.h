@@ -36,8 +36,22 @@ typedef struct pixels_kernel {
 braid_status pixels_launch(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
                            const pixels_kernel *k);
 
+/* The same for kernels to which all samples and all channels are alike. */
+braid_status pixels_launch_flat(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
+                                const pixels_kernel *k);
+
+/* The same for kernels that make `size` windows of every sample and have no mask. */
+braid_status pixels_launch_places(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
+                                  const pixels_kernel *k);
+
 /* One launch that makes every mean of avgpool. */
 braid_status pixels_launch_windows(struct pixel_args *args, const braid_problem *p, device *d, const pixels_kernel *k);
+
+/* True where no two windows share a place. */
+int pixels_are_apart(const struct pixel_args *args);
+
+/* True where the activation, if any, is straight: see tile/act.cuh. */
+int pixels_are_straight(const braid_problem *p);
 
 /* True where all windows are 3 x 3, all planes allow packs and the activation, if any, is straight; and where the
  * windows are also two apart, behind padding of one, so that a gradient may slide down them. */
@@ -61,6 +75,10 @@ braid_status pixels_create_totals(const braid_problem *p, const int64_t size[2],
  * `second`. */
 braid_status pixels_launch_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
                                    const buffers *b, device *d, const pixels_kernel *k, const char *second);
+
+/* The same for a sum over `size` windows of every sample that slides down them. */
+braid_status pixels_launch_slide_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
+                                         const buffers *b, device *d, const pixels_kernel *k, const char *second);
 
 /* `create` of a sum of `element_bytes` per channel and part, of images of the problem's size or smaller. */
 braid_status pixels_create_columns(const braid_problem *p, size_t element_bytes, void **state, size_t *workspace_bytes);

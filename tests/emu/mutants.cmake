@@ -156,8 +156,8 @@ emu_mutant(bn_apply_short_row tile/pixels.cuh bn_apply bn_apply__cuda_direct
            "c < pitch;" "c < of.plane.channels;")
 emu_mutant(bn_apply_beyond_the_end tile/pixels.cuh bn_apply bn_apply__cuda_direct
            "pixel < work.end" "pixel < work.end + 100000")
-emu_mutant(bn_dapply_wrong_count bn_dapply.cu bn_dapply bn_dapply__cuda_direct
-           "mask_active(this->plane.mask, all.map.batch)" "all.map.batch")
+emu_mutant(bn_dapply_wrong_count tile/bn.cuh bn_dapply bn_dapply__cuda_direct
+           "mask_active(plane.mask, args.map.batch)" "args.map.batch")
 emu_mutant(bn_finalize_wrong_channel bn_finalize.cu bn_finalize bn_finalize__cuda_direct
            "c -= args.plane[i++].channels" "i++")
 emu_mutant(bn_finalize_early_count bn_finalize.cu bn_finalize bn_finalize__cuda_direct
@@ -209,9 +209,21 @@ emu_mutant(maxpool_bwd_data_slide_short_strip tile/slide.cuh maxpool_bwd_data ma
 emu_mutant(bn_act_pool_bwd_data_slide_two_rows tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
            "SLIDE_ROWS 3 " "SLIDE_ROWS 2 ")
 emu_mutant(bn_act_pool_bwd_data_slide_padding tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
-           "if (t < 3) equal &= has_top;" ";")
+           "best | (t < 3 ? no_top : 0)" "best")
 emu_mutant(bn_act_pool_bwd_weight_scale_zero bn_sums.cu bn_sums bn_act_pool_bwd_weight__cuda_direct
-           "scale[j] == 0 ? first[j] : x[j]" "x[j]")
+           "some_alike ? (best.at[k] & kept) | (first.at[k] & ~kept) : best.at[k]" "best.at[k]")
+emu_mutant(bn_act_pool_bwd_weight_short_part bn_sums.cu bn_sums bn_act_pool_bwd_weight__cuda_direct
+           "begin + share < steps ? begin + share : steps" "begin + share < steps ? begin + share - 1 : steps")
+emu_mutant(bn_act_pool_bwd_weight_flipped bn_sums.cu bn_sums bn_act_pool_bwd_weight__cuda_direct
+           "if (is_flipped(j)) center[j]" "if (false) center[j]")
+emu_mutant(bn_act_pool_bwd_data_threshold tile/bn.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
+           "* fabsf(scale) + shift <= 0) {" "* scale + shift <= 0) {")
+emu_mutant(maxpool_bwd_data_apart_last_places maxpool_bwd_data.cu maxpool_bwd_data maxpool_bwd_data__cuda_direct
+           "if (at == window.out_size[axis] || first" "if (first")
+emu_mutant(maxpool_fwd_next_row tile/window.cuh maxpool_fwd maxpool_fwd__cuda_direct
+           "if (++s < window.filter[1]) continue;" "if (++s <= window.filter[1]) continue;")
+emu_mutant(act_fwd_wrong_tile tile/pixels.cuh act_fwd act_fwd__cuda_direct
+           "block % tiles * lanes" "0")
 emu_mutant(bn_act_pool_fwd_wrong_order tile/bn.cuh bn_act_pool_fwd bn_act_pool_fwd__cuda_direct
            "< 0 ? sign : 0" "> 0 ? sign : 0")
 emu_mutant(softmax_xent_fwd_missing_barrier tile/rows.cuh class_loss softmax_xent_fwd__cuda_direct

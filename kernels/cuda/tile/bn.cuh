@@ -13,6 +13,7 @@
 #define BRAID_KERNELS_CUDA_TILE_BN_CUH
 
 #include "kernels/cuda/tile/act.cuh"
+#include "kernels/cuda/tile/mask.cuh"
 #include "kernels/cuda/tile/window3.cuh"
 
 template <class number, int width> struct gradient_plain : pixel_body<number, width> {
@@ -34,6 +35,7 @@ template <class number, int width> struct gradient_plain : pixel_body<number, wi
 template <bool curved> struct gradient_act {
     template <class number, int width> struct body : gradient_plain<number, width> {
         typedef typename gradient_plain<number, width>::inputs inputs;
+        static const int ahead = curved ? 2 : 4;
         float scale[width], shift[width];
         using gradient_plain<number, width>::gradient_plain;
         __device__ __forceinline__ void begin(int64_t c) {
@@ -90,8 +92,7 @@ template <class number, int width> struct gradient_pool : pixel_body<number, wid
         for (int j = 0; j < width; j++) g[j] = act_gradient(this->args.activation, x[j] * scale[j] + shift[j], g[j]);
     }
     /* What the windows compare: f(x * scale + shift). */
-    __device__ __forceinline__ void value(float (&y)[width], int64_t pixel, int64_t c) const {
-        pack_open(y, this->take(this->plane.x, pixel * this->plane.pitch + c));
+    __device__ __forceinline__ void value(float (&y)[width]) const {
 #pragma unroll
         for (int j = 0; j < width; j++) y[j] = act_value(this->args.activation, y[j] * scale[j] + shift[j]);
     }
@@ -122,5 +123,72 @@ template <class number, int width> struct bn_order {
         words_open<number>(x, keys);
     }
 };
+
+/* The bits of a number, and those of infinity. */
+template <class number> struct bn_bits {
+    typedef uint16_t type;
+    static const int32_t infinity = 0x7C00, sign = 0x8000;
+};
+template <> struct bn_bits<bf16> {
+    typedef uint16_t type;
+    static const int32_t infinity = 0x7F80, sign = 0x8000;
+};
+template <> struct bn_bits<f32> {
+    typedef uint32_t type;
+    static const int64_t infinity = 0x7F800000, sign = 0x80000000;
+};
+
+/* The largest key of a channel at which a ReLU is closed, all larger ones and NaN opening it: found by halving the
+ * numbers of the format in their order, since key * |scale| + shift never falls as the key grows. */
+template <class number> static __device__ __forceinline__ int64_t bn_threshold(float scale, float shift) {
+    typedef bn_bits<number> bits;
+    int64_t low = -(int64_t)bits::infinity, high = bits::infinity;
+    if (scale == 0) return shift <= 0 ? bits::infinity : bits::sign | bits::infinity; /* all keys are 0 */
+    if (!(-INFINITY * fabsf(scale) + shift <= 0)) return bits::infinity + 1;          /* a NaN: nothing closes it */
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        const typename bits::type form = (typename bits::type)(middle < 0 ? bits::sign | -middle : middle);
+        if (load((const number *)&form) * fabsf(scale) + shift <= 0) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low < 0 ? bits::sign | -low : low;
+}
+
+/* What windows behind a ReLU know of a pack of channels: keys are x ^ flipped; `kept` has no bits where the scale is 0,
+ * which makes all keys alike. */
+struct bn_gate {
+    words kept, flipped, threshold;
+};
+
+/* Readies channel j of a pack; one thread does it. */
+template <class number>
+static __device__ __forceinline__ void bn_gate_set(bn_gate &to, int j, float scale, float shift) {
+    typedef typename bn_bits<number>::type type;
+    ((type *)&to.kept)[j] = (type)(scale != 0 ? -1 : 0);
+    ((type *)&to.flipped)[j] = (type)(scale < 0 ? bn_bits<number>::sign : 0);
+    ((type *)&to.threshold)[j] = (type)bn_threshold<number>(scale, shift);
+}
+
+/* dx = g * of_g + x * of_x + rest. */
+struct bn_factors {
+    float of_g, of_x, rest;
+};
+
+/* `share` is 1 / active values; in evaluation 0, for the statistics do not depend on x. */
+static __device__ __forceinline__ bn_factors bn_factors_of(float gamma, float rstd, float center, float dgamma,
+                                                           float dbeta, float share) {
+    bn_factors all;
+    all.of_g = gamma * rstd;
+    all.of_x = -all.of_g * rstd * share * dgamma;
+    all.rest = -all.of_x * center - all.of_g * dbeta * share;
+    return all;
+}
+
+static __device__ __forceinline__ float bn_share(const pixel_args &args, const pixel_plane &plane) {
+    return args.train ? 1 / (float)(mask_active(plane.mask, args.map.batch) * args.map.sample_pixels) : 0;
+}
 
 #endif

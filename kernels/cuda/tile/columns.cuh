@@ -152,16 +152,6 @@ static __device__ __forceinline__ void columns_kernel(const pixel_args &args, ty
     }
 }
 
-/* The same for bodies of either kind of activation. */
-template <template <bool> class body_of, class number, class sum>
-static __device__ __forceinline__ void columns_kernel_act(const pixel_args &args, sum *shared) {
-    if (act_is_curved(args.activation)) {
-        columns_kernel<body_of<true>::template body, number>(args, shared);
-    } else {
-        columns_kernel<body_of<false>::template body, number>(args, shared);
-    }
-}
-
 /* The second launch: the sum of all parts of this thread's channel, for the threads of the first row. */
 template <class sum>
 static __device__ __forceinline__ sum columns_add_parts(const pixel_args &args, const column_work &work, sum *shared) {

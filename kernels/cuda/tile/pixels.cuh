@@ -19,7 +19,8 @@
 #include "kernels/cuda/tile/schedule.cuh"
 #include "kernels/cuda/tile/shape.h"
 
-/* What a thread has to do: packs lane, lane + lanes, ... of pixels begin, begin + step, ... before end. */
+/* What a thread has to do: packs lane, lane + lanes, ... of pixels begin, begin + step, ... before end. `lanes` are
+ * those of all blocks that have the same pixels. */
 struct pixel_work {
     int plane;
     int64_t sample, begin, end;
@@ -31,13 +32,14 @@ static __device__ __forceinline__ pixel_work pixel_work_find(const pixel_args &a
     pixel_work work;
     work.plane = schedule_plane(map.first_block, args.planes);
     const int32_t block = (int32_t)blockIdx.x - map.first_block[work.plane], blocks = map.blocks[work.plane];
+    const int32_t lanes = map.lanes[work.plane], tiles = map.tiles[work.plane];
     work.sample = block / blocks;
-    work.lanes = map.lanes[work.plane];
-    work.lane = (int32_t)threadIdx.x % work.lanes;
-    work.step = BLOCK_THREADS / work.lanes;
-    const int64_t first = block % blocks * map.chunk[work.plane], last = first + map.chunk[work.plane];
+    work.lanes = tiles * lanes;
+    work.lane = block % tiles * lanes + (int32_t)threadIdx.x % lanes;
+    work.step = BLOCK_THREADS / lanes;
+    const int64_t first = block % blocks / tiles * map.chunk[work.plane], last = first + map.chunk[work.plane];
     const int64_t origin = work.sample * map.sample_pixels;
-    work.begin = origin + first + (int32_t)threadIdx.x / work.lanes;
+    work.begin = origin + first + (int32_t)threadIdx.x / lanes;
     work.end = origin + (last < map.sample_pixels ? last : map.sample_pixels);
     return work;
 }
@@ -76,7 +78,6 @@ template <class body> static __device__ __forceinline__ void pixels_run(body &of
             for (int64_t pixel = work.begin; pixel < work.end; pixel += work.step) of.blank(pixel * pitch + c);
             continue;
         }
-        of.begin(c);
         for (int64_t pixel = work.begin; pixel < work.end; pixel += ahead * work.step) {
             typename body::inputs in[ahead];
 #pragma unroll
@@ -84,6 +85,7 @@ template <class body> static __device__ __forceinline__ void pixels_run(body &of
                 const int64_t mine = pixel + j * work.step;
                 if (mine < work.end) of.fetch(in[j], mine * pitch + c);
             }
+            if (pixel == work.begin) of.begin(c); /* while the first pixels are on their way */
 #pragma unroll
             for (int j = 0; j < ahead; j++) {
                 const int64_t mine = pixel + j * work.step;
@@ -103,6 +105,18 @@ static __device__ __forceinline__ void pixels_kernel(const pixel_args &args) {
     } else {
         body<number, 1> of(args, work.plane);
         pixels_run(of, work);
+    }
+}
+
+/* The same with packs of four halves as well. */
+template <template <class, int> class body, class number>
+static __device__ __forceinline__ void pixels_kernel_few(const pixel_args &args) {
+    const pixel_work work = pixel_work_find(args);
+    if (widest<number>::width == 8 && args.map.vector[work.plane] == 4) {
+        body<number, 4> of(args, work.plane);
+        pixels_run(of, work);
+    } else {
+        pixels_kernel<body, number>(args);
     }
 }
 

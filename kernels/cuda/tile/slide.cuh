@@ -3,15 +3,18 @@
  * that it took. A thread has 16 bytes of channels and one column of windows. It goes down the rows, finds what each
  * window took from values that it has read once, and leaves that in shared memory for the thread to its left; then it
  * makes the two rows and two columns of places that have all their windows, while the next rows are on their way.
- * Registers are scarce, so channels are worked on word by word, and what a body knows of them lies in shared memory.
- * The body brings, besides key() of tile/window3.cuh,
+ * Registers and instructions are scarce, so channels are worked on as packed words, and what a body knows of them lies
+ * in shared memory. The body brings
  *
- *     factors              the type of what it knows of a pack of channels
- *     begin(to, c)         readies the factors of channels c to c + width - 1
- *     use(from)            readies this thread to use those
- *     open(best, k)        all bits set where word k of dy comes back, best being the largest keys
- *     make(g, x, k)        what it makes of the gradients g of word k
- *     blank(at)            writes zeros: the sample is blanked
+ *     factors                    the type of what it knows of a pack of channels
+ *     rounds                     true: the sum of two dy may be rounded to their format
+ *     begin(all, first, packs)   readies the factors of `packs` packs from channel `first` on; all threads call it
+ *     use(from)                  readies this thread to use those
+ *     key(x, k)                  word k of a pack as windows compare it: the place with the largest key is taken
+ *     gate(took, best, first, k) what the windows of word k took, best being their largest keys and `first` their first
+ *                                place; 0 where nothing comes back
+ *     make(g, key, k)            what it makes of the gradients g of word k
+ *     blank(at)                  writes zeros: the sample is blanked
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,61 +26,81 @@
 #define SLIDE_LANES 32 /* most lanes of a block */
 #define SLIDE_ROWS 3   /* of windows that are kept: two that are read, and one that is written meanwhile */
 
-/* What the windows of a row took, by word and thread: bit t of a number says that it took place t, counted row by row;
- * and their dy. */
+/* Two words of a pack. */
+struct alignas(8) slide_pair {
+    uint32_t at[2];
+};
+
+/* What the windows of a row took, by pair of words and thread, and their dy. */
 struct slide_row {
-    uint32_t took[PACK_WORDS][BLOCK_THREADS], dy[PACK_WORDS][BLOCK_THREADS];
+    slide_pair took[PACK_WORDS / 2][BLOCK_THREADS], dy[PACK_WORDS / 2][BLOCK_THREADS];
 };
 
 typedef slide_row slide_shared[SLIDE_ROWS];
 
-/* Bit t of every number of a word. */
-template <class number> static __device__ __forceinline__ uint32_t slide_bit(int t) {
-    return (word<number>::width == 2 ? 0x10001u : 1u) << t;
+/* How it is written that all numbers of a word took place t, counted row by row: as a number of the format, so that
+ * words can be compared with it. 0: none. */
+template <class number> static __device__ __forceinline__ uint32_t slide_code(int t) {
+    return word<number>::width == 2 ? 0x04000400u * (uint32_t)(t + 1) : 0x04000000u * (uint32_t)(t + 1);
 }
 
 /* The place that a window takes: the first of equal keys, or the last NaN. Places above the image (top) or left of it
- * repeat others and are never taken; so do those below and right, which come later than the places that they repeat. */
+ * repeat others and are never taken: what they are compared with is a NaN. Those below and right come later than the
+ * places that they repeat. */
 template <class number, class body>
-static __device__ __forceinline__ words slide_find(const body &of, const words (&x)[9], bool top, bool left) {
-    const words best = window3_largest<number>(of, x);
-    const uint32_t has_top = top ? 0 : 0xFFFFFFFFu, has_left = left ? 0 : 0xFFFFFFFFu;
+static __device__ __forceinline__ words slide_find(const body &of, const words (&key)[9], bool top, bool left) {
+    const uint32_t nans = word<number>::width == 2 ? 0x7FFF7FFFu : 0x7FFFFFFFu;
+    const uint32_t no_top = top ? nans : 0, no_left = left ? nans : 0;
+    const uint32_t first = slide_code<number>((top ? 3 : 0) + (left ? 1 : 0));
     words took;
 #pragma unroll
     for (int k = 0; k < PACK_WORDS; k++) {
-        uint32_t bits = 0;
+        uint32_t best = key[0].at[k], bits = 0;
+#pragma unroll
+        for (int t = 1; t < 9; t++) best = word<number>::larger(best, key[t].at[k]);
 #pragma unroll
         for (int t = 8; t >= 0; t--) {
-            uint32_t equal = word<number>::equals(of.key(x[t].at[k], k), best.at[k]);
-            if (t < 3) equal &= has_top;
-            if (t % 3 == 0) equal &= has_left;
-            bits = (equal & slide_bit<number>(t)) | (~equal & bits);
+            const uint32_t with = best | (t < 3 ? no_top : 0) | (t % 3 == 0 ? no_left : 0);
+            const uint32_t equal = word<number>::equals(key[t].at[k], with);
+            bits = (equal & slide_code<number>(t)) | (~equal & bits);
         }
-        if (word<number>::equals(best.at[k], best.at[k]) != 0xFFFFFFFFu) {
+        if (word<number>::equals(best, best) != 0xFFFFFFFFu) {
 #pragma unroll
             for (int t = 0; t < 9; t++) {
-                uint32_t nan = ~word<number>::equals(x[t].at[k], x[t].at[k]);
-                if (t < 3) nan &= has_top;
-                if (t % 3 == 0) nan &= has_left;
-                bits = (nan & slide_bit<number>(t)) | (~nan & bits);
+                uint32_t nan = ~word<number>::equals(key[t].at[k], key[t].at[k]);
+                if ((t < 3 && top) || (t % 3 == 0 && left)) nan = 0;
+                bits = (nan & slide_code<number>(t)) | (~nan & bits);
             }
         }
-        took.at[k] = bits & of.open(best.at[k], k);
+        took.at[k] = of.gate(bits, best, first, k);
     }
     return took;
 }
 
-/* One word of what a window took, with its dy. */
-template <class number> struct slide_word {
-    static const int width = word<number>::width;
-    uint32_t took;
-    float dy[width];
-    __device__ __forceinline__ slide_word(const slide_row &row, int k, int32_t thread) : took(row.took[k][thread]) {
-        word<number>::open(dy, row.dy[k][thread]);
+/* Two words of what a window took, with their dy. */
+template <class number> struct slide_window {
+    slide_pair took, dy;
+    __device__ __forceinline__ slide_window(const slide_row &row, int half, int32_t thread)
+        : took(row.took[half][thread]), dy(row.dy[half][thread]) {}
+    /* dy of word q where the window took place t. */
+    __device__ __forceinline__ uint32_t at(int t, int q) const {
+        return word<number>::equals(took.at[q], slide_code<number>(t)) & dy.at[q];
     }
-    /* dy of number j where the window took place t. */
-    __device__ __forceinline__ float at(int t, int j) const { return (took >> (t + 16 * j)) & 1u ? dy[j] : 0; }
 };
+
+/* The sums of two words. */
+template <class number, bool rounds>
+static __device__ __forceinline__ void slide_add(float (&to)[word<number>::width], uint32_t a, uint32_t b) {
+    float more[word<number>::width];
+    if (rounds) {
+        word<number>::open(to, word<number>::sum(a, b));
+        return;
+    }
+    word<number>::open(to, a);
+    word<number>::open(more, b);
+#pragma unroll
+    for (int j = 0; j < word<number>::width; j++) to[j] += more[j];
+}
 
 /* Where a thread works: windows of column `column` in rows first - 1 up to last; an owner makes places. */
 struct slide_work {
@@ -115,31 +138,35 @@ static __device__ __forceinline__ void slide_write(const body &of, const slide_w
     if (2 * work.column + 1 < size[1]) write_bytes<sizeof odd>(to + of.plane.pitch, &odd);
 }
 
-/* Rows 2 row - 1 and 2 row of places, which windows of rows row - 1 (above) and row (here) may have taken. x has the
- * three columns of those rows. */
+/* Rows 2 row - 1 and 2 row of places, which windows of rows row - 1 (above) and row (here) may have taken. `key` has
+ * the three columns of those rows. */
 template <class number, class body>
 static __device__ __forceinline__ void slide_places(const body &of, const slide_work &work, int32_t row,
-                                                    const slide_row &above, const slide_row &here, const words (&x)[9],
-                                                    int64_t c) {
+                                                    const slide_row &above, const slide_row &here,
+                                                    const words (&key)[9], int64_t c) {
     const int numbers = word<number>::width;
     const int32_t own = (int32_t)threadIdx.x, next = own + work.lanes; /* the thread to the right */
     words made[4];
 #pragma unroll
-    for (int k = 0; k < PACK_WORDS; k++) {
-        const slide_word<number> top(above, k, own), top_right(above, k, next), low(here, k, own),
-            low_right(here, k, next);
-        float g[4][numbers];
+    for (int half = 0; half < PACK_WORDS / 2; half++) {
+        const slide_window<number> top(above, half, own), top_right(above, half, next), low(here, half, own),
+            low_right(here, half, next);
 #pragma unroll
-        for (int j = 0; j < numbers; j++) {
-            g[0][j] = top.at(7, j) + low.at(1, j);
-            g[1][j] = top.at(8, j) + top_right.at(6, j) + low.at(2, j) + low_right.at(0, j);
-            g[2][j] = low.at(4, j);
-            g[3][j] = low.at(5, j) + low_right.at(3, j);
+        for (int q = 0; q < 2; q++) {
+            const int k = 2 * half + q;
+            float g[4][numbers], more[numbers];
+            slide_add<number, body::rounds>(g[0], top.at(7, q), low.at(1, q));
+            slide_add<number, body::rounds>(g[1], top.at(8, q), top_right.at(6, q));
+            slide_add<number, body::rounds>(more, low.at(2, q), low_right.at(0, q));
+            word<number>::open(g[2], low.at(4, q));
+            slide_add<number, body::rounds>(g[3], low.at(5, q), low_right.at(3, q));
+#pragma unroll
+            for (int j = 0; j < numbers; j++) g[1][j] += more[j];
+            made[0].at[k] = of.make(g[0], key[1].at[k], k);
+            made[1].at[k] = of.make(g[1], key[2].at[k], k);
+            made[2].at[k] = of.make(g[2], key[4].at[k], k);
+            made[3].at[k] = of.make(g[3], key[5].at[k], k);
         }
-        made[0].at[k] = of.make(g[0], x[1].at[k], k);
-        made[1].at[k] = of.make(g[1], x[2].at[k], k);
-        made[2].at[k] = of.make(g[2], x[4].at[k], k);
-        made[3].at[k] = of.make(g[3], x[5].at[k], k);
     }
     const int64_t inside = of.plane.channels - c;
     if (inside < PACK_WORDS * numbers) {
@@ -184,6 +211,13 @@ template <class number> struct slide_source {
     }
 };
 
+template <class body> static __device__ __forceinline__ words slide_keys(const body &of, const words &x) {
+    words keys;
+#pragma unroll
+    for (int k = 0; k < PACK_WORDS; k++) keys.at[k] = of.key(x.at[k], k);
+    return keys;
+}
+
 /* One pack of channels, down the rows of a block. */
 template <class number, class body>
 static __device__ __forceinline__ void slide_down(const body &of, const slide_work &work, int64_t c,
@@ -192,16 +226,18 @@ static __device__ __forceinline__ void slide_down(const body &of, const slide_wo
     words at[9] = {}, coming[6] = {}, dy = {};
     if (from.inside) slide_read(at, from.x, from.window, 2 * work.first - 3, work.column, from.pitch);
     from.read(coming, dy, work.first - 1);
+#pragma unroll
+    for (int t = 0; t < 3; t++) at[t] = slide_keys(of, at[t]);
     for (int32_t row = work.first - 1; row < work.last; row++) {
         slide_row &mine = shared[(row + 1) % SLIDE_ROWS];
         words took = {};
 #pragma unroll
-        for (int t = 0; t < 6; t++) at[t + 3] = coming[t];
+        for (int t = 0; t < 6; t++) at[t + 3] = slide_keys(of, coming[t]);
         if (from.has(row)) took = slide_find<number>(of, at, row == 0, work.column == 0);
 #pragma unroll
-        for (int k = 0; k < PACK_WORDS; k++) {
-            mine.took[k][threadIdx.x] = took.at[k];
-            mine.dy[k][threadIdx.x] = dy.at[k];
+        for (int half = 0; half < PACK_WORDS / 2; half++) {
+            mine.took[half][threadIdx.x] = {took.at[2 * half], took.at[2 * half + 1]};
+            mine.dy[half][threadIdx.x] = {dy.at[2 * half], dy.at[2 * half + 1]};
         }
         if (row + 1 < work.last) from.read(coming, dy, row + 1);
         __syncthreads();
@@ -241,7 +277,7 @@ static __device__ __forceinline__ void slide_kernel(const pixel_args &args, slid
             slide_blank(of, work, c);
             continue;
         }
-        if ((int32_t)threadIdx.x < work.lanes && c < of.plane.pitch) of.begin(factors[lane], c);
+        of.begin(factors, first, work.lanes);
         __syncthreads();
         of.use(factors[lane]);
         slide_down<number>(of, work, c, shared);

@@ -43,37 +43,47 @@ template <int width> struct window_largest {
     int32_t pixel[width];
 };
 
-/* body.value(float (&)[width], pixel, c) gives the values of a pixel of all samples. */
-template <int width, class body>
-static __device__ __forceinline__ window_largest<width> window_find(const body &from, const pixel_window &window,
-                                                                    const window_place &out, int64_t c) {
-    window_largest<width> best;
+/* Of the x of channels c and on of a window; `ahead` places are on their way from memory. body.value(float (&)[width])
+ * makes of them what is compared. */
+template <int ahead, int width, class body>
+static __device__ __forceinline__ void window_find(window_largest<width> &best, const body &from,
+                                                   const pixel_window &window, const window_place &out, int64_t c) {
     const int32_t top = out.row * window.stride[0] - window.padding[0];
     const int32_t left = out.column * window.stride[1] - window.padding[1];
-    const int64_t origin = out.sample * window.size[0] * window.size[1];
+    const int64_t origin = out.sample * window.size[0] * window.size[1], pitch = from.plane.pitch;
+    int32_t r = 0, s = 0;
 #pragma unroll
     for (int j = 0; j < width; j++) {
         best.value[j] = -INFINITY;
         best.pixel[j] = -1;
     }
-    for (int32_t r = 0; r < window.filter[0]; r++) {
-        const int32_t h = top + r * window.dilation[0];
-        if (h < 0 || h >= window.size[0]) continue;
-        for (int32_t s = 0; s < window.filter[1]; s++) {
-            const int32_t w = left + s * window.dilation[1];
-            if (w < 0 || w >= window.size[1]) continue;
-            const int32_t pixel = h * window.size[1] + w;
+    while (r < window.filter[0]) {
+        decltype(from.take(from.plane.x, 0)) in[ahead];
+        int32_t pixel[ahead];
+#pragma unroll
+        for (int t = 0; t < ahead; t++) {
+            const int32_t h = top + r * window.dilation[0], w = left + s * window.dilation[1];
+            const bool inside = r < window.filter[0] && h >= 0 && h < window.size[0] && w >= 0 && w < window.size[1];
+            pixel[t] = inside ? h * window.size[1] + w : -1;
+            if (inside) in[t] = from.take(from.plane.x, (origin + pixel[t]) * pitch + c);
+            if (++s < window.filter[1]) continue;
+            s = 0;
+            r++;
+        }
+#pragma unroll
+        for (int t = 0; t < ahead; t++) {
             float value[width];
-            from.value(value, origin + pixel, c);
+            if (pixel[t] < 0) continue;
+            pack_open(value, in[t]);
+            from.value(value);
 #pragma unroll
             for (int j = 0; j < width; j++) {
                 if (best.pixel[j] >= 0 && !(value[j] > best.value[j]) && !isnan(value[j])) continue;
                 best.value[j] = value[j];
-                best.pixel[j] = pixel;
+                best.pixel[j] = pixel[t];
             }
         }
     }
-    return best;
 }
 
 /* The sum of dy over the windows that took a pixel. */
@@ -92,7 +102,8 @@ static __device__ __forceinline__ void window_gradient(float (&sum)[width], cons
             const int32_t column = from_column / window.stride[1];
             if (from_column < 0 || from_column % window.stride[1] || column >= window.out_size[1]) continue;
             const window_place out = {in.sample, row, column};
-            const window_largest<width> taken = window_find<width>(from, window, out, c);
+            window_largest<width> taken;
+            window_find<1>(taken, from, window, out, c);
             const int64_t output = (in.sample * window.out_size[0] + row) * window.out_size[1] + column;
             float dy[width];
             pack_open(dy, from.take(from.plane.dy, output * from.plane.pitch + c));

@@ -92,8 +92,9 @@ static __device__ __forceinline__ words window3_find(words (&x)[9], const body &
 template <template <class, int> class any, template <class, int> class three, class number>
 static __device__ __forceinline__ void windows_kernel(const pixel_args &args) {
     const pixel_work work = pixel_work_find(args);
-    if (!args.map.vector[work.plane] || !window3_fits(args.window) || act_is_curved(args.activation)) {
-        pixels_kernel<any, number>(args);
+    if (args.map.vector[work.plane] != widest<number>::width || !window3_fits(args.window) ||
+        act_is_curved(args.activation)) {
+        pixels_kernel_few<any, number>(args);
         return;
     }
     three<number, widest<number>::width> of(args, work.plane);

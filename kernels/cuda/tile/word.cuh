@@ -7,6 +7,8 @@
  *     close(from)          rounds them from float
  *     larger(a, b)         the larger of each; a NaN before every number
  *     equals(a, b)         all bits set where they are equal; none where one is a NaN
+ *     above(a, b)          all bits set where a > b, and where one is a NaN
+ *     sum(a, b)            their sums, rounded once
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,6 +30,12 @@ template <> struct word<f32> {
     }
     static __device__ __forceinline__ uint32_t equals(uint32_t a, uint32_t b) {
         return __uint_as_float(a) == __uint_as_float(b) ? 0xFFFFFFFFu : 0;
+    }
+    static __device__ __forceinline__ uint32_t above(uint32_t a, uint32_t b) {
+        return __uint_as_float(a) <= __uint_as_float(b) ? 0 : 0xFFFFFFFFu;
+    }
+    static __device__ __forceinline__ uint32_t sum(uint32_t a, uint32_t b) {
+        return __float_as_uint(__uint_as_float(a) + __uint_as_float(b));
     }
 };
 
@@ -56,6 +64,16 @@ template <> struct word<f16> {
         asm("set.eq.u32.f16x2 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));
         return to;
     }
+    static __device__ __forceinline__ uint32_t above(uint32_t a, uint32_t b) {
+        uint32_t to;
+        asm("set.gtu.u32.f16x2 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));
+        return to;
+    }
+    static __device__ __forceinline__ uint32_t sum(uint32_t a, uint32_t b) {
+        uint32_t to;
+        asm("add.rn.f16x2 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));
+        return to;
+    }
 };
 
 template <> struct word<bf16> {
@@ -81,6 +99,22 @@ template <> struct word<bf16> {
         const uint32_t high = __uint_as_float(a >> 16 << 16) == __uint_as_float(b >> 16 << 16) ? 0xFFFF0000u : 0;
         return low | high;
 #endif
+    }
+    static __device__ __forceinline__ uint32_t above(uint32_t a, uint32_t b) {
+#if __CUDA_ARCH__ >= 900
+        uint32_t to;
+        asm("set.gtu.u32.bf16x2 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));
+        return to;
+#else
+        const uint32_t low = __uint_as_float(a << 16) <= __uint_as_float(b << 16) ? 0 : 0xFFFFu;
+        const uint32_t high = __uint_as_float(a >> 16 << 16) <= __uint_as_float(b >> 16 << 16) ? 0 : 0xFFFF0000u;
+        return low | high;
+#endif
+    }
+    static __device__ __forceinline__ uint32_t sum(uint32_t a, uint32_t b) {
+        uint32_t to;
+        asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(to) : "r"(a), "r"(0x3F803F80u), "r"(b));
+        return to;
     }
 };
 

@@ -44,6 +44,16 @@ template <class number, int bytes> struct word_of {
         for (int j = 0; j < width; j++) to |= only(at(a, j) == at(b, j) ? 0xFFFFFFFFu : 0, j);
         return to;
     }
+    static uint32_t above(uint32_t a, uint32_t b) {
+        uint32_t to = 0;
+        for (int j = 0; j < width; j++) to |= only(at(a, j) <= at(b, j) ? 0 : 0xFFFFFFFFu, j);
+        return to;
+    }
+    static uint32_t sum(uint32_t a, uint32_t b) {
+        float both[width];
+        for (int j = 0; j < width; j++) both[j] = at(a, j) + at(b, j);
+        return close(both);
+    }
 };
 
 template <class number> struct word;
