@@ -10,11 +10,11 @@
 #include "kernels/cuda/tile/gradients.cuh"
 #include "kernels/cuda/tile/slide.cuh"
 
-template <template <class, int> class gradient, int pixels_ahead> struct sums_of {
+template <template <class, int> class gradient> struct sums_of {
     template <class number, int width> struct body : gradient<number, width> {
         typedef bn_gradients sum, part;
         typedef typename gradient<number, width>::inputs inputs;
-        static const int ahead = pixels_ahead;
+        static const int ahead = 1;
         float center[width];
         __device__ __forceinline__ body(const pixel_args &all, int i) : gradient<number, width>(all, i) {}
         __device__ __forceinline__ part finish(const sum &all, const column_live &, int) const { return all; }
@@ -42,7 +42,7 @@ template <template <class, int> class gradient, int pixels_ahead> struct sums_of
 
 template <bool curved> struct act_sums {
     template <class number, int width>
-    using body = typename sums_of<gradient_act<curved>::template body, curved ? 2 : 4>::template body<number, width>;
+    using body = typename sums_of<gradient_act<curved>::template body>::template body<number, width>;
 };
 
 /* bn_act_pool with a ReLU and windows as tile/slide.cuh has them: the sums of all places are those of all windows, each
@@ -166,91 +166,91 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_sums_parts(const 
     plane.dgamma[work.channel] = sum.scale * plane.rstd[work.channel];
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2) bn_sums_f32(const __grid_constant__ pixel_args args) {
-    __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_plain, 4>::body, f32>(args, shared);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_sums_f32(const __grid_constant__ pixel_args args) {
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<sums_of<gradient_plain>::body, f32>(args, ring);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2) bn_sums_f16(const __grid_constant__ pixel_args args) {
-    __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_plain, 4>::body, f16>(args, shared);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_sums_f16(const __grid_constant__ pixel_args args) {
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<sums_of<gradient_plain>::body, f16>(args, ring);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2) bn_sums_bf16(const __grid_constant__ pixel_args args) {
-    __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_plain, 4>::body, bf16>(args, shared);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_sums_bf16(const __grid_constant__ pixel_args args) {
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<sums_of<gradient_plain>::body, bf16>(args, ring);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_act_sums_f32(const __grid_constant__ pixel_args args) {
-    __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
-    columns_kernel<act_sums<false>::body, f32>(args, shared);
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<act_sums<false>::body, f32>(args, ring);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_sums_curved_f32(const __grid_constant__ pixel_args args) {
-    __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
-    columns_kernel<act_sums<true>::body, f32>(args, shared);
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<act_sums<true>::body, f32>(args, ring);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_act_sums_f16(const __grid_constant__ pixel_args args) {
-    __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
-    columns_kernel<act_sums<false>::body, f16>(args, shared);
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<act_sums<false>::body, f16>(args, ring);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_sums_curved_f16(const __grid_constant__ pixel_args args) {
-    __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
-    columns_kernel<act_sums<true>::body, f16>(args, shared);
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<act_sums<true>::body, f16>(args, ring);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_act_sums_bf16(const __grid_constant__ pixel_args args) {
-    __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
-    columns_kernel<act_sums<false>::body, bf16>(args, shared);
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<act_sums<false>::body, bf16>(args, ring);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_sums_curved_bf16(const __grid_constant__ pixel_args args) {
-    __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
-    columns_kernel<act_sums<true>::body, bf16>(args, shared);
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<act_sums<true>::body, bf16>(args, ring);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_add_act_sums_f32(const __grid_constant__ pixel_args args) {
-    __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_add_act, 4>::body, f32>(args, shared);
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<sums_of<gradient_add_act>::body, f32>(args, ring);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_add_act_sums_f16(const __grid_constant__ pixel_args args) {
-    __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_add_act, 4>::body, f16>(args, shared);
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<sums_of<gradient_add_act>::body, f16>(args, ring);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     bn_add_act_sums_bf16(const __grid_constant__ pixel_args args) {
-    __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_add_act, 4>::body, bf16>(args, shared);
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<sums_of<gradient_add_act>::body, bf16>(args, ring);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_pool_sums_f32(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f32>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_pool, 1>::body, f32>(args, shared);
+    columns_kernel<sums_of<gradient_pool>::body, f32>(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_pool_sums_f16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<f16>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_pool, 1>::body, f16>(args, shared);
+    columns_kernel<sums_of<gradient_pool>::body, f16>(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_pool_sums_bf16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[widest<bf16>::width * BLOCK_THREADS];
-    columns_kernel<sums_of<gradient_pool, 1>::body, bf16>(args, shared);
+    columns_kernel<sums_of<gradient_pool>::body, bf16>(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)

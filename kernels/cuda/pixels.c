@@ -14,8 +14,8 @@
 #define WARP_ROW 256         /* elements of the longest row that a warp does without others */
 #define WINDOW_LANES 4       /* of a block with one large window: many rows of threads share its pixels */
 #define VECTOR_BYTES 16      /* of one access */
-#define COLUMN_BLOCKS 264    /* of a sum that run side by side, two to a multiprocessor; the pixels are cut for ... */
-#define COLUMN_ROUNDS 4      /* ... at most so many rounds of them, ... */
+#define COLUMN_BLOCKS 396    /* of a sum that run side by side, three to a multiprocessor; the pixels are cut for ... */
+#define COLUMN_ROUNDS 2      /* ... at most so many rounds of them, ... */
 #define COLUMN_PARTS 1024    /* ... into at most so many parts ... */
 #define PART_PIXELS 8        /* ... of at least so many pixels for every thread */
 #define PART_ROWS 32         /* fewest rows of a part of whole rows, ... */

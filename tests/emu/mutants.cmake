@@ -145,13 +145,19 @@ emu_mutant(bn_stats_dropped_pixel tile/columns.cuh bn_stats bn_stats__cuda_direc
 emu_mutant(bn_stats_missing_barrier tile/columns.cuh bn_stats bn_stats__cuda_direct
            "            }\n        }\n        __syncthreads();" "            }\n        }")
 emu_mutant(bn_stats_wrong_lane tile/columns.cuh bn_stats bn_stats__cuda_direct
-           "if (work.channel + j < plane.channels) to[j]" "if (work.channel + j < plane.pitch) to[j]")
+           "if (work.channel + j < from.plane.channels) to[j]" "if (work.channel + j < from.plane.pitch) to[j]")
 emu_mutant(bn_stats_wrong_count tile/columns.cuh bn_stats bn_stats__cuda_direct
            "(next < work.end ? next : work.end) - pixel" "next - pixel")
 emu_mutant(bn_stats_wrong_origin bn_stats.cu bn_stats bn_stats__cuda_direct
            "live.first * this->plane.pitch + c" "0")
 emu_mutant(bn_sums_stuck_barrier tile/columns.cuh bn_sums bn_sums__cuda_direct
            "    __syncthreads();\n    for" "    if (threadIdx.x == 255) return;\n    __syncthreads();\n    for")
+emu_mutant(bn_sums_early_stage tile/columns.cuh bn_sums bn_sums__cuda_direct
+           "copy_async_wait<stages - 2>" "copy_async_wait<stages - 1>")
+emu_mutant(bn_sums_wrong_stage tile/columns.cuh bn_sums bn_sums__cuda_direct
+           "last = here;" "last = here + 1 < stages ? here + 1 : 0;")
+emu_mutant(bn_add_act_bwd_weight_early_sums tile/columns.cuh bn_sums bn_add_act_bwd_weight__cuda_direct
+           "    __syncthreads(); /* nobody reads packs any more */\n" "")
 emu_mutant(bn_apply_short_row tile/pixels.cuh bn_apply bn_apply__cuda_direct
            "c < pitch;" "c < of.plane.channels;")
 emu_mutant(bn_apply_beyond_the_end tile/pixels.cuh bn_apply bn_apply__cuda_direct
@@ -203,7 +209,7 @@ emu_mutant(maxpool_fwd_wrong_row tile/window3.cuh maxpool_fwd maxpool_fwd__cuda_
 emu_mutant(maxpool_bwd_data_slide_second_of_equals tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "int t = 8; t >= 0; t--" "int t = 0; t < 9; t++")
 emu_mutant(maxpool_bwd_data_slide_missing_barrier tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
-           "row + 1);\n        __syncthreads();" "row + 1);")
+           "took.at[2 * half + 1]};\n        __syncthreads();" "took.at[2 * half + 1]};")
 emu_mutant(maxpool_bwd_data_slide_short_strip tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "row = work.first - 1; row" "row = work.first; row")
 emu_mutant(bn_act_pool_bwd_data_slide_two_rows tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct

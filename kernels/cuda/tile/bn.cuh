@@ -20,7 +20,10 @@ template <class number, int width> struct gradient_plain : pixel_body<number, wi
     struct inputs {
         pack<number, width> x, dy;
     };
+    static const int sources = 2;
+    typedef number format;
     using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ const void *source(int j) const { return j == 0 ? this->plane.x : this->plane.dy; }
     __device__ __forceinline__ void fetch(inputs &in, int64_t at) const {
         in.x = this->take(this->plane.x, at);
         in.dy = this->take(this->plane.dy, at);
@@ -57,7 +60,12 @@ template <class number, int width> struct gradient_add_act : pixel_body<number, 
     struct inputs {
         pack<number, width> x, y, dy;
     };
+    static const int sources = 3;
+    typedef number format;
     using pixel_body<number, width>::pixel_body;
+    __device__ __forceinline__ const void *source(int j) const {
+        return j == 0 ? this->plane.x : j == 1 ? this->plane.y : this->plane.dy;
+    }
     __device__ __forceinline__ void fetch(inputs &in, int64_t at) const {
         in.x = this->take(this->plane.x, at);
         in.y = this->take(this->plane.y, at);

@@ -15,6 +15,7 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_COLUMNS_CUH
 #define BRAID_KERNELS_CUDA_TILE_COLUMNS_CUH
 
+#include "kernels/cuda/tile/mma.cuh"
 #include "kernels/cuda/tile/pixels.cuh"
 
 /* What a thread of a column sum has to do. */
@@ -110,6 +111,21 @@ static __device__ __forceinline__ column_live column_live_of(const pixel_columns
     return live;
 }
 
+/* Adds up what the threads of a block have, and leaves it as a part in the workspace. */
+template <class body>
+static __device__ __forceinline__ void columns_finish(const body &from, typename body::sum (&mine)[body::lanes],
+                                                      const column_live &all, const column_work &work,
+                                                      typename body::sum *shared) {
+    const pixel_columns &columns = from.args.columns;
+    column_add_rows(shared, mine, work.lanes);
+    if ((int32_t)threadIdx.x >= work.lanes) return;
+    typename body::part *to = (typename body::part *)columns.workspace + column_at(columns, work, work.part);
+#pragma unroll
+    for (int j = 0; j < body::lanes; j++) {
+        if (work.channel + j < from.plane.channels) to[j] = from.finish(mine[j], all, j);
+    }
+}
+
 template <class body>
 static __device__ __forceinline__ void columns_run(const pixel_args &args, const column_work &work,
                                                    typename body::sum *shared) {
@@ -132,13 +148,60 @@ static __device__ __forceinline__ void columns_run(const pixel_args &args, const
         }
         from.include(mine, in, live, pixel, work.step, work.channel);
     }
-    column_add_rows(shared, mine, work.lanes);
-    if ((int32_t)threadIdx.x >= work.lanes) return;
-    typename body::part *to = (typename body::part *)columns.workspace + column_at(columns, work, work.part);
+    columns_finish(from, mine, all, work, shared);
+}
+
+/* Packs that are on their way from memory: a ring of stages, each with those of one pixel of every thread. A thread
+ * copies and reads its own alone. Behind the last pixel the sums of the block lie there. */
+#define COLUMN_RING_PACKS (12 * BLOCK_THREADS)
+
+struct alignas(16) column_pack {
+    uint32_t at[4];
+};
+
+/* Starts to copy the packs of a pixel; zeros where it is blanked or beyond the last. */
+template <class body>
+static __device__ __forceinline__ void columns_send(const body &from, const column_work &work, int64_t pixel,
+                                                    column_pack *stage) {
+    const pixel_plane &plane = from.plane;
+    const bool live =
+        pixel < work.end && !(plane.mask && mask_blanks(plane.mask, divide(pixel, from.args.columns.sample_pixels)));
+    const int64_t at = live ? pixel * plane.pitch + work.channel : 0;
 #pragma unroll
-    for (int j = 0; j < body::lanes; j++) {
-        if (work.channel + j < plane.channels) to[j] = from.finish(mine[j], all, j);
+    for (int j = 0; j < body::sources; j++)
+        copy_async(stage + j * BLOCK_THREADS, (const typename body::format *)from.source(j) + at, live);
+    copy_async_commit();
+}
+
+/* The same as columns_run for bodies whose inputs are packs of `sources` tensors, and to which zeros add nothing. */
+template <class body>
+static __device__ __forceinline__ void columns_run_deep(const pixel_args &args, const column_work &work,
+                                                        column_pack *ring) {
+    const int sources = body::sources, stages = COLUMN_RING_PACKS / (sources * BLOCK_THREADS);
+    const bool live[1] = {true};
+    body from(args, work.plane);
+    const column_live all = column_live_of(args.columns, from.plane, work);
+    typename body::sum mine[body::lanes] = {};
+    if (work.channel < from.plane.channels && all.count > 0) {
+        column_pack *own = ring + threadIdx.x;
+        int32_t here = 0, last = stages - 1; /* stages */
+        for (int s = 0; s < stages - 1; s++)
+            columns_send(from, work, work.begin + s * work.step, own + s * sources * BLOCK_THREADS);
+        from.begin(work.channel, all);
+        for (int64_t pixel = work.begin; pixel < work.end; pixel += work.step) {
+            typename body::inputs in[1];
+            copy_async_wait<stages - 2>();
+            columns_send(from, work, pixel + (stages - 1) * work.step, own + last * sources * BLOCK_THREADS);
+#pragma unroll
+            for (int j = 0; j < sources; j++) ((column_pack *)in)[j] = own[(here * sources + j) * BLOCK_THREADS];
+            from.include(mine, in, live, pixel, work.step, work.channel);
+            last = here;
+            here = here + 1 < stages ? here + 1 : 0;
+        }
+        copy_async_wait<0>();
     }
+    __syncthreads(); /* nobody reads packs any more */
+    columns_finish(from, mine, all, work, (typename body::sum *)ring);
 }
 
 /* The first launch: the body with packs where the plane allows them. `shared` has room for the widest. */
@@ -149,6 +212,17 @@ static __device__ __forceinline__ void columns_kernel(const pixel_args &args, ty
         columns_run<body<number, widest<number>::width>>(args, work, shared);
     } else {
         columns_run<body<number, 1>>(args, work, shared);
+    }
+}
+
+/* The same with packs on their way in a ring, for bodies as columns_run_deep has them. */
+template <template <class, int> class body, class number>
+static __device__ __forceinline__ void columns_kernel_deep(const pixel_args &args, column_pack *ring) {
+    const column_work work = column_first(args, widest<number>::width);
+    if (args.columns.vector[work.plane]) {
+        columns_run_deep<body<number, widest<number>::width>>(args, work, ring);
+    } else {
+        columns_run<body<number, 1>>(args, work, (typename body<number, 1>::sum *)ring);
     }
 }
 

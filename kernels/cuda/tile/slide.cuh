@@ -233,13 +233,14 @@ static __device__ __forceinline__ void slide_down(const body &of, const slide_wo
         words took = {};
 #pragma unroll
         for (int t = 0; t < 6; t++) at[t + 3] = slide_keys(of, coming[t]);
+#pragma unroll
+        for (int half = 0; half < PACK_WORDS / 2; half++)
+            mine.dy[half][threadIdx.x] = {dy.at[2 * half], dy.at[2 * half + 1]};
+        if (row + 1 < work.last) from.read(coming, dy, row + 1);
         if (from.has(row)) took = slide_find<number>(of, at, row == 0, work.column == 0);
 #pragma unroll
-        for (int half = 0; half < PACK_WORDS / 2; half++) {
+        for (int half = 0; half < PACK_WORDS / 2; half++)
             mine.took[half][threadIdx.x] = {took.at[2 * half], took.at[2 * half + 1]};
-            mine.dy[half][threadIdx.x] = {dy.at[2 * half], dy.at[2 * half + 1]};
-        }
-        if (row + 1 < work.last) from.read(coming, dy, row + 1);
         __syncthreads();
         if (from.inside && work.owner && row >= work.first)
             slide_places<number>(of, work, row, shared[row % SLIDE_ROWS], mine, at, c);
