@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "kernels/cuda/conv2d_epilogue.h"
 #include "kernels/cuda/conv2d_launch.h"
 #include "kernels/cuda/tile/shape.h"
 
@@ -80,7 +81,7 @@ static const char *refuses_length(const braid_problem *p) {
 const char *conv2d_refuses(const braid_problem *p, const device *d) {
     struct conv2d_args args;
     (void)d;
-    const char *reason = conv2d_refuses_add(p);
+    const char *reason = conv2d_epilogue_refuses(p);
     if (!reason) reason = launch_refuses_channels(p);
     if (!reason) reason = refuses_length(p);
     if (!reason && !fill_schedule(&args, p)) reason = launch_too_large;
@@ -100,7 +101,7 @@ static void fill_planes(struct conv2d_args *args, const braid_problem *p, const 
         if (!b) continue;
         plane->x = b->plane[CONV2D_X][i];
         plane->w = b->plane[CONV2D_W][i];
-        plane->bias = b->plane[CONV2D_BIAS][i];
+        if (p->pass != BRAID_PASS_BWD_WEIGHT) plane->epilogue = conv2d_epilogue(p, b, i);
         plane->y = b->plane[CONV2D_Y][i];
         plane->mask = b->plane[CONV2D_MASK][i];
     }

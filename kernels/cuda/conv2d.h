@@ -1,7 +1,7 @@
 /*
  * The argument of the three convolution kernels. Slots are those of the op: in bwd_data x is dx, in
- * bwd_weight w and bias are dw and dbias (written by weight_sum from the workspace), and y is dy
- * in both.
+ * bwd_weight w is dw (written by weight_sum from the workspace, as the gradient of the bias is), and
+ * y is dy in both.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,9 +11,11 @@
 #include <stdint.h>
 
 #include "braid.h"
+#include "kernels/cuda/epilogue.h"
 
 struct conv2d_plane {
-    void *x, *w, *bias, *y;
+    void *x, *w, *y;
+    struct epilogue epilogue; /* of fwd and bwd_data */
     const uint32_t *mask;
     int64_t in_pitch, out_pitch;
     int64_t partial;                   /* bwd_weight: where this plane starts in one part of the workspace */
@@ -35,7 +37,7 @@ struct conv2d_args {
     int64_t part_pixels;   /* ... of so many, a multiple of TILE_K */
 };
 
-#define CONV2D_ARGS_BYTES 808
+#define CONV2D_ARGS_BYTES 1096
 
 #ifdef __cplusplus
 static_assert(sizeof(struct conv2d_args) == CONV2D_ARGS_BYTES, "kernel and launcher agree on conv2d_args");

@@ -114,6 +114,7 @@ static __device__ __forceinline__ void conv2d_bwd_data(const conv2d_args &args, 
         gemm_add(&sums, &shared->values); /* the values are overwritten behind the next slice's first barrier */
     }
 
+    const number *added = (const number *)plane.epilogue.added; /* the sums of blanked samples are zeros */
     const int32_t columns = group + 1 == args.groups ? channels + unused : channels;
     for (int row = 0; row < 4; row++) {
         const int64_t m = first_pixel + gemm_row() + row;
@@ -121,7 +122,9 @@ static __device__ __forceinline__ void conv2d_bwd_data(const conv2d_args &args, 
         for (int j = 0; j < 4; j++) {
             const int32_t n = first_column + gemm_column() + j;
             if (n >= columns) break;
-            store((number *)plane.x + m * plane.in_pitch + group * channels + n, n < channels ? sums.at[row][j] : 0);
+            const int64_t at = m * plane.in_pitch + group * channels + n;
+            const float more = added && n < channels ? load(added + at) : 0;
+            store((number *)plane.x + at, n < channels ? sums.at[row][j] + more : 0);
         }
     }
 }

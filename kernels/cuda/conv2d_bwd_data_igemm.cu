@@ -130,8 +130,8 @@ static __device__ __forceinline__ void conv2d_bwd_data_igemm(const conv2d_args &
         __syncthreads();
     }
     const int32_t end = group + 1 == args.groups ? channels + unused : channels;
-    igemm_write<number>((uint16_t *)plane.x + group * channels, plane.in_pitch, rows, first_column, end,
-                        channels - first_column, (const number *)nullptr, shared, sums);
+    igemm_write<number>((uint16_t *)plane.x, plane.in_pitch, rows, group * channels + first_column, end - first_column,
+                        channels - first_column, plane.epilogue, shared, sums);
 }
 
 extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)

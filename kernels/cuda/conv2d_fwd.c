@@ -1,5 +1,5 @@
 /*
- * conv2d forward on CUDA: all streams in one launch of conv2d_fwd.cu.
+ * conv2d forward and conv2d_scale_bias_act on CUDA: all streams in one launch of conv2d_fwd.cu.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,3 +14,6 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
 }
 
 const kernel_functions conv2d_fwd__cuda_direct = {.supports = conv2d_refuses, .cost = launch_cost, .launch = launch};
+
+const kernel_functions conv2d_scale_bias_act__cuda_direct = {
+    .supports = conv2d_refuses, .cost = launch_cost, .launch = launch};

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cuda/conv2d.h"
+#include "kernels/cuda/tile/epilogue.cuh"
 #include "kernels/cuda/tile/gemm.cuh"
 #include "kernels/cuda/tile/number.cuh"
 #include "kernels/cuda/tile/padding.cuh"
@@ -72,7 +73,8 @@ template <class number> static __device__ __forceinline__ void conv2d_fwd(const 
         __syncthreads();
     }
 
-    const number *bias = (const number *)plane.bias;
+    const float floor = epilogue_floor(plane.epilogue);
+    const number *added = (const number *)plane.epilogue.added;
     const int32_t columns = group + 1 == args.groups ? filters + unused : filters;
     for (int row = 0; row < 4; row++) {
         const int64_t m = first_pixel + gemm_row() + row;
@@ -81,9 +83,13 @@ template <class number> static __device__ __forceinline__ void conv2d_fwd(const 
         for (int j = 0; j < 4; j++) {
             const int32_t n = first_column + gemm_column() + j, filter = group * filters + n;
             if (n >= columns) break;
+            const int64_t at = m * plane.out_pitch + filter;
             float value = 0;
-            if (n < filters && !blanked) value = sums.at[row][j] + (bias ? load(bias + filter) : 0);
-            store((number *)plane.y + m * plane.out_pitch + filter, value);
+            if (n < filters && !blanked)
+                value =
+                    epilogue_value(sums.at[row][j], epilogue_find<number>(plane.epilogue, filter, plane.out_channels),
+                                   floor, added ? load(added + at) : 0);
+            store((number *)plane.y + at, value);
         }
     }
 }

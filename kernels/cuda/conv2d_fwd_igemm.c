@@ -1,5 +1,5 @@
 /*
- * conv2d forward on sm_80's tensor cores: all streams in one launch of conv2d_fwd_igemm.cu.
+ * conv2d forward and conv2d_scale_bias_act on sm_80's tensor cores: all streams in one launch of conv2d_fwd_igemm.cu.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,4 +13,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
 }
 
 const kernel_functions conv2d_fwd__cuda_igemm = {
+    .supports = conv2d_igemm_refuses, .cost = conv2d_igemm_cost, .launch = launch};
+
+const kernel_functions conv2d_scale_bias_act__cuda_igemm = {
     .supports = conv2d_igemm_refuses, .cost = conv2d_igemm_cost, .launch = launch};

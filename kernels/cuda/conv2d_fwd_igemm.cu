@@ -64,9 +64,8 @@ static __device__ __forceinline__ void conv2d_fwd_igemm(const conv2d_args &args,
     igemm_sums<columns> sums = {};
     igemm_run<number, true, true>(&sums, shared, (length + IGEMM_DEPTH - 1) / IGEMM_DEPTH, &from);
     const int32_t end = group + 1 == args.groups ? filters + unused : filters;
-    igemm_write<number>(
-        (uint16_t *)plane.y + group * filters, plane.out_pitch, rows, first_column, end, filters - first_column,
-        plane.bias ? (const number *)plane.bias + group * filters + first_column : nullptr, shared, sums);
+    igemm_write<number>((uint16_t *)plane.y, plane.out_pitch, rows, group * filters + first_column, end - first_column,
+                        filters - first_column, plane.epilogue, shared, sums);
 }
 
 extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)

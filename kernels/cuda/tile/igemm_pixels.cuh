@@ -9,6 +9,7 @@
 #define BRAID_KERNELS_CUDA_TILE_IGEMM_PIXELS_CUH
 
 #include "kernels/cuda/conv2d.h"
+#include "kernels/cuda/tile/epilogue.cuh"
 #include "kernels/cuda/tile/igemm.cuh"
 #include "kernels/cuda/tile/number.cuh"
 #include "kernels/cuda/tile/pair.cuh"
@@ -74,37 +75,57 @@ struct igemm_gather {
 /* Where the rows of a block are written. */
 struct igemm_rows {
     int64_t at[IGEMM_ROWS];      /* the pixel; -1: none */
-    int32_t blanked[IGEMM_ROWS]; /* 1: zeros, whatever the bias */
+    int32_t blanked[IGEMM_ROWS]; /* 1: zeros, or what is added alone, as the epilogue says */
 };
 
-/* Rounds the sums and writes lanes [first, end) of y, where column 0 is lane `first`: columns from `live` on are zeros.
- * The bias points to that of column 0, or is NULL. */
-template <class number, int columns>
-static __device__ __forceinline__ void igemm_write(uint16_t *y, int64_t pitch, const igemm_rows *rows, int32_t first,
-                                                   int32_t end, int32_t live, const number *bias, uint16_t *shared,
-                                                   const igemm_sums<columns> &sums) {
+/* Rounds the sums into shared memory, rows of columns + 8: columns from `live` on, which is even, are zeros. Column 0
+ * is channel `first`. */
+template <class number, bool is_added, int columns>
+static __device__ __forceinline__ void igemm_round(uint16_t *shared, const igemm_sums<columns> &sums,
+                                                   const epilogue &of, const igemm_rows *rows, int64_t pitch,
+                                                   int32_t first, int32_t live) {
     typedef igemm_warp<columns> warp;
-    const int stage_pitch = columns + IGEMM_PIECE, lane = (int)threadIdx.x % 32;
+    const int lane = (int)threadIdx.x % 32;
+    const float floor = epilogue_floor(of);
 #pragma unroll
     for (int j = 0; j < warp::column_tiles; j++) {
         const int column = warp::column() + 8 * j + lane % 4 * 2;
-        float add[2] = {0, 0};
-        for (int half = 0; half < 2; half++) {
-            if (bias && column + half < live) add[half] = load(bias + column + half);
-        }
+        const epilogue_channel channel[2] = {epilogue_find<number>(of, first + column, first + live),
+                                             epilogue_find<number>(of, first + column + 1, first + live)};
 #pragma unroll
         for (int i = 0; i < 2 * warp::row_tiles; i++) {
             const int row = warp::row() + 8 * i + lane / 4;
             const float *sum = sums.at[i / 2][j] + i % 2 * 2;
-            const bool blanked = rows->blanked[row] != 0;
-            *(uint32_t *)(shared + row * stage_pitch + column) = pair_made<number>(
-                blanked || column >= live ? 0 : sum[0] + add[0], blanked || column + 1 >= live ? 0 : sum[1] + add[1]);
+            uint32_t added = 0, pair = 0;
+            if (is_added && column < live && rows->at[row] >= 0)
+                read_bytes<4>(&added, (const number *)of.added + rows->at[row] * pitch + first + column);
+            if (rows->blanked[row])
+                pair = of.keeps ? added : 0;
+            else if (is_added)
+                pair = pair_made<number>(epilogue_value(sum[0], channel[0], floor, pair_at<number>(added, 0)),
+                                         epilogue_value(sum[1], channel[1], floor, pair_at<number>(added, 1)));
+            else
+                pair = pair_made<number>(epilogue_value(sum[0], channel[0], floor),
+                                         epilogue_value(sum[1], channel[1], floor));
+            *(uint32_t *)(shared + row * (columns + IGEMM_PIECE) + column) = column < live ? pair : 0;
         }
     }
+}
+
+/* Rounds the sums and writes `lanes` lanes of y, where column 0 is lane `first`: columns from `live` on are zeros. */
+template <class number, int columns>
+static __device__ __forceinline__ void igemm_write(uint16_t *y, int64_t pitch, const igemm_rows *rows, int32_t first,
+                                                   int32_t lanes, int32_t live, const epilogue &of, uint16_t *shared,
+                                                   const igemm_sums<columns> &sums) {
+    const int stage_pitch = columns + IGEMM_PIECE;
+    if (of.added)
+        igemm_round<number, true>(shared, sums, of, rows, pitch, first, live);
+    else
+        igemm_round<number, false>(shared, sums, of, rows, pitch, first, live);
     __syncthreads();
     for (int i = (int)threadIdx.x; i < IGEMM_ROWS * (columns / IGEMM_PIECE); i += IGEMM_THREADS) {
         const int row = i / (columns / IGEMM_PIECE), piece = i % (columns / IGEMM_PIECE) * IGEMM_PIECE;
-        if (rows->at[row] < 0 || first + piece >= end) continue;
+        if (rows->at[row] < 0 || piece >= lanes) continue;
         write_bytes<16>(y + rows->at[row] * pitch + first + piece, shared + row * stage_pitch + piece);
     }
 }

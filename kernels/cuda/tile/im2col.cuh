@@ -158,8 +158,8 @@ static __device__ __forceinline__ void im2col_multiply(float (&sums)[shape::colu
 }
 
 /* The sums of a warpgroup, rounded and turned to [pixel][lane]: 32 pixels from column `begin` on (the last 16 may be
- * missing) in a buffer of results under the 128-byte swizzle. `added`: where what is added to column 0 lies; 0: nothing.
- */
+ * missing) in a buffer of results under the 128-byte swizzle. `added`: where what is added to column 0 lies; 0:
+ * nothing. */
 template <class shape>
 static __device__ __forceinline__ void im2col_turn(uint32_t buffer, const float (&sums)[shape::columns / 2], int begin,
                                                    const epilogue_rows &with, uint32_t added) {
