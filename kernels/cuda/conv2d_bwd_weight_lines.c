@@ -25,6 +25,9 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         {NULL, "conv2d_bwd_weight_lines_64_f16", "conv2d_bwd_weight_lines_64_bf16"},
         {NULL, "conv2d_bwd_weight_lines_16_f16", "conv2d_bwd_weight_lines_16_bf16"},
         {NULL, "conv2d_bwd_weight_lines_8_f16", "conv2d_bwd_weight_lines_8_bf16"},
+        {NULL, "conv2d_bwd_weight_lines_64_raw_f16", "conv2d_bwd_weight_lines_64_raw_bf16"},
+        {NULL, "conv2d_bwd_weight_lines_16_raw_f16", "conv2d_bwd_weight_lines_16_raw_bf16"},
+        {NULL, "conv2d_bwd_weight_lines_8_raw_f16", "conv2d_bwd_weight_lines_8_raw_bf16"},
     };
     struct conv2d_lines_args args;
     (void)state;

@@ -1,10 +1,11 @@
 /*
  * conv2d weight gradient for 1 to 4 input channels, first stage, on the tensor cores. Rows of the product are (r, s, c)
  * as the weights lie in memory and then, where there is a bias, one row of ones; columns are output channels; the
- * reduction runs over the pixels of the tiles of one part. In shared memory the lines of x are sorted by (column %
- * stride, channel): two neighbouring pixels then read neighbouring elements with the same tap, one word (for every
- * second tap in a copy shifted by one element). Each part writes its own float sums; weight_sum adds the parts in
- * order.
+ * reduction runs over the pixels of the tiles of one part. Each part writes its own float sums; weight_sum adds the parts
+ * in order. Two neighbouring pixels with the same tap are one operand, and there are two ways to it. In shared memory the
+ * lines of x are sorted by (column % stride, channel), where those are neighbours, one word (for every second tap in a
+ * copy shifted by one element). Or x lies there as in global memory (`raw`), where two neighbouring taps of the same pixel
+ * are one word: rows of the product are then pairs of taps, and the words of two pixels change halves.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -48,6 +49,13 @@ static __device__ __forceinline__ lines_share find_share(int32_t steps, int32_t 
     return share;
 }
 
+/* The same of a raw plane: where pair j of the taps lies from the place of a pixel. */
+static __device__ __forceinline__ int32_t find_pair(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
+                                                    int32_t j) {
+    const int32_t pairs = lines_pairs(args, plane), r = j / pairs;
+    return r < args.filter[0] ? 2 * (r * args.dilation * plane.row_pitch + 2 * (j - r * pairs)) : 0;
+}
+
 /* Where row m of the product reads x, from the place of a pixel pair, in bytes. */
 static __device__ __forceinline__ int32_t find_tap(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
                                                    int32_t m) {
@@ -59,11 +67,22 @@ static __device__ __forceinline__ int32_t find_tap(const conv2d_lines_args &args
            (lane * plane.lane_pitch + r * args.dilation * plane.row_pitch + column + (column % 2 ? plane.copy - 1 : 0));
 }
 
+/* The place of a tap of pair j among the weights; -1: there is no such tap. */
+static __device__ __forceinline__ int32_t raw_column(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
+                                                     int32_t j, int half) {
+    const int32_t terms = args.filter[1] * plane.in_channels, pairs = lines_pairs(args, plane), r = j / pairs;
+    const int32_t e = lines_term(plane, j - r * pairs) + half;
+    return r < args.filter[0] && e >= 0 && e < terms ? r * terms + e : -1;
+}
+
 static __device__ __forceinline__ void find_pixels(int32_t *to, const conv2d_lines_args &args,
                                                    const conv2d_lines_plane &plane) {
     for (int32_t j = (int32_t)threadIdx.x; j < LINES_WEIGHT_PIXELS / 2; j += LINES_THREADS) {
         const int32_t row = 2 * j / args.tile[1], column = 2 * j - row * args.tile[1];
-        to[j] = row < args.tile[0] ? 2 * (row * args.stride[0] * plane.row_pitch + column) : 0;
+        const int32_t step = plane.raw ? args.stride[1] * plane.in_channels : 1;
+        to[j] = row < args.tile[0]
+                    ? 2 * (row * args.stride[0] * plane.row_pitch + column * step + plane.shift - plane.shift % 2)
+                    : 0;
     }
 }
 
@@ -97,8 +116,26 @@ static __device__ __forceinline__ void load_dy(uint16_t *to, const conv2d_lines_
     }
 }
 
+/* The words of a lane in one row tile: two pixels of one tap each, or of a raw plane (tap[0] and tap[1]: the first and
+ * the second pixel of a pair of taps) two taps of one pixel each, which change halves. */
+template <bool raw>
+static __device__ __forceinline__ void take_pixels(uint32_t (&to)[4], const int32_t (&tap)[2], const unsigned char *low,
+                                                   const unsigned char *high) {
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        to[half] = *(const uint32_t *)(low + tap[half]);
+        to[2 + half] = *(const uint32_t *)(high + tap[half]);
+    }
+#pragma unroll
+    for (int half = 0; raw && half < 4; half += 2) {
+        const uint32_t first = to[half], second = to[half + 1];
+        to[half] = (first & 0xFFFFu) | second << 16;
+        to[half + 1] = first >> 16 | (second & 0xFFFF0000u);
+    }
+}
+
 /* The products of 16 pixels. */
-template <class number, int row_tiles, int column_tiles, int all_column_tiles>
+template <bool raw, class number, int row_tiles, int column_tiles, int all_column_tiles>
 static __device__ __forceinline__ void add_pixels(float (&sum)[row_tiles][column_tiles][4],
                                                   const int32_t (&tap)[row_tiles][2], const lines_share &share,
                                                   const int32_t *pixels, const unsigned char *x, const uint16_t *dy,
@@ -124,12 +161,8 @@ static __device__ __forceinline__ void add_pixels(float (&sum)[row_tiles][column
     for (int i = 0; i < row_tiles; i++) {
         if (i >= share.row_tiles) break;
         uint32_t a[4];
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            a[half] = *(const uint32_t *)(low + tap[i][half]);
-            a[2 + half] = *(const uint32_t *)(high + tap[i][half]);
-        }
-        if (i == share.bias_tile) {
+        take_pixels<raw>(a, tap[i], low, high);
+        if (!raw && i == share.bias_tile) {
 #pragma unroll
             for (int half = 0; half < 2; half++) {
                 if (lane / 4 + 8 * half == share.bias_row) a[half] = a[2 + half] = ones;
@@ -160,7 +193,7 @@ static __device__ __forceinline__ void add_warps(float (&sum)[row_tiles][column_
     }
 }
 
-template <class number, int row_tiles, int column_tiles, int all_column_tiles>
+template <bool raw, class number, int row_tiles, int column_tiles, int all_column_tiles>
 static __device__ __forceinline__ void conv2d_bwd_weight_lines(const conv2d_lines_args &args, lines_shared *shared) {
     static_assert(4 * row_tiles * column_tiles * 512 <= sizeof(shared->dy) + sizeof(shared->x), "room to add warps");
     const int i = schedule_plane(args.first_block, args.planes);
@@ -186,6 +219,9 @@ static __device__ __forceinline__ void conv2d_bwd_weight_lines(const conv2d_line
     for (int j = 0; j < 2 * row_tiles; j++) {
         const int32_t m = 16 * (share.row * share.row_tiles + j / 2) + 8 * (j % 2) + lane / 4;
         tap[j / 2][j % 2] = find_tap(args, plane, m);
+        if (!raw) continue;
+        const int32_t pair = 8 * (share.row * share.row_tiles + j / 2) + lane / 4;
+        tap[j / 2][j % 2] = find_pair(args, plane, pair) + j % 2 * 2 * args.stride[1] * plane.in_channels;
     }
     find_pixels(shared->pixels, args, plane);
     const int32_t most_steps = LINES_WEIGHT_PIXELS / 16,
@@ -193,7 +229,11 @@ static __device__ __forceinline__ void conv2d_bwd_weight_lines(const conv2d_line
     lines_tile next = begin < end ? lines_find(args, plane, begin) : lines_tile();
     if (begin < end && !next.blanked) {
         load_dy<all_column_tiles>(shared->dy[0], args, plane, next, first_column, vector);
-        lines_load<LINES_AHEAD>(shared->x[0], args, plane, next, place);
+        if (raw) {
+            lines_copy(shared->x[0], args, plane, next);
+        } else {
+            lines_load<LINES_AHEAD>(shared->x[0], args, plane, next, place);
+        }
     }
     copy_async_commit();
     for (int32_t at = begin; at < end; at++) {
@@ -204,11 +244,21 @@ static __device__ __forceinline__ void conv2d_bwd_weight_lines(const conv2d_line
         if (is_next) next = lines_find(args, plane, at + 1);
         if (is_next && !next.blanked)
             load_dy<all_column_tiles>(shared->dy[1 - now], args, plane, next, first_column, vector);
+        if (is_next && !next.blanked && raw) lines_copy(shared->x[1 - now], args, plane, next);
         copy_async_commit();
+        if (raw) {
+#pragma unroll 1
+            for (int32_t step = 0; step < (blanked ? 0 : steps); step++) {
+                add_pixels<true, number, row_tiles, column_tiles, all_column_tiles>(
+                    sum, tap, share, shared->pixels, (const unsigned char *)shared->x[now], shared->dy[now],
+                    step * share.pixels + share.pixel);
+            }
+            continue;
+        }
         lines_overlap<LINES_AHEAD>(shared->x[1 - now], args, plane, next, is_next, place, blanked ? 0 : steps,
                                    [&](int32_t first_step, int32_t last_step) {
                                        for (int32_t step = first_step; step < last_step; step++) {
-                                           add_pixels<number, row_tiles, column_tiles, all_column_tiles>(
+                                           add_pixels<false, number, row_tiles, column_tiles, all_column_tiles>(
                                                sum, tap, share, shared->pixels, (const unsigned char *)shared->x[now],
                                                shared->dy[now], step * share.pixels + share.pixel);
                                        }
@@ -223,39 +273,70 @@ static __device__ __forceinline__ void conv2d_bwd_weight_lines(const conv2d_line
 #pragma unroll
     for (int j = 0; j < row_tiles * column_tiles * 4; j++) {
         const int32_t row_tile = j / 4 / column_tiles, column_tile = share.column * column_tiles + j / 4 % column_tiles;
-        const int32_t m = 16 * (share.row * share.row_tiles + row_tile) + 8 * (j % 4 / 2) + lane / 4;
+        const int32_t tile = share.row * share.row_tiles + row_tile, half = j % 4 / 2;
+        const int32_t m = raw ? raw_column(args, plane, 8 * tile + lane / 4, half) : 16 * tile + 8 * half + lane / 4;
         const int32_t filter = first_column + 8 * column_tile + lane % 4 * 2 + j % 2;
-        if (row_tile < share.row_tiles && m < columns && filter < plane.out_channels)
+        if (row_tile < share.row_tiles && m >= 0 && m < columns && filter < plane.out_channels)
             partial[(int64_t)filter * columns + m] = sum[row_tile][j / 4 % column_tiles][j % 4];
     }
 }
 
 extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
     conv2d_bwd_weight_lines_64_f16(const __grid_constant__ conv2d_lines_args args) {
-    conv2d_bwd_weight_lines<f16, 5, 4, 8>(args, (lines_shared *)shared_memory());
+    conv2d_bwd_weight_lines<false, f16, 5, 4, 8>(args, (lines_shared *)shared_memory());
 }
 
 extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
     conv2d_bwd_weight_lines_64_bf16(const __grid_constant__ conv2d_lines_args args) {
-    conv2d_bwd_weight_lines<bf16, 5, 4, 8>(args, (lines_shared *)shared_memory());
+    conv2d_bwd_weight_lines<false, bf16, 5, 4, 8>(args, (lines_shared *)shared_memory());
 }
 
 extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
     conv2d_bwd_weight_lines_16_f16(const __grid_constant__ conv2d_lines_args args) {
-    conv2d_bwd_weight_lines<f16, 7, 2, 2>(args, (lines_shared *)shared_memory());
+    conv2d_bwd_weight_lines<false, f16, 7, 2, 2>(args, (lines_shared *)shared_memory());
 }
 
 extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
     conv2d_bwd_weight_lines_16_bf16(const __grid_constant__ conv2d_lines_args args) {
-    conv2d_bwd_weight_lines<bf16, 7, 2, 2>(args, (lines_shared *)shared_memory());
+    conv2d_bwd_weight_lines<false, bf16, 7, 2, 2>(args, (lines_shared *)shared_memory());
 }
 
 extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
     conv2d_bwd_weight_lines_8_f16(const __grid_constant__ conv2d_lines_args args) {
-    conv2d_bwd_weight_lines<f16, 7, 1, 1>(args, (lines_shared *)shared_memory());
+    conv2d_bwd_weight_lines<false, f16, 7, 1, 1>(args, (lines_shared *)shared_memory());
 }
 
 extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
     conv2d_bwd_weight_lines_8_bf16(const __grid_constant__ conv2d_lines_args args) {
-    conv2d_bwd_weight_lines<bf16, 7, 1, 1>(args, (lines_shared *)shared_memory());
+    conv2d_bwd_weight_lines<false, bf16, 7, 1, 1>(args, (lines_shared *)shared_memory());
+}
+
+extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
+    conv2d_bwd_weight_lines_64_raw_f16(const __grid_constant__ conv2d_lines_args args) {
+    conv2d_bwd_weight_lines<true, f16, 5, 4, 8>(args, (lines_shared *)shared_memory());
+}
+
+extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
+    conv2d_bwd_weight_lines_64_raw_bf16(const __grid_constant__ conv2d_lines_args args) {
+    conv2d_bwd_weight_lines<true, bf16, 5, 4, 8>(args, (lines_shared *)shared_memory());
+}
+
+extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
+    conv2d_bwd_weight_lines_16_raw_f16(const __grid_constant__ conv2d_lines_args args) {
+    conv2d_bwd_weight_lines<true, f16, 7, 2, 2>(args, (lines_shared *)shared_memory());
+}
+
+extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
+    conv2d_bwd_weight_lines_16_raw_bf16(const __grid_constant__ conv2d_lines_args args) {
+    conv2d_bwd_weight_lines<true, bf16, 7, 2, 2>(args, (lines_shared *)shared_memory());
+}
+
+extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
+    conv2d_bwd_weight_lines_8_raw_f16(const __grid_constant__ conv2d_lines_args args) {
+    conv2d_bwd_weight_lines<true, f16, 7, 1, 1>(args, (lines_shared *)shared_memory());
+}
+
+extern "C" __global__ void __launch_bounds__(LINES_THREADS, 2)
+    conv2d_bwd_weight_lines_8_raw_bf16(const __grid_constant__ conv2d_lines_args args) {
+    conv2d_bwd_weight_lines<true, bf16, 7, 1, 1>(args, (lines_shared *)shared_memory());
 }

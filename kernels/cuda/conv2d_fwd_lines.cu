@@ -41,12 +41,12 @@ static_assert(sizeof(lines_shared) == LINES_FWD_SHARED, "kernel and launcher agr
 /* The pairs of the reduction: filter rows of `pairs` pairs each, `terms` terms. */
 static __device__ __forceinline__ void find_pairs(lines_pair *to, const conv2d_lines_args &args,
                                                   const conv2d_lines_plane &plane) {
-    const int32_t terms = args.filter[1] * plane.in_channels, pairs = (terms + 1) / 2;
+    const int32_t terms = args.filter[1] * plane.in_channels, pairs = lines_pairs(args, plane);
     for (int32_t j = (int32_t)threadIdx.x; j < 8 * plane.steps; j += LINES_THREADS) {
-        const int32_t r = j / pairs, e = 2 * (j - r * pairs);
+        const int32_t r = j / pairs, e = lines_term(plane, j - r * pairs);
         const bool exists = r < args.filter[0];
-        to[j].at = exists ? 2 * (r * args.dilation * plane.row_pitch + e) : 0;
-        to[j].exists = !exists ? 0 : e + 1 < terms ? 0xFFFFFFFFu : 0xFFFFu;
+        to[j].at = exists ? 2 * (r * args.dilation * plane.row_pitch + 2 * (j - r * pairs)) : 0;
+        to[j].exists = !exists ? 0 : (e >= 0 ? 0xFFFFu : 0u) | (e + 1 < terms ? 0xFFFF0000u : 0u);
     }
 }
 
@@ -60,7 +60,8 @@ static __device__ __forceinline__ int32_t weight_at(int32_t step, int j, int lan
 template <int column_tiles>
 static __device__ __forceinline__ void load_weights(uint32_t *to, const conv2d_lines_args &args,
                                                     const conv2d_lines_plane &plane, int32_t first_column) {
-    const int32_t terms = args.filter[1] * plane.in_channels, pairs = (terms + 1) / 2, length = args.filter[0] * terms;
+    const int32_t terms = args.filter[1] * plane.in_channels, length = args.filter[0] * terms;
+    const int32_t pairs = lines_pairs(args, plane);
     const int32_t all = 8 * plane.steps;
     const uint16_t *weights = (const uint16_t *)plane.w;
     const int ahead = 4;
@@ -70,10 +71,10 @@ static __device__ __forceinline__ void load_weights(uint32_t *to, const conv2d_l
 #pragma unroll
         for (int n = 0; n < ahead; n++) {
             const int32_t i = begin + n * LINES_THREADS, column = i / all, j = i - column * all, r = j / pairs;
-            const int32_t e = 2 * (j - r * pairs), filter = first_column + column;
+            const int32_t e = lines_term(plane, j - r * pairs), filter = first_column + column;
             const bool inside = column < 8 * column_tiles && filter < plane.out_channels && r < args.filter[0];
-            const uint16_t *from = weights + (inside ? (int64_t)filter * length + r * terms + e : 0);
-            const uint32_t low = inside ? from[0] : 0u, high = inside && e + 1 < terms ? from[1] : 0u;
+            const uint16_t *from = weights + (inside ? (int64_t)filter * length + r * terms : 0);
+            const uint32_t low = inside && e >= 0 ? from[e] : 0u, high = inside && e + 1 < terms ? from[e + 1] : 0u;
             word[n] = low | high << 16;
             at[n] = weight_at<column_tiles>(j / 8, column / 8, column % 8 * 4 + j % 4, j % 8 / 4);
         }
@@ -194,7 +195,7 @@ static __device__ __forceinline__ void find_pixels(int32_t (&first)[row_tiles][2
                          ? row * args.stride[0] * plane.row_pitch + column * args.stride[1] * plane.in_channels
                          : 0;
         if (at % 2) at += plane.copy - 1;
-        first[i / 2][i % 2] = 2 * at;
+        first[i / 2][i % 2] = 2 * (at + plane.shift - plane.shift % 2);
     }
 }
 
@@ -255,13 +256,28 @@ static __device__ __forceinline__ void conv2d_fwd_lines(const conv2d_lines_args 
         shared->channels[c] = epilogue_find<number>(plane.epilogue, out.first_column + c, plane.out_channels);
     load_weights<column_tiles>(shared->weights, args, plane, out.first_column);
     lines_tile next = begin < end ? lines_find(args, plane, begin) : lines_tile();
-    if (begin < end && !next.blanked) lines_load<LINES_AHEAD>(shared->x[0], args, plane, next, place);
+    if (begin < end && !next.blanked) {
+        if (plane.raw) {
+            lines_copy(shared->x[0], args, plane, next);
+        } else {
+            lines_load<LINES_AHEAD>(shared->x[0], args, plane, next, place);
+        }
+    }
+    copy_async_commit();
     for (int32_t tile = begin; tile < end; tile++) {
         const unsigned char *x = (const unsigned char *)shared->x[(tile - begin) % 2];
         float sum[row_tiles][column_tiles][4] = {};
+        copy_async_wait<0>();
         __syncthreads();
         out.tile = next;
         if (tile + 1 < end) next = lines_find(args, plane, tile + 1);
+        if (plane.raw) {
+            if (tile + 1 < end && !next.blanked) lines_copy(shared->x[(tile + 1 - begin) % 2], args, plane, next);
+            copy_async_commit();
+            if (!out.tile.blanked) add_terms<number>(sum, first, 0, plane.steps, shared, x);
+            write_sums<number>(args, plane, out, shared, sum);
+            continue;
+        }
         lines_overlap<LINES_AHEAD>(shared->x[(tile + 1 - begin) % 2], args, plane, next, tile + 1 < end, place,
                                    out.tile.blanked ? 0 : plane.steps, [&](int32_t first_step, int32_t last_step) {
                                        add_terms<number>(sum, first, first_step, last_step, shared, x);

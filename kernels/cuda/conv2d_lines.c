@@ -12,6 +12,8 @@
 #define FWD_BLOCKS 792    /* more blocks than this take several tiles each: the weights are laid out once */
 #define WEIGHT_BLOCKS 528 /* of a weight gradient: the fewer, the less there is to add up */
 #define MOST_TILE_COLUMNS 64
+#define RAW_PIECE 8   /* elements of 16 bytes */
+#define RAW_COLUMNS 4 /* of the output: so many, with an even number of elements between two, are whole pieces */
 
 /* Output channels that one block makes: 64, 16 or 8. */
 static int block_columns(const braid_problem *p) {
@@ -30,13 +32,46 @@ static int64_t weight_columns(const braid_problem *p, int i) {
     return p->filter[0] * p->filter[1] * p->in_channels[i] + p->bias;
 }
 
-/* Steps of 16 in the product of stream i. */
-static int64_t steps(const braid_problem *p, int i) {
-    if (p->pass == BRAID_PASS_BWD_WEIGHT) return launch_tiles(weight_columns(p, i), 16);
-    return launch_tiles(p->filter[0] * even(p->filter[1] * p->in_channels[i]), 16);
+/* x may lie in shared memory as it does in global memory: lines begin and end at multiples of 16 bytes and pixels of the
+ * output at even elements. */
+static int is_raw(const braid_problem *p) {
+    if (p->padding_mode != BRAID_PADDING_ZEROS || (p->pass == BRAID_PASS_BWD_WEIGHT && p->bias)) return 0;
+    for (int i = 0; i < p->streams; i++) {
+        if (p->in_pitch[i] != p->in_channels[i] || p->size[1] * p->in_channels[i] % RAW_PIECE ||
+            p->stride[1] * p->in_channels[i] % 2)
+            return 0;
+    }
+    return 1;
 }
 
-/* How the x of a tile lies in shared memory. Returns its elements. */
+/* Elements of a line before the first of a tile, from a multiple of 16 bytes on: for tiles of whole RAW_COLUMNS the same
+ * in all tiles. */
+static int64_t raw_shift(const braid_problem *p, int i) {
+    int64_t before = p->padding[1] * p->in_channels[i] % RAW_PIECE;
+    return (RAW_PIECE - before) % RAW_PIECE;
+}
+
+/* Steps of 16 in the product of stream i, of the way that has more of them. */
+static int64_t steps(const braid_problem *p, int i) {
+    int64_t terms = p->filter[1] * p->in_channels[i], shift = is_raw(p) ? raw_shift(p, i) % 2 : 0;
+    int64_t pairs = launch_tiles(p->filter[0] * even(terms + shift), 16);
+    if (p->pass != BRAID_PASS_BWD_WEIGHT) return pairs;
+    int64_t rows = launch_tiles(weight_columns(p, i), 16);
+    return is_raw(p) && pairs > rows ? pairs : rows;
+}
+
+/* How the x of a raw tile lies in shared memory. Returns its elements. */
+static int64_t lay_out_raw(const braid_problem *p, int i, const int64_t in_tile[2], struct conv2d_lines_plane *plane) {
+    int64_t pieces = launch_tiles(raw_shift(p, i) + in_tile[1] * p->in_channels[i], RAW_PIECE);
+    plane->raw = 1;
+    plane->shift = (int32_t)raw_shift(p, i);
+    plane->row_pitch = (int32_t)(pieces * RAW_PIECE);
+    plane->pieces_inverse = lines_inverse((int32_t)pieces);
+    plane->lane_pitch = plane->copy = 0;
+    return pieces * RAW_PIECE * in_tile[0];
+}
+
+/* The same of any other. */
 static int64_t lay_out(const braid_problem *p, int i, const int64_t in_tile[2], struct conv2d_lines_plane *plane) {
     int64_t channels = p->in_channels[i], row = even(in_tile[1] * channels + 1), lane = 0, copies = 1;
     if (p->pass == BRAID_PASS_BWD_WEIGHT) {
@@ -68,6 +103,7 @@ static double tile_cost(const braid_problem *p, int64_t pixels, int64_t columns,
         struct conv2d_lines_plane plane;
         if (in_tile[1] * p->in_channels[i] >= 1024) return 0;
         if (lay_out(p, i, in_tile, &plane) > most) return 0;
+        if (is_raw(p) && lay_out_raw(p, i, in_tile, &plane) > most) return 0;
         cost += (double)pixels * (1 + (double)steps(p, i) * block_columns(p) / 64);
         cost += 0.15 * (double)(in_tile[0] * in_tile[1] * p->in_channels[i]);
     }
@@ -83,8 +119,9 @@ static int64_t tile_pixels(const braid_problem *p) {
 /* The cheapest tile. False where none fits. */
 static int choose_tile(const braid_problem *p, int64_t tile[2], int64_t in_tile[2]) {
     double best = 0;
-    int64_t width = conv2d_out_size(p, 1), found = 0, most = least(width + width % 2, MOST_TILE_COLUMNS);
-    for (int64_t columns = 2; columns <= (most < 2 ? 2 : most); columns += 2) {
+    int64_t width = conv2d_out_size(p, 1), found = 0, unit = is_raw(p) ? RAW_COLUMNS : 2;
+    int64_t most = least(launch_tiles(width, unit) * unit, MOST_TILE_COLUMNS);
+    for (int64_t columns = unit; columns <= most; columns += unit) {
         double cost = tile_cost(p, tile_pixels(p), columns, tile, in_tile);
         if (cost > 0 && (best == 0 || cost < best)) {
             best = cost;
@@ -120,19 +157,31 @@ const char *conv2d_lines_refuses(const braid_problem *p, const device *d) {
     return conv2d_lines_fill(&args, p, NULL) ? NULL : launch_too_large;
 }
 
+/* Whether copies of 16 bytes may read x. */
+static int is_aligned(const braid_problem *p, const buffers *b) {
+    for (int i = 0; b && i < p->streams; i++) {
+        if ((uintptr_t)b->plane[CONV2D_X][i] % 16) return 0;
+    }
+    return 1;
+}
+
 static void fill_planes(struct conv2d_lines_args *args, const braid_problem *p, const int64_t in_tile[2],
                         const buffers *b) {
     int64_t partial = 0;
+    int raw = is_raw(p) && is_aligned(p, b);
     for (int i = 0; i < p->streams; i++) {
         struct conv2d_lines_plane *plane = &args->plane[i];
-        (void)lay_out(p, i, in_tile, plane);
+        if (raw) {
+            (void)lay_out_raw(p, i, in_tile, plane);
+        } else {
+            (void)lay_out(p, i, in_tile, plane);
+        }
         plane->in_channels = (int32_t)p->in_channels[i];
         plane->out_channels = (int32_t)p->out_channels[i];
         plane->in_pitch = p->in_pitch[i];
         plane->out_pitch = p->out_pitch[i];
         plane->steps = (int32_t)steps(p, i);
         plane->channels_inverse = lines_inverse(plane->in_channels);
-        plane->elements_inverse = lines_inverse((int32_t)(in_tile[1] * p->in_channels[i]));
         plane->partial = partial;
         partial += p->out_channels[i] * weight_columns(p, i);
         if (!b) continue;
@@ -191,15 +240,14 @@ double conv2d_lines_cost(const braid_problem *p) {
 }
 
 braid_status conv2d_lines_launch(struct conv2d_lines_args *args, const braid_problem *p, device *d, const char *stem,
-                                 const launch_names names[3], const buffers *b) {
-    int columns = block_columns(p);
+                                 const launch_names *names, const buffers *b) {
+    int columns = block_columns(p), widths = 3;
     if (!conv2d_lines_fill(args, p, b)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", stem, launch_too_large);
+    const launch_names *name = &names[columns == 64 ? 0 : columns == 16 ? 1 : 2];
+    if (p->pass == BRAID_PASS_BWD_WEIGHT && args->plane[0].raw) name += widths;
     return cuda_launch(
         d, &(cuda_call){.stem = stem,
-                        .function = launch_name(&names[columns == 64   ? 0
-                                                       : columns == 16 ? 1
-                                                                       : 2],
-                                                p->dtype),
+                        .function = launch_name(name, p->dtype),
                         .blocks = args->first_block[BRAID_MAX_PLANES],
                         .threads = LINES_THREADS,
                         .shared_bytes = p->pass == BRAID_PASS_BWD_WEIGHT ? LINES_WEIGHT_SHARED : LINES_FWD_SHARED,

@@ -1,7 +1,8 @@
 /*
  * The argument of the two convolution kernels for few input channels (the first layer of a network), and the sizes
  * of their tiles. A block takes tiles of the output, one after the other; the part of x that a tile needs lies in
- * shared memory line by line. Slots are those of the op: in bwd_weight w is dw and y is dy.
+ * shared memory line by line. Two neighbours of a line are a pair, one word; where a tile begins at an odd element, the
+ * first pair of each row of the filter has one term. Slots are those of the op: in bwd_weight w is dw and y is dy.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -43,7 +44,9 @@ struct conv2d_lines_plane {
     int32_t lane_pitch; /* bwd_weight: elements between two of the (column % stride, channel) of a tile */
     int32_t copy;       /* where x lies a second time, shifted by one element; 0: nowhere */
     int32_t steps;      /* fwd: of 16 terms; bwd_weight: of 16 rows */
-    uint32_t channels_inverse, elements_inverse; /* of in_channels and of the elements of a line: see lines_divide */
+    int32_t raw;        /* x lies in shared memory as in global memory, from a multiple of 16 bytes on ... */
+    int32_t shift;      /* ... and the first element of a tile so many behind it */
+    uint32_t channels_inverse, pieces_inverse; /* of in_channels and of the 16 bytes of a line: see lines_divide */
 };
 
 struct conv2d_lines_args {
@@ -62,7 +65,7 @@ struct conv2d_lines_args {
     int64_t part_elements;
 };
 
-#define CONV2D_LINES_ARGS_BYTES 1312
+#define CONV2D_LINES_ARGS_BYTES 1384
 
 #ifdef __cplusplus
 static_assert(sizeof(struct conv2d_lines_args) == CONV2D_LINES_ARGS_BYTES, "kernel and launcher agree");

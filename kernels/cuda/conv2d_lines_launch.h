@@ -17,9 +17,9 @@ const char *conv2d_lines_refuses(const braid_problem *p, const device *d);
 int conv2d_lines_fill(struct conv2d_lines_args *args, const braid_problem *p, const buffers *b);
 
 /* Fills the argument and launches the function of the problem's width (names: for 64, 16 and 8 output channels of a
- * block) and dtype. */
+ * block, then of bwd_weight those for raw planes) and dtype. */
 braid_status conv2d_lines_launch(struct conv2d_lines_args *args, const braid_problem *p, device *d, const char *stem,
-                                 const launch_names names[3], const buffers *b);
+                                 const launch_names *names, const buffers *b);
 
 /* Predicted seconds: memory at full speed and the tensor cores at some. */
 double conv2d_lines_cost(const braid_problem *p);

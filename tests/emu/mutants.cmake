@@ -404,3 +404,8 @@ emu_mutant(layernorm_bwd_weight_rows_missing_barrier layernorm_bwd_weight.cu lay
            layernorm_bwd_weight__cuda_direct "= sums[k];\n    __syncthreads();" "= sums[k];")
 emu_mutant(softmax_xent_fwd_dropped_rows class_loss.cu class_loss softmax_xent_fwd__cuda_direct
            "block * rows < args.batch" "block * rows + rows < args.batch")
+emu_mutant(conv2d_fwd_lines_early_use conv2d_fwd_lines.cu conv2d_fwd_lines conv2d_fwd__cuda_lines
+           "        copy_async_wait<0>();\n        __syncthreads();" "        __syncthreads();")
+emu_mutant(conv2d_bwd_weight_lines_wrong_half conv2d_bwd_weight_lines.cu conv2d_bwd_weight_lines
+           conv2d_bwd_weight__cuda_lines
+           "first >> 16 | (second & 0xFFFF0000u)" "first >> 16 | second << 16")

@@ -8,6 +8,7 @@
 #define BRAID_KERNELS_CUDA_TILE_LINES_CUH
 
 #include "kernels/cuda/conv2d_lines.h"
+#include "kernels/cuda/tile/mma.cuh"
 #include "kernels/cuda/tile/number.cuh"
 #include "kernels/cuda/tile/padding.cuh"
 #include "kernels/cuda/tile/schedule.cuh"
@@ -98,6 +99,30 @@ template <int ahead> struct lines_batch {
         }
     }
 };
+
+/* Starts to copy all of the x of a tile of a `raw` plane; zeros beyond the image. Lines of the image begin and end at
+ * multiples of 16 bytes, so none of these pieces lies across its edge. */
+static __device__ __forceinline__ void lines_copy(uint16_t *to, const conv2d_lines_args &args,
+                                                  const conv2d_lines_plane &plane, const lines_tile &tile) {
+    const int32_t pieces = plane.row_pitch / 8, length = args.size[1] * plane.in_channels;
+    const int32_t first = (tile.column * args.stride[1] - args.padding[1]) * plane.in_channels - plane.shift;
+    const int32_t first_h = tile.row * args.stride[0] - args.padding[0];
+    const uint16_t *sample = (const uint16_t *)plane.x + tile.sample * args.size[0] * length;
+    for (int32_t i = (int32_t)threadIdx.x; i < pieces * args.in_tile[0]; i += LINES_THREADS) {
+        const int32_t row = lines_divide(i, plane.pieces_inverse), h = first_h + row;
+        const int32_t e = first + 8 * (i - row * pieces);
+        const bool inside = (uint32_t)h < (uint32_t)args.size[0] && (uint32_t)e < (uint32_t)length;
+        copy_async(to + 8 * i, inside ? sample + (int64_t)h * length + e : (const uint16_t *)plane.x, inside);
+    }
+}
+
+/* The pairs in one row of the filter, and the first term of pair j of them; terms below 0 do not exist. */
+static __device__ __forceinline__ int32_t lines_pairs(const conv2d_lines_args &args, const conv2d_lines_plane &plane) {
+    return (args.filter[1] * plane.in_channels + plane.shift % 2 + 1) / 2;
+}
+static __device__ __forceinline__ int32_t lines_term(const conv2d_lines_plane &plane, int32_t j) {
+    return 2 * j - plane.shift % 2;
+}
 
 /* While the next tile's x comes, computes `steps` steps of this one, some under each batch. work(begin, end) does steps
  * [begin, end). */
