@@ -185,8 +185,8 @@ def network_works():
         works[f"mcresnet18_{what}:n2:b{batch}:hw416x544"] = (
             functools.partial(resnet, "mcresnet18", [3, 1], batch, what), ("f16",),
             USUAL[1:] if what == "forward" else GRAPH)
-    small = (("lenet86", 0, 1000), ("ssae", 320, 256), ("ssae", 320, 8192), ("mlp-784-2048x4-1000", 784, 1024),
-             ("mlp-784-256x2-10", 784, 64))
+    small = (("lenet86", 0, 1000), ("lenet86", 0, 10000), ("ssae", 320, 256), ("ssae", 320, 8192),
+             ("mlp-784-2048x4-1000", 784, 1024), ("mlp-784-256x2-10", 784, 64))
     for kind, width, batch in small:
         for what in ("forward", "step"):
             make = functools.partial(rows, kind, width, batch, what)

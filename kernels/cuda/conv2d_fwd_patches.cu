@@ -1,7 +1,7 @@
 /*
  * conv2d forward, and its data gradient, for few channels on both sides and a stride of 1, on the tensor cores. Rows of
  * a product are 2 x 8 output pixels, columns are output channels, and the reduction runs over the terms (s, c) of one
- * row of the filter, 16 at a time (two rows of 8 where they fit). A warp makes 8 x 8 pixels: what it reads of x for 16
+ * row of the filter, 16 at a time (8 where they fit). A warp makes 8 x 8 pixels: what it reads of x for 16
  * terms of one filter row is in registers for all rows of the filter. The x of a tile lies in shared memory as it does in
  * global memory, so two neighbours of the reduction are one word there (for every second pixel in a copy shifted by one
  * element, where a pixel may begin at an odd one). Terms that do not exist are cut off: what lies there may be an
@@ -11,14 +11,16 @@
  */
 #include "kernels/cuda/conv2d_patches.h"
 #include "kernels/cuda/tile/mma.cuh"
+#include "kernels/cuda/tile/mma_short.cuh"
 #include "kernels/cuda/tile/number.cuh"
 #include "kernels/cuda/tile/padding.cuh"
 #include "kernels/cuda/tile/pair.cuh"
 #include "kernels/cuda/tile/schedule.cuh"
 #include "kernels/cuda/tile/shared.cuh"
 
-#define PATCHES_LINES (PATCHES_SIZE + PATCHES_ROWS - 1) /* of x behind a patch */
-#define PATCHES_PAIRS (PATCHES_SIZE / 2)                /* of rows in a patch: products */
+#define PATCHES_WARPS (PATCHES_THREADS / 32)
+#define PATCHES_PAIRS (PATCHES_SIZE / 2)                 /* of rows in a patch, the second one half a patch below */
+#define PATCHES_LINES (PATCHES_PAIRS + PATCHES_ROWS - 1) /* pairs of lines of x behind them */
 
 /* Where a tile lies: its sample and its first output row and column. */
 struct patches_tile {
@@ -68,52 +70,66 @@ static __device__ __forceinline__ uint32_t find_weight(const conv2d_patches_args
     return ((const uint16_t *)plane.w)[args.turned ? turned : ((int64_t)k * args.filter[0] + r) * terms + e];
 }
 
-/* The operands of all products as lanes take them: [step and row of the filter, or pair of rows][lane][column tile][2] */
+/* The operands of all products as lanes take them: [step and row of the filter][lane][column tile][2] */
 template <int column_tiles>
 static __device__ __forceinline__ void load_weights(uint32_t *to, const conv2d_patches_args &args,
                                                     const conv2d_patches_plane &plane) {
-    const int32_t rows = args.filter[0], units = plane.steps ? plane.steps * rows : (rows + 1) / 2;
+    const int32_t rows = args.filter[0], units = (plane.steps ? plane.steps : 1) * rows;
     for (int32_t i = (int32_t)threadIdx.x; i < units * 64 * column_tiles; i += PATCHES_THREADS) {
         const int32_t half = i % 2, column = i / 2 % column_tiles * 8 + i / (2 * column_tiles) % 32 / 4;
         const int32_t pair = i / (2 * column_tiles) % 4, unit = i / (64 * column_tiles), step = unit / rows;
-        const int32_t r = plane.steps ? unit - step * rows : 2 * unit + half;
-        const int32_t e = plane.steps ? 16 * step + 8 * half + 2 * pair : 2 * pair;
+        const int32_t r = unit - step * rows, e = 16 * step + 8 * half + 2 * pair;
         to[i] = find_weight(args, plane, column, r, e) | find_weight(args, plane, column, r, e + 1) << 16;
     }
 }
 
 /* Loads x, zeros where the padding has none, `width` elements at a time. A warp has lines warp, warp + warps, ..., `ahead`
  * of them under way at once. Lines and columns that no pixel of the output needs are not touched. */
-template <class word, int width>
-static __device__ __forceinline__ void load_x(uint16_t *to, const conv2d_patches_args &args,
-                                              const conv2d_patches_plane &plane, const patches_tile &tile) {
-    const int ahead = 4;
-    const int32_t warp = (int32_t)threadIdx.x / 32, warps = PATCHES_THREADS / 32, pieces = plane.in_channels / width;
+template <class word, int width, bool zeros>
+static __device__ __forceinline__ void load_lines(uint16_t *to, const conv2d_patches_args &args,
+                                                  const conv2d_patches_plane &plane, const patches_tile &tile) {
+    const int ahead = 6;
+    const int32_t warp = (int32_t)threadIdx.x / 32, pieces = plane.in_channels / width, copy = plane.copy;
     const int32_t first_h = tile.row - args.padding[0], first_w = tile.column - args.padding[1];
-    const int64_t line = (int64_t)args.size[1] * plane.in_pitch;
-    const uint16_t *sample = (const uint16_t *)plane.x + tile.sample * args.size[0] * line;
+    const int32_t pitch = (int32_t)plane.in_pitch, line = args.size[1] * pitch, row_pitch = plane.row_pitch;
+    const int32_t lines = args.in_tile[0], height = args.size[0];
+    const uint16_t *sample = (const uint16_t *)plane.x + tile.sample * height * line;
     for (int32_t e = (int32_t)threadIdx.x % 32; e < args.in_tile[1] * pieces; e += 32) {
         const int32_t column = e / pieces, c = (e - column * pieces) * width;
-        const int32_t w = padding_pixel(args.mode, first_w + column, args.size[1]);
+        int32_t w = first_w + column;
+        if (!zeros) w = padding_pixel(args.mode, w, args.size[1]);
         const bool inside = (uint32_t)w < (uint32_t)args.size[1];
-        const uint16_t *from = sample + (inside ? w * plane.in_pitch : 0) + c;
-        for (int32_t row = warp; row < args.in_tile[0]; row += ahead * warps) {
+        const int32_t from = w * pitch + c;
+        uint16_t *cell = to + column * plane.pixel_pitch + c;
+#pragma unroll 1
+        for (int32_t row = warp; row < lines; row += ahead * PATCHES_WARPS) {
             word value[ahead];
 #pragma unroll
             for (int j = 0; j < ahead; j++) {
-                const int32_t h = padding_pixel(args.mode, first_h + row + j * warps, args.size[0]);
+                int32_t h = first_h + row + j * PATCHES_WARPS;
+                if (!zeros) h = padding_pixel(args.mode, h, height);
                 value[j] = word();
-                if (inside && (uint32_t)h < (uint32_t)args.size[0] && row + j * warps < args.in_tile[0])
-                    read_bytes<2 * width>(&value[j], from + h * line);
+                if (inside && (uint32_t)h < (uint32_t)height && row + j * PATCHES_WARPS < lines)
+                    read_bytes<2 * width>(&value[j], sample + (h * line + from));
             }
 #pragma unroll
             for (int j = 0; j < ahead; j++) {
-                const int32_t cell = (row + j * warps) * plane.row_pitch + column * plane.pixel_pitch + c;
-                if (row + j * warps >= args.in_tile[0]) break;
-                *(word *)(to + cell) = value[j];
-                if (width == 1 && plane.copy && cell > 0) *(word *)(to + cell + plane.copy - 1) = value[j];
+                uint16_t *at = cell + (row + j * PATCHES_WARPS) * row_pitch;
+                if (row + j * PATCHES_WARPS >= lines) break;
+                *(word *)at = value[j];
+                if (width == 1 && copy && at > to) *(word *)(at + copy - 1) = value[j];
             }
         }
+    }
+}
+
+template <class word, int width>
+static __device__ __forceinline__ void load_x(uint16_t *to, const conv2d_patches_args &args,
+                                              const conv2d_patches_plane &plane, const patches_tile &tile) {
+    if (args.mode == BRAID_PADDING_ZEROS) {
+        load_lines<word, width, true>(to, args, plane, tile);
+    } else {
+        load_lines<word, width, false>(to, args, plane, tile);
     }
 }
 
@@ -137,62 +153,60 @@ static __device__ __forceinline__ void take_weights(uint32_t (&to)[column_tiles]
 
 /* The sums of a patch over rows of 16 terms. x: its first pixel of this lane, in bytes. */
 template <class number, int column_tiles>
-static __device__ __forceinline__ void add_steps(float (&sum)[PATCHES_PAIRS][column_tiles][4],
-                                                 const conv2d_patches_args &args, const conv2d_patches_plane &plane,
-                                                 const unsigned char *x, const uint32_t *weights,
-                                                 const patches_pair *pairs) {
+static __device__ __forceinline__ void add_steps(float (&sum)[PATCHES_PAIRS][column_tiles][4], int32_t rows,
+                                                 int32_t pitch, int32_t steps, const unsigned char *x,
+                                                 const uint32_t *weights, const patches_pair *pairs) {
     const int32_t pair = (int32_t)threadIdx.x % 4;
-    for (int32_t step = 0; step < plane.steps; step++) {
+#pragma unroll 1
+    for (int32_t step = 0; step < steps; step++) {
         const patches_pair low = pairs[8 * step + pair], high = pairs[8 * step + 4 + pair];
         const unsigned char *first = x + low.at, *second = x + high.at;
-        uint32_t value[PATCHES_LINES][2];
+        uint32_t a[PATCHES_LINES][4];
 #pragma unroll
         for (int j = 0; j < PATCHES_LINES; j++) {
-            value[j][0] = *(const uint32_t *)first & low.exists;
-            value[j][1] = *(const uint32_t *)second & high.exists;
-            first += 2 * plane.row_pitch;
-            second += 2 * plane.row_pitch;
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                const int32_t line = 2 * (j + half * PATCHES_PAIRS) * pitch;
+                a[j][half] = *(const uint32_t *)(first + line) & low.exists;
+                a[j][2 + half] = *(const uint32_t *)(second + line) & high.exists;
+            }
         }
 #pragma unroll
         for (int r = 0; r < PATCHES_ROWS; r++) {
-            if (r >= args.filter[0]) break;
+            if (r >= rows) break;
             uint32_t b[column_tiles][2];
-            take_weights<column_tiles>(b, weights, step * args.filter[0] + r);
+            take_weights<column_tiles>(b, weights, step * rows + r);
 #pragma unroll
             for (int i = 0; i < PATCHES_PAIRS; i++) {
-                const uint32_t a[4] = {value[2 * i + r][0], value[2 * i + 1 + r][0], value[2 * i + r][1],
-                                       value[2 * i + 1 + r][1]};
 #pragma unroll
-                for (int j = 0; j < column_tiles; j++) mma(sum[i][j], a, b[j], number());
+                for (int j = 0; j < column_tiles; j++) mma(sum[i][j], a[i + r], b[j], number());
             }
         }
     }
 }
 
-/* The same where a row has 8 terms at most: two rows of the filter are one step. */
+/* The same where a row has 8 terms at most. */
 template <class number, int column_tiles>
-static __device__ __forceinline__ void add_rows(float (&sum)[PATCHES_PAIRS][column_tiles][4],
-                                                const conv2d_patches_args &args, const conv2d_patches_plane &plane,
-                                                const unsigned char *x, const uint32_t *weights,
+static __device__ __forceinline__ void add_rows(float (&sum)[PATCHES_PAIRS][column_tiles][4], int32_t rows,
+                                                int32_t pitch, const unsigned char *x, const uint32_t *weights,
                                                 const patches_pair *pairs) {
     const patches_pair here = pairs[(int32_t)threadIdx.x % 4];
-    uint32_t value[PATCHES_LINES];
+    uint32_t a[PATCHES_LINES][2];
 #pragma unroll
-    for (int j = 0; j < PATCHES_LINES; j++)
-        value[j] = *(const uint32_t *)(x + 2 * j * plane.row_pitch + here.at) & here.exists;
+    for (int j = 0; j < PATCHES_LINES; j++) {
 #pragma unroll
-    for (int r = 0; r < PATCHES_ROWS; r += 2) {
-        if (r >= args.filter[0]) break;
-        const bool both = r + 1 < args.filter[0];
+        for (int half = 0; half < 2; half++)
+            a[j][half] = *(const uint32_t *)(x + here.at + 2 * (j + half * PATCHES_PAIRS) * pitch) & here.exists;
+    }
+#pragma unroll
+    for (int r = 0; r < PATCHES_ROWS; r++) {
+        if (r >= rows) break;
         uint32_t b[column_tiles][2];
-        take_weights<column_tiles>(b, weights, r / 2);
+        take_weights<column_tiles>(b, weights, r);
 #pragma unroll
         for (int i = 0; i < PATCHES_PAIRS; i++) {
-            const int second = 2 * i + 1 + r, third = second + 1 < PATCHES_LINES ? second + 1 : second;
-            const uint32_t a[4] = {value[2 * i + r], value[second], both ? value[second] : 0u,
-                                   both ? value[third] : 0u};
 #pragma unroll
-            for (int j = 0; j < column_tiles; j++) mma(sum[i][j], a, b[j], number());
+            for (int j = 0; j < column_tiles; j++) mma_short(sum[i][j], a[i + r], b[j][0], number());
         }
     }
 }
@@ -200,7 +214,7 @@ static __device__ __forceinline__ void add_rows(float (&sum)[PATCHES_PAIRS][colu
 /* Where a patch goes: its first pixel of this lane, and how lanes share the words of a pixel. */
 struct patches_output {
     uint16_t *y;
-    int64_t line; /* elements of a row of y */
+    int32_t line; /* elements of a row of y */
     int32_t rows; /* of the patch that exist */
     bool inside;  /* the column of this lane exists */
 };
@@ -214,8 +228,8 @@ static __device__ __forceinline__ void write_pairs(const patches_output &out, co
 #pragma unroll
         for (int j = 0; j < column_tiles; j++) {
             const int32_t k = 8 * j + (int32_t)threadIdx.x % 4 * 2;
-            uint16_t *to = out.y + (row + half) * out.line + k;
-            if (!out.inside || row + half >= out.rows || k >= plane.out_pitch) continue;
+            uint16_t *to = out.y + (row + half * PATCHES_PAIRS) * out.line + k;
+            if (!out.inside || row + half * PATCHES_PAIRS >= out.rows || k >= plane.out_pitch) continue;
             if (even) {
                 *(uint32_t *)to = word[half][j];
             } else {
@@ -229,10 +243,9 @@ static __device__ __forceinline__ void write_pairs(const patches_output &out, co
 /* The same for pixels of 4 channels: half of the lanes have none, and take those of the second row. */
 static __device__ __forceinline__ void write_fours(const patches_output &out, int32_t row, uint32_t first,
                                                    uint32_t second) {
-    const int32_t lane = (int32_t)threadIdx.x % 32, half = lane % 4 / 2;
+    const int32_t lane = (int32_t)threadIdx.x % 32, half = lane % 4 / 2, at = row + half * PATCHES_PAIRS;
     const uint32_t moved = __shfl_sync(0xFFFFFFFFu, second, lane & ~2);
-    if (out.inside && row + half < out.rows)
-        *(uint32_t *)(out.y + (row + half) * out.line + lane % 2 * 2) = half ? moved : first;
+    if (out.inside && at < out.rows) *(uint32_t *)(out.y + at * out.line + lane % 2 * 2) = half ? moved : first;
 }
 
 /* The same for pixels of 16 channels: lanes exchange words, so that each writes four channels at once. */
@@ -270,12 +283,12 @@ static __device__ __forceinline__ void write_patch(const patches_output &out, co
             word[half][tile] = pair_made<number>(first, second);
         }
         if (column_tiles == 1 && plane.out_pitch == 4 && address % 4 == 0) {
-            write_fours(out, 2 * i, word[0][0], word[1][0]);
+            write_fours(out, i, word[0][0], word[1][0]);
         } else if (column_tiles == 2 && plane.out_pitch == 16 && address % 8 == 0) {
-            write_sixteens(out, 2 * i, word[0][0], word[0][column_tiles - 1]);
-            write_sixteens(out, 2 * i + 1, word[1][0], word[1][column_tiles - 1]);
+            write_sixteens(out, i, word[0][0], word[0][column_tiles - 1]);
+            write_sixteens(out, i + PATCHES_PAIRS, word[1][0], word[1][column_tiles - 1]);
         } else {
-            write_pairs<number, column_tiles>(out, plane, 2 * i, word, plane.out_pitch % 2 == 0 && address % 4 == 0);
+            write_pairs<number, column_tiles>(out, plane, i, word, plane.out_pitch % 2 == 0 && address % 4 == 0);
         }
     }
 }
@@ -287,6 +300,7 @@ static __device__ __forceinline__ void conv2d_fwd_patches(const conv2d_patches_a
     const int32_t begin = ((int32_t)blockIdx.x - args.first_block[plane_at]) * args.block_tiles;
     const int32_t end = begin + args.block_tiles < args.all_tiles ? begin + args.block_tiles : args.all_tiles;
     const int32_t patches = args.tile[1] / PATCHES_SIZE, column = (int32_t)threadIdx.x % 32 / 4;
+    const int32_t rows = args.filter[0], pitch = plane.row_pitch, steps = plane.steps;
     const bool vector =
         ((uint32_t)plane.in_channels | (uint32_t)plane.in_pitch | (uint32_t)((uintptr_t)plane.x / 2)) % 4 == 0;
     uint32_t *weights = (uint32_t *)(shared + args.first_weight);
@@ -299,23 +313,25 @@ static __device__ __forceinline__ void conv2d_fwd_patches(const conv2d_patches_a
         if (!tile.blanked && vector) load_x<uint2, 4>((uint16_t *)shared, args, plane, tile);
         if (!tile.blanked && !vector) load_x<uint16_t, 1>((uint16_t *)shared, args, plane, tile);
         __syncthreads();
-        for (int32_t patch = (int32_t)threadIdx.x / 32; patch < args.tile[0] / PATCHES_SIZE * patches;
-             patch += PATCHES_THREADS / 32) {
-            const int32_t line = patch / patches, row = line * PATCHES_SIZE;
-            const int32_t q = (patch - line * patches) * PATCHES_SIZE + column;
-            const int32_t first = q * plane.pixel_pitch;
-            const unsigned char *x = shared + 2 * (row * plane.row_pitch + first + (first % 2 ? plane.copy - 1 : 0));
-            const patches_output out = {
+        for (int32_t patch = (int32_t)threadIdx.x / 32; patch < patches; patch += PATCHES_WARPS) {
+            const int32_t q = patch * PATCHES_SIZE + column, first = q * plane.pixel_pitch;
+            const unsigned char *x = shared + 2 * (first + (first % 2 ? plane.copy - 1 : 0));
+            patches_output out = {
                 (uint16_t *)plane.y +
-                    ((tile.sample * args.out_size[0] + tile.row + row) * args.out_size[1] + tile.column + q) *
+                    ((tile.sample * args.out_size[0] + tile.row) * args.out_size[1] + tile.column + q) *
                         plane.out_pitch,
-                args.out_size[1] * plane.out_pitch, args.out_size[0] - tile.row - row,
+                args.out_size[1] * (int32_t)plane.out_pitch, args.out_size[0] - tile.row,
                 tile.column + q < args.out_size[1]};
-            float sum[PATCHES_PAIRS][column_tiles][4] = {};
-            if (out.rows <= 0) continue;
-            if (!tile.blanked && plane.steps) add_steps<number, column_tiles>(sum, args, plane, x, weights, pairs);
-            if (!tile.blanked && !plane.steps) add_rows<number, column_tiles>(sum, args, plane, x, weights, pairs);
-            write_patch<number, column_tiles>(out, plane, tile.blanked, sum);
+#pragma unroll 1
+            for (int32_t row = 0; row < args.tile[0] && out.rows > 0; row += PATCHES_SIZE) {
+                float sum[PATCHES_PAIRS][column_tiles][4] = {};
+                if (!tile.blanked && steps) add_steps<number, column_tiles>(sum, rows, pitch, steps, x, weights, pairs);
+                if (!tile.blanked && !steps) add_rows<number, column_tiles>(sum, rows, pitch, x, weights, pairs);
+                write_patch<number, column_tiles>(out, plane, tile.blanked, sum);
+                x += 2 * PATCHES_SIZE * pitch;
+                out.y += PATCHES_SIZE * out.line;
+                out.rows -= PATCHES_SIZE;
+            }
         }
         __syncthreads();
     }

@@ -37,7 +37,7 @@ static int64_t column_tiles(const braid_problem *p) {
     return 1;
 }
 
-/* Steps of 16 terms of a row of the filter; 0: two rows are one. */
+/* Steps of 16 terms of a row of the filter; 0: one of 8. */
 static int64_t steps(const braid_problem *p, int i) {
     int64_t terms = p->filter[1] * read_channels(p, i);
     return terms <= 8 ? 0 : launch_tiles(terms, 16);
@@ -45,8 +45,7 @@ static int64_t steps(const braid_problem *p, int i) {
 
 /* Products of 16 x 8 outputs for one pair of rows of a patch, all column tiles. */
 static int64_t products(const braid_problem *p, int i) {
-    int64_t rows = p->filter[0];
-    return column_tiles(p) * (steps(p, i) ? steps(p, i) * rows : launch_tiles(rows, 2));
+    return column_tiles(p) * (steps(p, i) ? steps(p, i) : 1) * p->filter[0];
 }
 
 /* A choice of tile, and what follows from it. */
@@ -71,7 +70,7 @@ static int64_t lay_out(const braid_problem *p, int i, const int64_t tile[2], str
 /* Fills in everything that follows from t->tile. */
 static void plan_tile(const braid_problem *p, tile_plan *t) {
     int64_t most_x = 0, most_units = 0, most_steps = 1;
-    int64_t patches = t->tile[0] / PATCHES_SIZE * (t->tile[1] / PATCHES_SIZE);
+    const int64_t warps = PATCHES_THREADS / 32;
     double cycles = 0;
     for (int i = 0; i < p->streams; i++) {
         struct conv2d_patches_plane plane;
@@ -81,7 +80,7 @@ static void plan_tile(const braid_problem *p, tile_plan *t) {
         if (steps(p, i) > most_steps) most_steps = steps(p, i);
         double loads = (double)((t->tile[0] + p->filter[0]) * (t->tile[1] + p->filter[1]) * read_channels(p, i));
         double products_of_warp = 8 * (double)products(p, i), rest = 60 + 30 * (double)column_tiles(p);
-        int64_t rounds = launch_tiles(patches, PATCHES_THREADS / 32) * (PATCHES_THREADS / 32);
+        int64_t rounds = launch_tiles(t->tile[1] / PATCHES_SIZE, warps) * warps * (t->tile[0] / PATCHES_SIZE);
         cycles += (double)rounds * (products_of_warp + rest) + loads * (read_channels(p, i) % 4 ? 0.12 : 0.04) + 200;
     }
     t->first_weight = launch_tiles(2 * most_x, 16) * 16;
@@ -169,6 +168,11 @@ const char *conv2d_patches_refuses(const braid_problem *p, const device *d) {
         if (made_pitch(p, i) < 1 || made_pitch(p, i) > MOST_MADE) return "only results of 1 to 16 channels";
         if (p->in_pitch[i] >= 1 << 15 || p->out_pitch[i] >= 1 << 15) return "only pitches below 2^15";
         if ((turned(p) ? p->in_channels[i] : p->out_channels[i]) < 1) return "only results of 1 to 16 channels";
+    }
+    for (int i = 0; i < p->streams; i++) {
+        if (p->size[0] * p->size[1] * p->in_pitch[i] >= LAUNCH_MAX_LENGTH ||
+            conv2d_out_size(p, 0) * conv2d_out_size(p, 1) * p->out_pitch[i] >= LAUNCH_MAX_LENGTH)
+            return "only images of less than 2^30 elements";
     }
     if (choose_tile(p).cost <= 0) return "no tile fits in shared memory";
     return fill(&args, p, NULL) ? NULL : launch_too_large;

@@ -24,7 +24,7 @@ struct conv2d_patches_plane {
     int32_t in_channels, out_channels;
     int32_t pixel_pitch, row_pitch; /* elements between two pixels and rows of x in shared memory */
     int32_t copy;                   /* where x lies a second time, shifted by one element; 0: nowhere */
-    int32_t steps; /* of 16 terms in one row of the filter; 0: there are 8 at most, and two rows are one */
+    int32_t steps;                  /* of 16 terms in one row of the filter; 0: one of 8 */
 };
 
 struct conv2d_patches_args {

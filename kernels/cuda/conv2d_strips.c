@@ -174,7 +174,10 @@ const char *conv2d_strips_refuses(const braid_problem *p, const device *d) {
     for (int i = 0; i < p->streams; i++) {
         if (read_channels(p, i) < 1 || read_channels(p, i) > MOST_READ) return "only sums over 1 to 32 channels";
         if (made_channels(p, i) < 1 || made_pitch(p, i) > MOST_MADE) return "only results of 1 to 64 channels";
-        if (p->in_pitch[i] >= 1 << 15) return "only pitches below 2^15";
+        if (p->in_pitch[i] >= 1 << 15 || p->out_pitch[i] >= 1 << 15) return "only pitches below 2^15";
+        if (p->size[0] * p->size[1] * p->in_pitch[i] >= LAUNCH_MAX_LENGTH ||
+            conv2d_out_size(p, 0) * conv2d_out_size(p, 1) * p->out_pitch[i] >= LAUNCH_MAX_LENGTH)
+            return "only images of less than 2^30 elements";
     }
     const char *reason = conv2d_refuses_add(p);
     if (!reason) reason = refuses_shape(p);
