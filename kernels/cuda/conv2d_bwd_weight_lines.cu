@@ -1,11 +1,12 @@
 /*
  * conv2d weight gradient for 1 to 4 input channels, first stage, on the tensor cores. Rows of the product are (r, s, c)
  * as the weights lie in memory and then, where there is a bias, one row of ones; columns are output channels; the
- * reduction runs over the pixels of the tiles of one part. Each part writes its own float sums; weight_sum adds the parts
- * in order. Two neighbouring pixels with the same tap are one operand, and there are two ways to it. In shared memory the
- * lines of x are sorted by (column % stride, channel), where those are neighbours, one word (for every second tap in a
- * copy shifted by one element). Or x lies there as in global memory (`raw`), where two neighbouring taps of the same pixel
- * are one word: rows of the product are then pairs of taps, and the words of two pixels change halves.
+ * reduction runs over the pixels of the tiles of one part. Each part writes its own float sums; weight_sum adds the
+ * parts in order. Two neighbouring pixels with the same tap are one operand, and there are two ways to it. In shared
+ * memory the lines of x are sorted by (column % stride, channel), where those are neighbours, one word (for every
+ * second tap in a copy shifted by one element). Or x lies there as in global memory (`raw`), where two neighbouring
+ * taps of the same pixel are one word: rows of the product are then pairs of taps, and the words of two pixels change
+ * halves.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,8 +1,8 @@
 /*
  * conv2d weight gradient for few channels on both sides, first stage, by plain multiplications: a thread has one input
  * channel and filter column, all filter rows, and 4 or 8 output channels. It walks down columns of a tile: each pixel
- * brings one new row of x, the others are in registers. The columns of a tile are cut into slices, one for each thread of
- * the same weights; their sums are added in order. Each part writes its own float sums, weight_sum adds the parts in
+ * brings one new row of x, the others are in registers. The columns of a tile are cut into slices, one for each thread
+ * of the same weights; their sums are added in order. Each part writes its own float sums, weight_sum adds the parts in
  * order.
  *
  * SPDX-License-Identifier: MIT
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void load_dy(float *to, const conv2d_strips_ar
     }
 }
 
-/* The products of one column. `slides`: stride and dilation of the rows are 1, so a row of x serves the next pixel too. */
+/* The products of one column. `slides`: stride and dilation of the rows are 1, a row of x serves the next pixel too. */
 template <bool slides, int width>
 static __device__ __forceinline__ void add_column(float (&sum)[STRIPS_ROWS][width], const float *x, const float *dy,
                                                   int32_t rows, int32_t x_row, int32_t x_tap, int32_t dy_row) {

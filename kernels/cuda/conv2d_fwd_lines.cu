@@ -110,6 +110,7 @@ struct lines_output {
     int32_t first_column, columns, width, pieces; /* pieces: columns / width */
     uint32_t pieces_inverse;
     bool unused; /* there are lanes without a channel */
+    bool plain;  /* there are none, and sums are stored as they are */
 };
 
 /* The pixels of a tile; one behind the last has a row that no image has. */
@@ -141,8 +142,9 @@ static __device__ __forceinline__ void write_pixels(const conv2d_lines_args &arg
     }
 }
 
-template <class number, int row_tiles, int column_tiles>
-static __device__ __forceinline__ void write_sums(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
+/* `plain`: a sum is stored as it is. */
+template <bool plain, class number, int row_tiles, int column_tiles>
+static __device__ __forceinline__ void write_some(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
                                                   const lines_output &out, lines_shared *shared,
                                                   const float (&sum)[row_tiles][column_tiles][4]) {
     const int together = column_tiles > 2 ? 1 : 2, pitch = 8 * column_tiles + 8; /* row tiles at a time */
@@ -156,14 +158,18 @@ static __device__ __forceinline__ void write_sums(const conv2d_lines_args &args,
         for (int j = 0; j < column_tiles; j++) {
             const int32_t column = 8 * j + lane % 4 * 2;
             epilogue_channel channel[2] = {{1, 0}, {1, 0}}; /* blanked sums are zeros, and stay so */
-            for (int half = 0; half < 2 && !out.tile.blanked; half++) channel[half] = shared->channels[column + half];
+            for (int half = 0; half < 2 && !plain && !out.tile.blanked; half++)
+                channel[half] = shared->channels[column + half];
 #pragma unroll
             for (int t = 0; t < together; t++) {
 #pragma unroll
                 for (int half = 0; half < 2; half++) {
-                    float first = epilogue_value(sum[i + t][j][2 * half], channel[0], floor);
-                    float second = epilogue_value(sum[i + t][j][2 * half + 1], channel[1], floor);
-                    if (out.unused) { /* nothing, infinities included, comes from a lane without a channel */
+                    float first = sum[i + t][j][2 * half], second = sum[i + t][j][2 * half + 1];
+                    if (!plain) {
+                        first = epilogue_value(first, channel[0], floor);
+                        second = epilogue_value(second, channel[1], floor);
+                    }
+                    if (!plain && out.unused) { /* nothing, infinities included, comes from a lane without a channel */
                         if (out.first_column + column >= plane.out_channels) first = 0;
                         if (out.first_column + column + 1 >= plane.out_channels) second = 0;
                     }
@@ -180,6 +186,17 @@ static __device__ __forceinline__ void write_sums(const conv2d_lines_args &args,
             case 2: write_pixels<2>(args, plane, out, stage, pitch, cells, 16 * together); break;
             default: write_pixels<1>(args, plane, out, stage, pitch, cells, 16 * together); break;
         }
+    }
+}
+
+template <class number, int row_tiles, int column_tiles>
+static __device__ __forceinline__ void write_sums(const conv2d_lines_args &args, const conv2d_lines_plane &plane,
+                                                  const lines_output &out, lines_shared *shared,
+                                                  const float (&sum)[row_tiles][column_tiles][4]) {
+    if (out.plain) {
+        write_some<true, number>(args, plane, out, shared, sum);
+    } else {
+        write_some<false, number>(args, plane, out, shared, sum);
     }
 }
 
@@ -242,6 +259,8 @@ static __device__ __forceinline__ void conv2d_fwd_lines(const conv2d_lines_args 
     out.columns = all_columns - out.first_column < 8 * column_tiles ? all_columns - out.first_column : 8 * column_tiles;
     out.width = access_width(plane, out.columns);
     out.unused = out.first_column + 8 * column_tiles > plane.out_channels;
+    out.plain = !out.unused && !plane.epilogue.bias && !plane.epilogue.scale && !plane.epilogue.shift &&
+                !plane.epilogue.floored;
     out.pieces = out.columns / out.width;
     out.pieces_inverse = lines_inverse(out.pieces);
     const int32_t begin = block / column_blocks * args.block_tiles;

@@ -1,9 +1,9 @@
 /*
  * conv2d forward, and its data gradient, for few channels on both sides and a stride of 1, on the tensor cores. Rows of
  * a product are 2 x 8 output pixels, columns are output channels, and the reduction runs over the terms (s, c) of one
- * row of the filter, 16 at a time (8 where they fit). A warp makes 8 x 8 pixels: what it reads of x for 16
- * terms of one filter row is in registers for all rows of the filter. The x of a tile lies in shared memory as it does in
- * global memory, so two neighbours of the reduction are one word there (for every second pixel in a copy shifted by one
+ * row of the filter, 16 at a time (8 where they fit). A warp makes 8 x 8 pixels: what it reads of x for 16 terms of one
+ * filter row is in registers for all rows of the filter. The x of a tile lies in shared memory as it does in global
+ * memory, so two neighbours of the reduction are one word there (for every second pixel in a copy shifted by one
  * element, where a pixel may begin at an odd one). Terms that do not exist are cut off: what lies there may be an
  * infinity.
  *
@@ -83,8 +83,8 @@ static __device__ __forceinline__ void load_weights(uint32_t *to, const conv2d_p
     }
 }
 
-/* Loads x, zeros where the padding has none, `width` elements at a time. A warp has lines warp, warp + warps, ..., `ahead`
- * of them under way at once. Lines and columns that no pixel of the output needs are not touched. */
+/* Loads x, zeros where the padding has none, `width` elements at a time. A warp has lines warp, warp + warps, ...,
+ * `ahead` of them under way at once. Lines and columns that no pixel of the output needs are not touched. */
 template <class word, int width, bool zeros>
 static __device__ __forceinline__ void load_lines(uint16_t *to, const conv2d_patches_args &args,
                                                   const conv2d_patches_plane &plane, const patches_tile &tile) {

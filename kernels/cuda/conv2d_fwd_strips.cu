@@ -1,8 +1,8 @@
 /*
  * conv2d forward, and its data gradient, for few channels on both sides, by plain multiplications: every thread makes
- * strips of 8 pixels of one column with 4 or 8 output channels. What it reads of x for one tap column serves all taps of
- * that column (`rows` of them at a time), and a weight serves all pixels. Neighbouring lanes have neighbouring columns.
- * Sums are float, over (c, s, r).
+ * strips of 8 pixels of one column with 4 or 8 output channels. What it reads of x for one tap column serves all taps
+ * of that column (`rows` of them at a time), and a weight serves all pixels. Neighbouring lanes have neighbouring
+ * columns. Sums are float, over (c, s, r).
  *
  * SPDX-License-Identifier: MIT
  */

@@ -32,8 +32,8 @@ static int64_t weight_columns(const braid_problem *p, int i) {
     return p->filter[0] * p->filter[1] * p->in_channels[i] + p->bias;
 }
 
-/* x may lie in shared memory as it does in global memory: lines begin and end at multiples of 16 bytes and pixels of the
- * output at even elements. */
+/* x may lie in shared memory as it does in global memory: lines begin and end at multiples of 16 bytes and pixels of
+ * the output at even elements. */
 static int is_raw(const braid_problem *p) {
     if (p->padding_mode != BRAID_PADDING_ZEROS || (p->pass == BRAID_PASS_BWD_WEIGHT && p->bias)) return 0;
     for (int i = 0; i < p->streams; i++) {
@@ -44,8 +44,8 @@ static int is_raw(const braid_problem *p) {
     return 1;
 }
 
-/* Elements of a line before the first of a tile, from a multiple of 16 bytes on: for tiles of whole RAW_COLUMNS the same
- * in all tiles. */
+/* Elements of a line before the first of a tile, from a multiple of 16 bytes on: for tiles of whole RAW_COLUMNS the
+ * same in all tiles. */
 static int64_t raw_shift(const braid_problem *p, int i) {
     int64_t before = p->padding[1] * p->in_channels[i] % RAW_PIECE;
     return (RAW_PIECE - before) % RAW_PIECE;

@@ -1,7 +1,7 @@
 /*
- * From a convolution of few channels on both sides to the argument of its tensor-core kernel: the shape of the tiles, how
- * x lies in shared memory, and how many tiles a block takes. All of it depends on the problem alone. In bwd_data x is dy
- * and y is dx.
+ * From a convolution of few channels on both sides to the argument of its tensor-core kernel: the shape of the tiles,
+ * how x lies in shared memory, and how many tiles a block takes. All of it depends on the problem alone. In bwd_data x
+ * is dy and y is dx.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,6 +1,6 @@
 /*
- * The argument of the tensor-core convolution for few channels on both sides, and its tiles. A warp makes patches of 8 x
- * 8 pixels; a block takes tiles of whole patches, one after the other; the part of x that a tile needs lies in shared
+ * The argument of the tensor-core convolution for few channels on both sides, and its tiles. A warp makes patches of 8
+ * x 8 pixels; a block takes tiles of whole patches, one after the other; the part of x that a tile needs lies in shared
  * memory, pixel by pixel. bwd_data is the same kernel: x is dy, y is dx, and the filter is turned.
  *
  * SPDX-License-Identifier: MIT

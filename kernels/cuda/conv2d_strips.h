@@ -1,8 +1,8 @@
 /*
  * The argument of the convolution kernels for few channels on both sides, and their tiles. A thread of fwd makes a
- * strip: STRIPS_PIXELS neighbours of one column, some output channels each. A block takes tiles of the output, one after
- * the other; the part of x that a tile needs lies in shared memory as floats, channel by channel. bwd_data is the same
- * kernel: x is dy, y is dx, and the filter is turned. In bwd_weight w and bias are dw and dbias, and y is dy.
+ * strip: STRIPS_PIXELS neighbours of one column, some output channels each. A block takes tiles of the output, one
+ * after the other; the part of x that a tile needs lies in shared memory as floats, channel by channel. bwd_data is the
+ * same kernel: x is dy, y is dx, and the filter is turned. In bwd_weight w and bias are dw and dbias, and y is dy.
  *
  * SPDX-License-Identifier: MIT
  */

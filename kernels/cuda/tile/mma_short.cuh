@@ -1,5 +1,5 @@
 /*
- * Matrix products of a warp on the tensor cores with 8 terms, half of those of mma.cuh: there is no a[2], a[3] and b[1].
+ * Matrix products of a warp on the tensor cores with 8 terms, half of those of mma.cuh: there is no a[2], a[3], b[1].
  *
  * SPDX-License-Identifier: MIT
  */

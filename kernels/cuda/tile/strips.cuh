@@ -30,8 +30,8 @@ static __device__ __forceinline__ strips_tile strips_find(const conv2d_strips_ar
     return found;
 }
 
-/* Loads x, zeros where the padding has none. A warp has lines warp, warp + warps, ... of the tile, `ahead` of them under
- * way at once, and a lane one column and channel of each. */
+/* Loads x, zeros where the padding has none. A warp has lines warp, warp + warps, ... of the tile, `ahead` of them
+ * under way at once, and a lane one column and channel of each. */
 template <class number, bool zeros>
 static __device__ __forceinline__ void strips_load_lines(float *to, const conv2d_strips_args &args,
                                                          const conv2d_strips_plane &plane, const strips_tile &tile) {
