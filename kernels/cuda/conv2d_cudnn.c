@@ -41,14 +41,15 @@ const char *conv2d_cudnn_refuses(const braid_problem *p, const device *d, const 
 }
 
 double conv2d_cudnn_cost(const braid_problem *p) {
-    const double flops_per_s = p->dtype == BRAID_DTYPE_F32 ? 3e12 : 3e13;
+    double flops_per_s = p->dtype == BRAID_DTYPE_F32 ? 1e13 : 3e13;
+    int few = 0;
     for (int i = 0; i < p->streams; i++) {
-        if (p->in_channels[i] < FEW_CHANNELS || p->out_channels[i] < FEW_CHANNELS) {
-            double arithmetic = op_of(p)->flops(p) / flops_per_s, usual = vendor_cost(p);
-            return arithmetic > usual ? arithmetic : usual;
-        }
+        int sides = (p->in_channels[i] < FEW_CHANNELS) + (p->out_channels[i] < FEW_CHANNELS);
+        if (sides > few) few = sides;
     }
-    return vendor_cost(p);
+    if (few == 2) flops_per_s /= 10;
+    double arithmetic = op_of(p)->flops(p) / flops_per_s, usual = vendor_cost(p);
+    return few && arithmetic > usual ? arithmetic : usual;
 }
 
 cudnn_descriptor conv2d_cudnn_descriptor(const braid_problem *p, cudnn_call *call) {

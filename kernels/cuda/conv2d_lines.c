@@ -233,9 +233,17 @@ int conv2d_lines_fill(struct conv2d_lines_args *args, const braid_problem *p, co
     return launch_schedule(args->first_block, blocks, p->streams);
 }
 
+/* The arithmetic is that of whole steps and columns; narrow blocks whose x is loaded element by element wait for it. */
 double conv2d_lines_cost(const braid_problem *p) {
-    const double flops_per_s = 1e14, bytes_per_s = 2.5e12, launch_s = 5e-6;
-    double arithmetic = op_of(p)->flops(p) / flops_per_s, memory = op_bytes(p) / bytes_per_s;
+    const double wide = 9e13, narrow = 3.5e13, bytes_per_s = 2.5e12, launch_s = 5e-6;
+    int weight = p->pass == BRAID_PASS_BWD_WEIGHT;
+    double flops_per_s = (is_raw(p) || block_columns(p) == 64 ? wide : narrow) * (weight ? 0.6 : 1);
+    double pixels = (double)p->batch * (double)conv2d_out_size(p, 0) * (double)conv2d_out_size(p, 1), flops = 0;
+    for (int i = 0; i < p->streams; i++) {
+        int64_t columns = launch_tiles(p->out_channels[i], block_columns(p)) * block_columns(p);
+        flops += 2 * pixels * (double)(16 * steps(p, i) * columns);
+    }
+    double arithmetic = flops / flops_per_s, memory = op_bytes(p) / bytes_per_s;
     return launch_s + (arithmetic > memory ? arithmetic : memory);
 }
 
