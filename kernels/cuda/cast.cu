@@ -30,13 +30,13 @@ template <class number, int width> struct cast : pixel_body<number, width> {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) cast_f32(const __grid_constant__ pixel_args args) {
-    pixels_kernel<cast, f32>(args);
+    pixels_kernel_few<cast, f32>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) cast_f16(const __grid_constant__ pixel_args args) {
-    pixels_kernel<cast, f16>(args);
+    pixels_kernel_few<cast, f16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) cast_bf16(const __grid_constant__ pixel_args args) {
-    pixels_kernel<cast, bf16>(args);
+    pixels_kernel_few<cast, bf16>(args);
 }

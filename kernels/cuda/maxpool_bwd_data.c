@@ -12,6 +12,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
                                         {"maxpool_slide_f32", "maxpool_slide_f16", "maxpool_slide_bf16"}};
     static const pixels_kernel apart = {"maxpool_bwd_data",
                                         {"maxpool_apart_f32", "maxpool_apart_f16", "maxpool_apart_bf16"}};
+    static const pixels_kernel two = {"maxpool_bwd_data", {NULL, "maxpool_2x2_f16", "maxpool_2x2_bf16"}};
     struct pixel_args args;
     (void)state;
     pixels_begin(&args, p);
@@ -23,6 +24,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].dx = b->plane[MAXPOOL_DX][i];
     }
     if (pixels_can_slide(&args, p)) return pixels_launch_slide(&args, p, d, &slide);
+    if (pixels_are_two(&args, p)) return pixels_launch_places(&args, p, out_size, d, &two);
     if (pixels_are_apart(&args)) return pixels_launch_places(&args, p, out_size, d, &apart);
     return pixels_launch(&args, p, p->size, d, &functions);
 }

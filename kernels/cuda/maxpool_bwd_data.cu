@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cuda/tile/slide.cuh"
+#include "kernels/cuda/tile/window2.cuh"
 
 template <class number, int width> struct maxpool_bwd_data : pixel_body<number, width> {
     typedef pixel_nothing inputs;
@@ -54,6 +55,44 @@ template <class number, int width> struct maxpool_apart : pixel_body<number, wid
         if (at == window.out_size[axis] || first > window.size[axis]) return window.size[axis];
         return first < 0 ? 0 : first;
     }
+};
+
+/* Windows as tile/window2.cuh has them. */
+template <class number> struct maxpool_2x2 : pixel_body<number, WINDOW2_CHANNELS> {
+    struct inputs {
+        window2 x;
+        uint2 dy;
+    };
+    static const int ahead = 2;
+    using pixel_body<number, WINDOW2_CHANNELS>::pixel_body;
+    __device__ __forceinline__ void fetch(inputs &in, int64_t at) const {
+        window2_read(in.x, (const number *)this->plane.x, this->args.window, at / WINDOW2_CHANNELS);
+        read_bytes<sizeof in.dy>(&in.dy, (const number *)this->plane.dy + at);
+    }
+    __device__ __forceinline__ void make(const inputs &in, int64_t pixel, int64_t, int64_t) const {
+        window2 dx;
+#pragma unroll
+        for (int k = 0; k < WINDOW2_WORDS; k++) {
+            const uint32_t best = window2_largest<number>(in.x, k), dy = k == 0 ? in.dy.x : in.dy.y;
+            uint32_t taken = 0, nans = 0, mine[4];
+            /* The first that equals the largest; or, and then none equals it, the last NaN. */
+#pragma unroll
+            for (int t = 0; t < 4; t++) {
+                mine[t] = word<number>::equals(in.x.at(t, k), best) & ~taken;
+                taken |= mine[t];
+            }
+#pragma unroll
+            for (int t = 3; t >= 0; t--) {
+                const uint32_t nan = ~word<number>::equals(in.x.at(t, k), in.x.at(t, k)) & ~nans;
+                nans |= nan;
+                dx.row[t / 2].at[t % 2 * WINDOW2_WORDS + k] = (mine[t] | nan) & dy;
+            }
+        }
+        number *to = (number *)this->plane.dx + window2_at(this->args.window, pixel);
+        write_bytes<sizeof dx.row[0]>(to, &dx.row[0]);
+        write_bytes<sizeof dx.row[1]>(to + window2_row(this->args.window), &dx.row[1]);
+    }
+    __device__ __forceinline__ void blank(int64_t) const {}
 };
 
 /* Windows as tile/slide.cuh has them. */
@@ -115,4 +154,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     maxpool_slide_bf16(const __grid_constant__ pixel_args args) {
     __shared__ slide_shared shared;
     slide_kernel<maxpool_slide, bf16>(args, shared, nullptr);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) maxpool_2x2_f16(const __grid_constant__ pixel_args args) {
+    const pixel_work work = pixel_work_find(args);
+    maxpool_2x2<f16> of(args, work.plane);
+    pixels_run(of, work);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) maxpool_2x2_bf16(const __grid_constant__ pixel_args args) {
+    const pixel_work work = pixel_work_find(args);
+    maxpool_2x2<bf16> of(args, work.plane);
+    pixels_run(of, work);
 }

@@ -7,6 +7,7 @@
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const pixels_kernel functions = {"maxpool_fwd", {"maxpool_fwd_f32", "maxpool_fwd_f16", "maxpool_fwd_bf16"}};
+    static const pixels_kernel two = {"maxpool_fwd", {NULL, "maxpool_fwd_2x2_f16", "maxpool_fwd_2x2_bf16"}};
     struct pixel_args args;
     (void)state;
     pixels_begin(&args, p);
@@ -17,6 +18,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].y = b->plane[MAXPOOL_Y][i];
     }
     if (pixels_are_three(&args, p)) return pixels_launch(&args, p, out_size, d, &functions);
+    if (pixels_are_two(&args, p)) return pixels_launch_places(&args, p, out_size, d, &two);
     return pixels_launch_places(&args, p, out_size, d, &functions);
 }
 

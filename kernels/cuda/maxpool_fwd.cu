@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "kernels/cuda/tile/window2.cuh"
 #include "kernels/cuda/tile/window3.cuh"
 
 template <class number, int width> struct maxpool_fwd : pixel_body<number, width> {
@@ -36,6 +37,21 @@ template <class number, int width> struct maxpool_fwd_3x3 : pixel_body<number, w
     __device__ __forceinline__ uint32_t key(uint32_t x, int) const { return x; }
 };
 
+/* Windows as tile/window2.cuh has them. */
+template <class number> struct maxpool_fwd_2x2 : pixel_body<number, WINDOW2_CHANNELS> {
+    typedef window2 inputs;
+    static const int ahead = 4;
+    using pixel_body<number, WINDOW2_CHANNELS>::pixel_body;
+    __device__ __forceinline__ void fetch(inputs &x, int64_t at) const {
+        window2_read(x, (const number *)this->plane.x, this->args.window, at / WINDOW2_CHANNELS);
+    }
+    __device__ __forceinline__ void make(const inputs &x, int64_t, int64_t, int64_t at) const {
+        const uint2 best = {window2_largest<number>(x, 0), window2_largest<number>(x, 1)};
+        write_bytes<sizeof best>((number *)this->plane.y + at, &best);
+    }
+    __device__ __forceinline__ void blank(int64_t) const {}
+};
+
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) maxpool_fwd_f32(const __grid_constant__ pixel_args args) {
     windows_kernel<maxpool_fwd, maxpool_fwd_3x3, f32>(args);
 }
@@ -46,4 +62,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) maxpool_fwd_f16(cons
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) maxpool_fwd_bf16(const __grid_constant__ pixel_args args) {
     windows_kernel<maxpool_fwd, maxpool_fwd_3x3, bf16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    maxpool_fwd_2x2_f16(const __grid_constant__ pixel_args args) {
+    const pixel_work work = pixel_work_find(args);
+    maxpool_fwd_2x2<f16> of(args, work.plane);
+    pixels_run(of, work);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    maxpool_fwd_2x2_bf16(const __grid_constant__ pixel_args args) {
+    const pixel_work work = pixel_work_find(args);
+    maxpool_fwd_2x2<bf16> of(args, work.plane);
+    pixels_run(of, work);
 }

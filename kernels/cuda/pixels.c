@@ -30,9 +30,11 @@
 #define FLAT_CHANNELS 64     /* most channels that pixels side by side make */
 #define STRIP_ROWS 32        /* most rows of windows of a block that slides */
 
-/* Channels of one access, where the pitch allows it. */
+/* Channels of one access, where the pitch allows it; a cast writes and reads at most 16 bytes at once. */
 static int64_t choose_width(const braid_problem *p, int64_t pitch) {
-    int64_t width = VECTOR_BYTES / (int64_t)dtype_bytes(p->dtype);
+    int64_t bytes = (int64_t)dtype_bytes(p->dtype), width = VECTOR_BYTES / bytes;
+    if (p->op == BRAID_OP_CAST && (int64_t)dtype_bytes(p->to) > bytes)
+        width = VECTOR_BYTES / (int64_t)dtype_bytes(p->to);
     return pitch % width ? 1 : width;
 }
 
@@ -191,6 +193,20 @@ int pixels_can_slide(const struct pixel_args *args, const braid_problem *p) {
         if (args->window.stride[axis] != 2 || args->window.padding[axis] != 1) return 0;
     }
     return pixels_are_three(args, p);
+}
+
+int pixels_are_two(const struct pixel_args *args, const braid_problem *p) {
+    const struct pixel_window *window = &args->window;
+    for (int i = 0; i < p->streams; i++) {
+        const struct pixel_plane *plane = &args->plane[i];
+        if (plane->channels != FEW_HALVES || plane->pitch != FEW_HALVES || !is_aligned(plane)) return 0;
+    }
+    for (int axis = 0; axis < 2; axis++) {
+        if (window->filter[axis] != 2 || window->stride[axis] != 2 || window->dilation[axis] != 1 ||
+            window->padding[axis] != 0 || window->size[axis] % 2)
+            return 0;
+    }
+    return dtype_bytes(p->dtype) == 2;
 }
 
 int pixels_are_apart(const struct pixel_args *args) {

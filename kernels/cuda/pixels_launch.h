@@ -47,6 +47,9 @@ braid_status pixels_launch_places(struct pixel_args *args, const braid_problem *
 /* One launch that makes every mean of avgpool. */
 braid_status pixels_launch_windows(struct pixel_args *args, const braid_problem *p, device *d, const pixels_kernel *k);
 
+/* True where all planes have four channels in halves and all windows are 2 x 2, side by side over all places. */
+int pixels_are_two(const struct pixel_args *args, const braid_problem *p);
+
 /* True where no two windows share a place. */
 int pixels_are_apart(const struct pixel_args *args);
 

@@ -260,6 +260,8 @@ static const char *const chosen[] = {
     "maxpool_bwd_data:f16:n1:b1:hw69x40:c16:rs3x3:st2:pad1",
     "maxpool_bwd_data:bf16:n1:b2:hw12x20:c264:rs3x3:st2:pad1:ceil1",
     "maxpool_fwd:f16:n1:b3:hw21x23:c4:rs2x2:st2:ceil1",
+    "maxpool_fwd:f16:n1:b3:hw20x24:c4:rs2x2:st2:ceil1",
+    "maxpool_bwd_data:bf16:n2:b3:hw20x24:c4,4:rs2x2:st2",
     "maxpool_bwd_data:f16:n1:b3:hw21x23:c4:rs2x2:st2:ceil1",
     "maxpool_bwd_data:bf16:n2:b2:hw19x18:c12,3:rs4x3:st5x4:pad1:cp12,3",
     "maxpool_bwd_data:f32:n1:b2:hw34x34:c16:rs4x4:st4",

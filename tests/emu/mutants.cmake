@@ -226,6 +226,10 @@ emu_mutant(bn_act_pool_bwd_data_threshold tile/bn.cuh bn_dapply bn_act_pool_bwd_
            "* fabsf(scale) + shift <= 0) {" "* scale + shift <= 0) {")
 emu_mutant(maxpool_bwd_data_apart_last_places maxpool_bwd_data.cu maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "if (at == window.out_size[axis] || first" "if (first")
+emu_mutant(maxpool_bwd_data_2x2_all_of_equals maxpool_bwd_data.cu maxpool_bwd_data maxpool_bwd_data__cuda_direct
+           "best) & ~taken;" "best);")
+emu_mutant(maxpool_fwd_2x2_wrong_row tile/window2.cuh maxpool_fwd maxpool_fwd__cuda_direct
+           "2 * line * window.size[1]" "line * window.size[1]")
 emu_mutant(maxpool_fwd_next_row tile/window.cuh maxpool_fwd maxpool_fwd__cuda_direct
            "if (++s < window.filter[1]) continue;" "if (++s <= window.filter[1]) continue;")
 emu_mutant(act_fwd_wrong_tile tile/pixels.cuh act_fwd act_fwd__cuda_direct
