@@ -156,6 +156,7 @@ static const char *const chosen[] = {
     "conv2d_bwd_data:f16:n1:b3:hw40x40:c4:k16:rs7x7:mask1",
     "conv2d_bwd_data:f16:n2:b2:hw19x33:c4,3:k16,5:rs7x5:pad3x1:mask1:cp4,4",
     "conv2d_bwd_weight:f32:n1:b5:hw40x40:c4:k16:rs7x7",
+    "conv2d_bwd_weight:f32:n1:b900:hw4x3:c1:k2:rs3x3:pad1",
     "conv2d_bwd_weight:f32:n1:b3:hw30x86:c1:k4:rs7x7",
     "conv2d_bwd_weight:f16:n2:b2:hw19x33:c3,1:k12,9:rs3x5:st2:pad1:mask1:cp4,4:kp16,12",
     "conv2d_bwd_data:f32:n2:b2:hw9x8:c130,65:k70,3:rs3x3:pad1:st2",
