@@ -58,7 +58,8 @@ double race_predict(const braid_problem *p, const device *d, const race *r);
 braid_status race_check(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
 
 /* The same in two parts, for many races in little time: all candidates on small problems; then, when they were timed,
- * the one that would be chosen on the problem itself. One that fails there loses its time, and the next is checked. */
+ * the one that would be chosen on the problem itself, with fewer samples where it is large. One that fails there loses
+ * its time, and the next is checked. */
 braid_status race_check_small(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
 braid_status race_check_winner(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
 
