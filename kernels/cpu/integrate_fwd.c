@@ -277,21 +277,25 @@ static void find_sums(part *a, float *beside) {
     for (int i = 0; i < a->m; i++) a->sum[i] = a->l->g->halves ? beside + i * pitch : find_y(a, i);
 }
 
-static void run_part(void *context, int64_t index) {
-    part a = {.l = context};
-    const mix *g = a.l->g;
+static void run_pixels(part *a) {
+    const mix *g = a->l->g;
     float beside[SUM_FLOATS], bias[SUM_FLOATS / GEMM_MIN_ROWS];
-    find_part(&a, index);
-    a.bias = find_bias(&a, bias);
+    a->bias = find_bias(a, bias);
     gemm_enter(g->tile);
-    for (int64_t first = a.pixel_begin; first < a.pixel_end; first += a.m) {
-        a.m = (int)at_most(a.pixel_end - first, g->tile->rows);
-        find_pixels(&a, first);
-        find_sums(&a, beside);
-        run_tile(&a);
-        for (int i = 0; i < a.m && g->halves; i++) g->halves->narrow(find_y(&a, i), a.sum[i], a.columns);
+    for (int64_t first = a->pixel_begin; first < a->pixel_end; first += a->m) {
+        a->m = (int)at_most(a->pixel_end - first, g->tile->rows);
+        find_pixels(a, first);
+        find_sums(a, beside);
+        run_tile(a);
+        for (int i = 0; i < a->m && g->halves; i++) g->halves->narrow(find_y(a, i), a->sum[i], a->columns);
     }
     gemm_leave(g->tile);
+}
+
+static void run_part(void *context, int64_t index) {
+    part a = {.l = context};
+    find_part(&a, index);
+    run_pixels(&a);
 }
 
 void integrate_rows_pack(const braid_problem *p, const void *state, const buffers *b) {
@@ -302,6 +306,18 @@ void integrate_rows_pack(const braid_problem *p, const void *state, const buffer
 void integrate_rows_run_chunk(const braid_problem *p, const void *state, const buffers *b, int64_t chunk) {
     launch l = {state, p, b};
     for (int64_t j = 0; j < l.g->panel_parts; j++) run_part(&l, j * l.g->pixel_parts + chunk);
+}
+
+void integrate_rows_run_pixels(const braid_problem *p, const void *state, const buffers *b, int64_t first,
+                               int64_t count) {
+    launch l = {state, p, b};
+    for (int64_t j = 0; j < l.g->panel_parts; j++) {
+        part a = {.l = &l};
+        find_part(&a, j * l.g->pixel_parts);
+        a.pixel_begin = first;
+        a.pixel_end = first + count;
+        run_pixels(&a);
+    }
 }
 
 braid_status integrate_rows_launch(const braid_problem *p, device *d, void *state, const buffers *b) {

@@ -56,6 +56,8 @@ typedef struct launch {
     const buffers *b;
     float *weights, *scratch;
     slots slots;
+    lines_then *then; /* NULL: outputs may leave the caches */
+    void *context;    /* of it */
 } launch;
 
 /* ---- Create -------------------------------------------------------------------------------- */
@@ -276,7 +278,7 @@ static void make_row(const block *a, int64_t row) {
     lines_rows run = {
         .dtype = g->dtype, .taps = s->taps, .depth = s->depth, .offset = s->offset, .out_pitch = s->out_pitch};
     run.step = g->stride[1] * s->channels;
-    run.past_caches = g->past_caches && is_whole_lines(g, s->out_pitch) && is_whole_lines(g, width);
+    run.past_caches = g->past_caches && !a->l->then && is_whole_lines(g, s->out_pitch) && is_whole_lines(g, width);
     for (int64_t q = 0; q < g->out_size[1]; q += g->tile->gemm->rows) {
         run.m = (int)at_most(g->out_size[1] - q, g->tile->gemm->rows);
         run.source = plane_from(a->copies, row * g->stride[0] * s->line + q * run.step, g->copied_bytes);
@@ -292,14 +294,19 @@ static void make_row(const block *a, int64_t row) {
     }
 }
 
+/* Block `index` of all samples, of one stream. */
+static block find_block(const launch *l, int stream, int64_t index) {
+    const lines *g = l->g;
+    block a = {.l = l, .s = &g->stream[stream], .stream = stream, .sample = index / g->blocks};
+    a.first_row = index % g->blocks * g->block_rows;
+    a.rows = at_most(g->out_size[0] - a.first_row, g->block_rows);
+    return a;
+}
+
 static void forward_part(void *context, int64_t index) {
     launch *l = context;
     const lines *g = l->g;
-    block a = {.l = l, .stream = (int)(index / (g->batch * g->blocks))};
-    a.s = &g->stream[a.stream];
-    a.sample = index / g->blocks % g->batch;
-    a.first_row = index % g->blocks * g->block_rows;
-    a.rows = at_most(g->out_size[0] - a.first_row, g->block_rows);
+    block a = find_block(l, (int)(index / (g->batch * g->blocks)), index % (g->batch * g->blocks));
     if (mask_blanks(l->b->plane[CONV2D_MASK][a.stream], a.sample)) {
         int64_t pixels = g->out_size[1] * a.s->out_pitch;
         void *y = l->b->plane[CONV2D_Y][a.stream];
@@ -329,6 +336,25 @@ braid_status lines_launch_forward(const braid_problem *p, device *d, void *state
     threads_for(g->streams, pack_stream, &l);
     threads_for(g->streams * g->batch * g->blocks, forward_part, &l);
     return BRAID_OK;
+}
+
+/* A block of all streams, and what the caller does with it. */
+static void block_part(void *context, int64_t index) {
+    launch *l = context;
+    const lines *g = l->g;
+    const int64_t parts = g->batch * g->blocks, width = g->out_size[1];
+    block a = find_block(l, 0, index);
+    for (int i = 0; i < g->streams; i++) forward_part(context, i * parts + index);
+    l->then(l->context, (a.sample * g->out_size[0] + a.first_row) * width, a.rows * width);
+}
+
+void lines_run_blocks(const void *state, const buffers *b, lines_then *then, void *context) {
+    const lines *g = state;
+    launch l = start(g, b);
+    l.then = then;
+    l.context = context;
+    threads_for(g->streams, pack_stream, &l);
+    threads_for(g->batch * g->blocks, block_part, &l);
 }
 
 /* ---- Weight gradient ----------------------------------------------------------------------- */

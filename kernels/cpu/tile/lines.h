@@ -70,6 +70,13 @@ braid_status lines_create(const braid_problem *p, const lines_tile *tile, void *
 braid_status lines_launch_forward(const braid_problem *p, device *d, void *state, const buffers *b);
 braid_status lines_launch_weight(const braid_problem *p, device *d, void *state, const buffers *b);
 
+/*
+ * The forward pass for a caller that goes on with the pixels of a block while they are in the cache: a block is made
+ * for all streams, then `then` is called for its pixels, from several threads at once.
+ */
+typedef void lines_then(void *context, int64_t first_pixel, int64_t pixels);
+void lines_run_blocks(const void *state, const buffers *b, lines_then *then, void *context);
+
 void lines_destroy(device *d, void *state);
 
 /* Predicted seconds, at the tile's rate. */
