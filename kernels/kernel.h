@@ -64,6 +64,9 @@ int kernel_runs_on(const kernel *k, const device *d);
 /* The functions of every chain line in kernels.def: the steps that the op table names, in src/plan/chain.c. */
 extern const kernel_functions chain_functions;
 
+/* Predicted seconds of the chain of a (checked) fused problem on a device. */
+double chain_cost(const braid_problem *p, const device *d);
+
 /* Who chooses the kernels of a chain's steps: the context of the device. NULL: it does not know either. */
 typedef struct chooser {
     const kernel *(*choose)(void *context, const braid_problem *p);

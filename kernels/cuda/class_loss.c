@@ -11,8 +11,9 @@
 #include "kernels/cuda/class_loss_launch.h"
 #include "kernels/cuda/tile/shape.h"
 
-#define WARP_CLASSES 128 /* most logits of a row that a warp does without others */
-#define MOST_ALONE 8     /* blocks of rows that one block goes through faster than a second launch starts */
+#define LANE_CLASSES 4    /* logits of a lane, where there are enough */
+#define WARP_CLASSES 1024 /* most logits of a row that a warp does without others */
+#define MOST_ALONE 2      /* blocks of rows that one block goes through faster than a second launch starts */
 
 const char *class_loss_refuses(const braid_problem *p, const device *d) {
     (void)d;
@@ -41,7 +42,8 @@ static void fill(struct class_loss_args *args, const braid_problem *p, const buf
         .smoothing = p->smoothing,
         .alpha = p->alpha,
         .gamma = p->gamma,
-        .lanes = launch_lanes(p->in_channels[0], p->in_channels[0] <= WARP_CLASSES ? 32 : BLOCK_THREADS),
+        .lanes = launch_lanes(launch_tiles(p->in_channels[0], LANE_CLASSES),
+                              p->in_channels[0] <= WARP_CLASSES ? 32 : BLOCK_THREADS),
         .focal = p->op == BRAID_OP_FOCAL,
     };
     if (!args->focal) args->weights = b->plane[CLASS_WEIGHTS][0]; /* focal has no such slot */

@@ -39,15 +39,13 @@ template <class number, int width> struct products : pixel_body<number, width> {
     }
 };
 
-/* Rows of at most 32 * row_packs channels: a warp finds the statistics of a row and adds its products, so that one
- * launch makes the sums of the parts. */
-static const int row_packs = LAYERNORM_WARP_CHANNELS / 32;
-
-template <class number> struct row_values {
-    float x[row_packs], dy[row_packs];
+/* Rows of at most 32 * many channels: a warp finds the statistics of a row and adds its products, so that one launch
+ * makes the sums of the parts. */
+template <class number, int many> struct row_values {
+    float x[many], dy[many];
     __device__ __forceinline__ void fetch(const pixel_plane &plane, int64_t row, bool live) {
 #pragma unroll
-        for (int k = 0; k < row_packs; k++) {
+        for (int k = 0; k < many; k++) {
             const int32_t c = (int32_t)threadIdx.x % 32 + 32 * k;
             const int64_t at = row * plane.pitch + c;
             x[k] = live && c < plane.channels ? load((const number *)plane.x + at) : 0;
@@ -56,35 +54,35 @@ template <class number> struct row_values {
     }
 };
 
-template <class number>
-static __device__ __forceinline__ void row_include(bn_gradients (&sums)[row_packs], const row_values<number> &row,
+template <class number, int many>
+static __device__ __forceinline__ void row_include(bn_gradients (&sums)[many], const row_values<number, many> &row,
                                                    int64_t channels, double eps, double *shared) {
     const int32_t lane = (int32_t)threadIdx.x % 32;
     double sum = 0, squares = 0;
 #pragma unroll
-    for (int k = 0; k < row_packs; k++) sum += (double)row.x[k];
-    const double mean = row_sum(shared, sum, 32) / (double)channels;
+    for (int k = 0; k < many; k++) sum += (double)row.x[k];
+    const double share = row_inverse((double)channels), mean = row_sum(shared, sum, 32) * share;
 #pragma unroll
-    for (int k = 0; k < row_packs; k++) {
+    for (int k = 0; k < many; k++) {
         const double away = (double)row.x[k] - mean;
         if (lane + 32 * k < channels) squares += away * away;
     }
-    const double rstd = 1 / sqrt(row_sum(shared, squares, 32) / (double)channels + eps);
+    const double rstd = row_inverse_root(row_sum(shared, squares, 32) * share + eps);
 #pragma unroll
-    for (int k = 0; k < row_packs; k++) {
+    for (int k = 0; k < many; k++) {
         sums[k].shift += row.dy[k];
         sums[k].scale += row.dy[k] * (float)(((double)row.x[k] - mean) * rstd);
     }
 }
 
-template <class number>
+template <class number, int many>
 static __device__ __forceinline__ void layernorm_rows(const pixel_args &args, bn_gradients *shared) {
     const int warps = BLOCK_THREADS / 32;
     const column_work work = column_first(args, widest<number>::width);
     const pixel_plane &plane = args.plane[work.plane];
     const int32_t lane = (int32_t)threadIdx.x % 32, warp = (int32_t)threadIdx.x / 32;
-    bn_gradients sums[row_packs] = {};
-    row_values<number> now, next;
+    bn_gradients sums[many] = {};
+    row_values<number, many> now, next;
     const int64_t begin = work.part * args.columns.part_pixels;
     now.fetch(plane, begin + warp, begin + warp < work.end);
     for (int64_t row = begin; row < work.end; row += warps) { /* all warps in step */
@@ -93,7 +91,7 @@ static __device__ __forceinline__ void layernorm_rows(const pixel_args &args, bn
         now = next;
     }
 #pragma unroll
-    for (int k = 0; k < row_packs; k++) shared[warp * LAYERNORM_WARP_CHANNELS + lane + 32 * k] = sums[k];
+    for (int k = 0; k < many; k++) shared[warp * LAYERNORM_WARP_CHANNELS + lane + 32 * k] = sums[k];
     __syncthreads();
     const int32_t c = (int32_t)threadIdx.x;
     if (c >= plane.channels) return;
@@ -101,6 +99,16 @@ static __device__ __forceinline__ void layernorm_rows(const pixel_args &args, bn
     for (int w = 1; w < warps; w++) all = add(all, shared[w * LAYERNORM_WARP_CHANNELS + c]);
     ((bn_gradients *)args.columns.workspace)[work.part * args.columns.first_channel[BRAID_MAX_PLANES] +
                                              args.columns.first_channel[work.plane] + c] = all;
+}
+
+template <class number>
+static __device__ __forceinline__ void layernorm_rows_of_plane(const pixel_args &args, bn_gradients *shared) {
+    const int plane = schedule_plane(args.columns.first_block, args.planes);
+    if (args.plane[plane].channels <= 64) {
+        layernorm_rows<number, 2>(args, shared);
+    } else {
+        layernorm_rows<number, LAYERNORM_WARP_CHANNELS / 32>(args, shared);
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -134,17 +142,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     layernorm_bwd_weight_rows_f32(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[BLOCK_THREADS / 32 * LAYERNORM_WARP_CHANNELS];
-    layernorm_rows<f32>(args, shared);
+    layernorm_rows_of_plane<f32>(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     layernorm_bwd_weight_rows_f16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[BLOCK_THREADS / 32 * LAYERNORM_WARP_CHANNELS];
-    layernorm_rows<f16>(args, shared);
+    layernorm_rows_of_plane<f16>(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     layernorm_bwd_weight_rows_bf16(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[BLOCK_THREADS / 32 * LAYERNORM_WARP_CHANNELS];
-    layernorm_rows<bf16>(args, shared);
+    layernorm_rows_of_plane<bf16>(args, shared);
 }

@@ -41,7 +41,7 @@ static __device__ __forceinline__ void write_bias(const skinny_args &args, const
     const skinny_plane &plane = args.plane[work.plane];
     const int32_t row = work.row + (int32_t)threadIdx.x;
     if (work.column != 0 || (int32_t)threadIdx.x >= tile || row >= plane.rows) return;
-    const float *from = sums + groups * tile * tile + threadIdx.x;
+    const float *from = sums + groups * tile * SKINNY_SUM_PITCH(tile) + threadIdx.x;
     float total = from[0];
     for (int g = 1; g < groups; g++) total += from[g * tile];
     if (args.parts == 1) {

@@ -46,10 +46,11 @@ static __device__ __forceinline__ row_statistics layernorm_statistics(const row_
     row_statistics found;
     double sum = 0, squares = 0;
     for (int64_t c = work.lane; c < work.end(); c += work.lanes) sum += work.x(c);
-    found.mean = work.sum(sum) / (double)work.plane.channels;
+    const double share = row_inverse((double)work.plane.channels);
+    found.mean = work.sum(sum) * share;
     for (int64_t c = work.lane; c < work.end(); c += work.lanes)
         squares += (work.x(c) - found.mean) * (work.x(c) - found.mean);
-    found.rstd = 1 / sqrt(work.sum(squares) / (double)work.plane.channels + eps);
+    found.rstd = row_inverse_root(work.sum(squares) * share + eps);
     return found;
 }
 
@@ -70,20 +71,20 @@ static __device__ __forceinline__ void layernorm_bwd_data(const pixel_args &args
     const row_work<number> work(args, schedule_plane(args.map.first_block, args.planes), shared);
     const pixel_plane &plane = work.plane;
     const row_statistics row = layernorm_statistics(work, args.eps);
-    const double count = (double)plane.channels;
+    const double share = row_inverse((double)plane.channels);
     double sum = 0, product = 0;
     for (int64_t c = work.lane; c < work.end(); c += work.lanes) {
         const double g = work.dy(c) * (double)plane.gamma[c];
         sum += g;
         product += g * (work.x(c) - row.mean) * row.rstd;
     }
-    sum = work.sum(sum);
-    product = work.sum(product);
+    sum = work.sum(sum) * share;
+    product = work.sum(product) * share;
     for (int64_t c = work.lane; c < plane.pitch && work.live; c += work.lanes) {
         double value = 0;
         if (c < plane.channels) {
             const double xhat = (work.x(c) - row.mean) * row.rstd;
-            value = row.rstd * (work.dy(c) * (double)plane.gamma[c] - sum / count - xhat * product / count);
+            value = row.rstd * (work.dy(c) * (double)plane.gamma[c] - sum - xhat * product);
         }
         work.put(plane.dx, c, value);
     }

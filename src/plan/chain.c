@@ -8,6 +8,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "backend/cpu/cpu.h"
 #include "core/memory.h"
@@ -31,9 +32,11 @@ static const kernel *cheapest(const braid_problem *p, const device *d) {
     threads_set(1);
     for (int j = 0; j < kernel_count(); j++) {
         const kernel *k = kernel_at(j);
-        if (k->op != p->op || !may_serve(k, d) || kernel_refuses(k, p, d)) continue;
+        if (k->op != p->op || k->pass != p->pass || !kernel_runs_on(k, d) || !may_serve(k, d)) continue;
+        if (!k->vendor && kernel_refuses(k, p, d)) continue;
         double cost = k->functions->cost(p);
         if (best && cost >= best_cost) continue;
+        if (k->vendor && kernel_refuses(k, p, d)) continue; /* asked late: libraries may take long to answer */
         best = k;
         best_cost = cost;
     }
@@ -69,7 +72,8 @@ static const char *supports(const braid_problem *p, const device *d) {
     return reason;
 }
 
-/* The sum over the steps of the lowest cost of our kernels that this CPU can run. (A device is not known here.) */
+/* The sum over the steps of the lowest cost of our kernels that this CPU can run: a device is not known here, and
+ * chain_cost is asked where it is. */
 static double cost(const braid_problem *p) {
     op_chain c;
     double sum = 0;
@@ -84,6 +88,18 @@ static double cost(const braid_problem *p) {
             if (does) best = fmin(best, one->functions->cost(&c.steps[j].problem));
         }
         sum += best;
+    }
+    return sum;
+}
+
+double chain_cost(const braid_problem *p, const device *d) {
+    op_chain c;
+    double sum = 0;
+    if (strcmp(d->backend->name, "cpu") == 0) return cost(p);
+    if (list_steps(p, &c)) return INFINITY;
+    for (int j = 0; j < c.count; j++) {
+        const kernel *best = cheapest(&c.steps[j].problem, d);
+        sum += best ? best->functions->cost(&c.steps[j].problem) : INFINITY;
     }
     return sum;
 }

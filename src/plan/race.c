@@ -46,7 +46,7 @@ void race_list(const braid_context *context, const braid_problem *p, race *out) 
 }
 
 void race_list_quick(const braid_context *context, const braid_problem *p, race *out) {
-    *out = (race){.winner = -1};
+    *out = (race){.winner = -1, .device = context->device};
     for (int j = 0; j < kernel_count() && out->count < RACE_MAX_CANDIDATES; j++) {
         const kernel *k = kernel_at(j);
         if (k->op != p->op || k->pass != p->pass || !kernel_runs_on(k, context->device)) continue;
@@ -59,6 +59,11 @@ void race_list_quick(const braid_context *context, const braid_problem *p, race 
             r->is_open = 1;
         if (!k->vendor || k->backend != KERNEL_CUDA) race_ask_one(context, p, r);
     }
+}
+
+/* Predicted seconds of a candidate. */
+static double predict(const race *r, const kernel *k, const braid_problem *p) {
+    return k->backend == KERNEL_CHAIN && r->device ? chain_cost(p, r->device) : k->functions->cost(p);
 }
 
 /* The candidates without a reason. */
@@ -75,7 +80,7 @@ void race_spare_reference(const braid_problem *p, race *r) {
     int count = able(r, list);
     for (int j = 0; j < count && count > 1; j++) {
         const kernel *k = list[j]->kernel;
-        if (k->backend == KERNEL_REF && k->functions->cost(p) > SLOW_REFERENCE_SECONDS) {
+        if (k->backend == KERNEL_REF && predict(r, k, p) > SLOW_REFERENCE_SECONDS) {
             set_reason(list[j], "the reference, too slow to race beside other candidates");
         }
     }
@@ -86,11 +91,11 @@ void race_spare_slow(const braid_problem *p, race *r) {
     double best = INFINITY;
     int count = able(r, list);
     for (int j = 0; j < count; j++) {
-        if (kernel_kind(list[j]->kernel) == BRAID_KIND_OWN) best = fmin(best, list[j]->kernel->functions->cost(p));
+        if (kernel_kind(list[j]->kernel) == BRAID_KIND_OWN) best = fmin(best, predict(r, list[j]->kernel, p));
     }
     for (int j = 0; j < count; j++) {
         const kernel *k = list[j]->kernel;
-        if (!k->vendor && k->functions->cost(p) > SLOW_FACTOR * best)
+        if (!k->vendor && predict(r, k, p) > SLOW_FACTOR * best)
             set_reason(list[j], "predicted to be far slower than our best; --effort exhaustive races it too");
     }
 }
@@ -98,7 +103,7 @@ void race_spare_slow(const braid_problem *p, race *r) {
 double race_predict_best(const braid_problem *p, const race *r) {
     double best = INFINITY;
     for (int j = 0; j < r->count; j++) {
-        if (!r->racers[j].reason[0]) best = fmin(best, r->racers[j].kernel->functions->cost(p));
+        if (!r->racers[j].reason[0]) best = fmin(best, predict(r, r->racers[j].kernel, p));
     }
     return isfinite(best) ? best : 0;
 }
@@ -107,7 +112,7 @@ double race_predict(const braid_problem *p, const device *d, const race *r) {
     double per_byte = d->backend->has_own_memory ? SECONDS_PER_BYTE_AFAR : SECONDS_PER_BYTE;
     double seconds = FIXED_SECONDS + per_byte * (double)op_bytes(p);
     for (int j = 0; j < r->count; j++) {
-        if (!r->racers[j].reason[0]) seconds += LAUNCHES * r->racers[j].kernel->functions->cost(p);
+        if (!r->racers[j].reason[0]) seconds += LAUNCHES * predict(r, r->racers[j].kernel, p);
     }
     return seconds;
 }
@@ -227,7 +232,7 @@ static void decide_by_cost(const braid_problem *p, race *r, const char *why) {
     for (int j = 0; j < r->count; j++) {
         const racer *one = &r->racers[j];
         if (one->reason[0]) continue;
-        double cost = one->kernel->functions->cost(p);
+        double cost = predict(r, one->kernel, p);
         if (best && cost >= best_cost) continue;
         best = one;
         best_cost = cost;

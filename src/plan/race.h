@@ -30,6 +30,7 @@ typedef struct race {
     int winner; /* -1: none */
     char why[RACE_TEXT];
     int from_wisdom;
+    const device *device; /* borrowed; NULL: costs are those of the CPU */
 } race;
 
 /* Lists every kernel of the op and pass for this device, with a reason where it cannot take part. */

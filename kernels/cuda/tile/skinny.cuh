@@ -164,16 +164,21 @@ template <class number, int tile> struct skinny_sums {
     /* Leaves the sums in [group][row][column] and behind them [group][row]. */
     template <bool left_along, bool right_along, bool sums_rows>
     __device__ __forceinline__ void leave(float *to) const {
-        float *column_of = to + SKINNY_GROUPS(tile, 4) * tile * tile + group() * tile;
-        to += group() * tile * tile;
+        const int pitch = SKINNY_SUM_PITCH(tile);
+        float *column_of = to + SKINNY_GROUPS(tile, 4) * tile * pitch + group() * tile;
+        to += group() * tile * pitch;
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const int row = left_along ? y() + across * i : 4 * y() + i;
 #pragma unroll
-            for (int j = 0; j < 4; j++) to[row * tile + (right_along ? x() + across * j : 4 * x() + j)] = at[i][j];
+            for (int j = 0; j < 4; j++) to[row * pitch + (right_along ? x() + across * j : 4 * x() + j)] = at[i][j];
             if (sums_rows && x() == 0) column_of[row] = row_sum[i];
         }
     }
+};
+
+struct alignas(8) pair_of_floats {
+    float first, second;
 };
 
 /* 16 rows and 16 or 32 columns of a warp, 16 terms at a time; halves. */
@@ -237,14 +242,18 @@ template <class number, int tile> struct skinny_matrices {
     }
     template <bool left_along, bool right_along, bool sums_rows>
     __device__ __forceinline__ void leave(float *to) const {
-        float *column_of = to + groups * tile * tile + group() * tile;
-        to += group() * tile * tile;
+        const int pitch = SKINNY_SUM_PITCH(tile);
+        float *column_of = to + groups * tile * pitch + group() * tile;
+        to += group() * tile * pitch;
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const int r = row() + lane() / 4 + j / 2 * 8;
+        for (int half = 0; half < 2; half++) {
+            const int r = row() + lane() / 4 + half * 8;
 #pragma unroll
-            for (int i = 0; i < columns / 8; i++) to[r * tile + column() + 8 * i + lane() % 4 * 2 + j % 2] = at[i][j];
-            if (sums_rows && column() == 0 && lane() % 4 == 0 && j % 2 == 0) column_of[r] = row_sum[j];
+            for (int i = 0; i < columns / 8; i++) {
+                pair_of_floats two = {at[i][2 * half], at[i][2 * half + 1]};
+                *(pair_of_floats *)(to + r * pitch + column() + 8 * i + lane() % 4 * 2) = two;
+            }
+            if (sums_rows && column() == 0 && lane() % 4 == 0) column_of[r] = row_sum[2 * half];
         }
     }
 };
@@ -311,15 +320,24 @@ static __device__ __forceinline__ void skinny_run(number *shared, const skinny_s
     __syncthreads();
 }
 
-/* `width` neighbouring sums of a tile, the groups' added in order. */
+/* `width` neighbouring sums of a tile, 1 or fours, from element `at` on; the groups' added in order. */
 template <class number, int tile, int width>
 static __device__ __forceinline__ void skinny_total(float (&to)[width], const float *sums, int32_t at) {
+    const int fours = width == 1 ? 1 : 4, pitch = SKINNY_SUM_PITCH(tile);
+    const f32 *from = (const f32 *)sums + at / tile * pitch + at % tile;
 #pragma unroll
-    for (int j = 0; j < width; j++) {
-        float total = sums[at + j];
+    for (int j = 0; j < width; j += fours) {
+        float total[fours];
+        pack_open(total, *(const pack<f32, fours> *)(from + j));
 #pragma unroll
-        for (int g = 1; g < SKINNY_GROUPS(tile, (int)sizeof(number)); g++) total += sums[g * tile * tile + at + j];
-        to[j] = total;
+        for (int g = 1; g < SKINNY_GROUPS(tile, (int)sizeof(number)); g++) {
+            float more[fours];
+            pack_open(more, *(const pack<f32, fours> *)(from + g * tile * pitch + j));
+#pragma unroll
+            for (int i = 0; i < fours; i++) total[i] += more[i];
+        }
+#pragma unroll
+        for (int i = 0; i < fours; i++) to[j + i] = total[i];
     }
 }
 

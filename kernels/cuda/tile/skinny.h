@@ -22,8 +22,10 @@
     ((along) ? (tile)*SKINNY_PITCH(SKINNY_DEPTH(tile, bytes), bytes) \
              : SKINNY_DEPTH(tile, bytes) * SKINNY_PITCH(tile, bytes))
 
-/* Groups of a block, and the bytes that they leave when they are done: a tile of floats each, and their row sums. */
+/* Groups of a block, and what they leave when they are done: a tile of floats each, its rows so far apart, and behind
+ * the tiles their row sums. */
 #define SKINNY_GROUPS(tile, bytes) ((bytes) == 4 ? 4096 / ((tile) * (tile)) : (tile) == 16 ? 8 : (tile) == 32 ? 2 : 1)
-#define SKINNY_SUM_BYTES(tile, bytes) (SKINNY_GROUPS(tile, bytes) * (tile) * ((tile) + 1) * 4)
+#define SKINNY_SUM_PITCH(tile) ((tile) + 8)
+#define SKINNY_SUM_BYTES(tile, bytes) (SKINNY_GROUPS(tile, bytes) * (tile) * (SKINNY_SUM_PITCH(tile) + 1) * 4)
 
 #endif
