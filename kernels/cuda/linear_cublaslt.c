@@ -28,3 +28,14 @@ cublaslt_matrix linear_cublaslt_y(const braid_problem *p, int i) {
     return (cublaslt_matrix){
         .slot = LINEAR_Y, .rows = p->batch, .columns = p->out_channels[i], .pitch = p->out_pitch[i]};
 }
+
+double linear_cublaslt_cost(const braid_problem *p) {
+    const double split_s = 3e-6, few_outputs = 65536, long_sum = 256;
+    double outputs = 0;
+    for (int i = 0; i < p->streams; i++) {
+        double rows = (double)(p->pass == BRAID_PASS_BWD_WEIGHT ? p->out_channels[i] : p->batch);
+        outputs += rows * (double)(p->pass == BRAID_PASS_FWD ? p->out_channels[i] : p->in_channels[i]);
+    }
+    int is_split = p->dtype == BRAID_DTYPE_F32 && outputs < few_outputs && (double)op_of(p)->terms(p) >= long_sum;
+    return vendor_cost(p) + (is_split ? split_s : 0);
+}

@@ -8,6 +8,9 @@
 
 #include "kernels/cuda/cublaslt_layer.h"
 
+/* Predicted seconds: a product of few outputs and long sums in f32 is split, and further kernels add it up. */
+double linear_cublaslt_cost(const braid_problem *p);
+
 /* Why cuBLASLt cannot do a pass of linear or linear_act, in words; NULL: it can. */
 const char *linear_cublaslt_refuses(const braid_problem *p, const device *d, const cublaslt_way *way);
 

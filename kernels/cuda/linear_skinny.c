@@ -67,13 +67,13 @@ static int shared_bytes(const braid_problem *p, int tile, int64_t terms) {
  * values of the activation. */
 static double stage_seconds(const braid_problem *p, int tile) {
     const int bytes = (int)dtype_bytes(p->dtype), depth = SKINNY_DEPTH(tile, bytes);
-    const double sums_per_s = bytes == 4 ? 1.1e11 : 4.5e11, values_per_s = 4e9, issue_s = 0.06e-6;
+    const double sums_per_s = bytes == 4 ? 1.1e11 : 3e11, values_per_s = 4e9, issue_s = 0.06e-6;
     const double slopes = !has_slope(p) ? 0 : p->activation == BRAID_ACTIVATION_RELU ? 0.1 : 1;
     return issue_s + (double)tile * tile * depth / sums_per_s + (double)tile * depth * slopes / values_per_s;
 }
 
 static double end_seconds(const braid_problem *p, int tile) {
-    const double values_per_s = 4e9, written_per_s = 2e10;
+    const double values_per_s = 4e9, written_per_s = 1e10;
     const int curved =
         p->op == BRAID_OP_LINEAR_ACT && p->pass == BRAID_PASS_FWD && p->activation != BRAID_ACTIVATION_RELU;
     return (double)tile * tile * (1 / written_per_s + (curved ? 1 / values_per_s : 0));
@@ -86,7 +86,8 @@ static double side_by_side(const braid_problem *p, int tile, int64_t terms) {
 }
 
 static double predict(const braid_problem *p, int tile, int64_t parts) {
-    const double launch_s = 2.5e-6, sum_s = 3e-6, bytes_per_s = 2.5e12, block_s = 1.3e-6, wait_s = 0.4e-6;
+    const double launch_s = 2.2e-6, sum_s = 3e-6, bytes_per_s = 2.5e12, block_s = 1e-6;
+    const double wait_s = p->pass == BRAID_PASS_BWD_WEIGHT ? 0.4e-6 : 0.2e-6;
     const int depth = SKINNY_DEPTH(tile, (int)dtype_bytes(p->dtype));
     double blocks = 0, elements = 0;
     int64_t terms = 1;

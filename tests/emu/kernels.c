@@ -284,6 +284,8 @@ static const char *const chosen[] = {
     "bn_act_pool_bwd_weight:f16:n1:b2:hw41x45:c64:rs3x3:st2:pad1",
     "bn_act_pool_bwd_weight:f32:n2:b3:hw13x11:c10,3:mask1:rs3x3:st2:pad1:cp12,4",
     "softmax_xent_fwd:f32:n1:b70:c300:smooth=0.1:cw1:cp304",
+    "softmax_xent_fwd:f16:n1:b5:c1500:smooth=0.1",
+    "softmax_xent_bwd_data:f32:n1:b5:c1500",
     "softmax_xent_bwd_data:f16:n1:b0:c19",
     "softmax_xent_bwd_data:f16:n1:b300:c19:smooth=0.1:cp24",
     "focal_bwd_data:bf16:n1:b5:c1000",

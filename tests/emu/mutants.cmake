@@ -250,8 +250,8 @@ emu_mutant(mse_fwd_dropped_block totals.cu totals mse_fwd__cuda_direct
            "args.map.first_block[i] + (int32_t)threadIdx.x" "args.map.first_block[i] + 1 + (int32_t)threadIdx.x")
 emu_mutant(mse_bwd_data_wrong_count mse_bwd_data.cu mse_bwd_data mse_bwd_data__cuda_direct
            "(double)this->plane.channels" "(double)this->plane.pitch")
-emu_mutant(balance_fwd_missing_barrier tile/rows.cuh totals balance_fwd__cuda_direct
-           "/ 32] = mine;\n    __syncthreads();" "/ 32] = mine;")
+emu_mutant(balance_fwd_dropped_warp tile/rows.cuh totals balance_fwd__cuda_direct
+           "j < warps; j++" "j + 1 < warps; j++")
 emu_mutant(balance_bwd_data_wrong_norm balance_bwd_data.cu balance_bwd_data balance_bwd_data__cuda_direct
            "all.norms[i]" "all.norms[0]")
 emu_mutant(sgd_wrong_segment update.cu update sgd__cuda_direct
