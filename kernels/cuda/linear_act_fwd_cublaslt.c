@@ -33,7 +33,7 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     return cublaslt_layer_create(p, d, &way, state, workspace_bytes);
 }
 
-const kernel_functions linear_act_fwd__cuda_cublaslt_1 = {supports, vendor_cost, create, cublaslt_layer_launch,
+const kernel_functions linear_act_fwd__cuda_cublaslt_1 = {supports, linear_cublaslt_cost, create, cublaslt_layer_launch,
                                                           cublaslt_layer_destroy};
-const kernel_functions linear_act_fwd_f32__cuda_cublaslt_1 = {supports, vendor_cost, create, cublaslt_layer_launch,
-                                                              cublaslt_layer_destroy};
+const kernel_functions linear_act_fwd_f32__cuda_cublaslt_1 = {supports, linear_cublaslt_cost, create,
+                                                              cublaslt_layer_launch, cublaslt_layer_destroy};
