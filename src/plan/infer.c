@@ -215,6 +215,44 @@ static braid_status trim(program *p) {
     return BRAID_OK;
 }
 
+/* ---- Norms of running statistics ------------------------------------------------------------- */
+
+static int is_norm(const call *c) { return !c->is_view && c->problem.op == BRAID_OP_BN_FINALIZE; }
+
+static int joins(const call *to, const call *c) {
+    return to->problem.eps == c->problem.eps && to->problem.momentum == c->problem.momentum &&
+           to->problem.average == c->problem.average && to->problem.mask == c->problem.mask &&
+           to->problem.streams + c->problem.streams <= BRAID_MAX_PLANES;
+}
+
+static void append_planes(call *to, const call *c) {
+    for (int i = 0; i < c->problem.streams; i++) {
+        const int at = to->problem.streams + i;
+        for (int slot = 0; slot < op_operand_count(op_of(&c->problem)); slot++) {
+            if (slot != BN_FINALIZE_BATCHES) to->tensor[slot][at] = c->tensor[slot][i];
+        }
+        to->problem.in_channels[at] = c->problem.in_channels[i];
+        to->problem.in_pitch[at] = c->problem.in_pitch[i];
+    }
+    to->problem.streams += c->problem.streams;
+    to->natural += c->natural;
+}
+
+/* For evaluation scale and shift come from parameters and states alone: the norms of all layers are few calls. */
+static void join_norms(program *p) {
+    int kept = 0, open = -1;
+    for (int j = 0; j < p->call_count; j++) {
+        const call c = p->calls[j];
+        if (is_norm(&c) && open >= 0 && joins(&p->calls[open], &c)) {
+            append_planes(&p->calls[open], &c);
+            continue;
+        }
+        if (is_norm(&c)) open = kept;
+        p->calls[kept++] = c;
+    }
+    p->call_count = kept;
+}
+
 braid_status program_infer(program *p) {
     TRY(check_sizes(p));
     TRY(add_planes(p));
@@ -224,5 +262,7 @@ braid_status program_infer(program *p) {
                     p->graph->output.count);
     p->output = p->graph->output.plane[0];
     p->tensors[p->tensors[p->output].root].is_kept = 1;
-    return trim(p);
+    TRY(trim(p));
+    if (p->options.phase == BRAID_PHASE_EVAL) join_norms(p);
+    return BRAID_OK;
 }

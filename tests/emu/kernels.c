@@ -196,6 +196,8 @@ static const char *const chosen[] = {
     "conv2d_bwd_data:bf16:n1:b3:hw17x15:c192:k64:rs3x3:pad1:add1",
     "conv2d_bwd_data:bf16:n1:b2:hw7x9:c64:k72:rs1x1:st2:add1",
     "conv2d_bwd_data:f16:n1:b2:hw6x38:c128:k8:rs3x3:st2:pad1:add1",
+    "conv2d_scale_bias_act:f16:n1:b1:hw212x211:c72:k136:rs1x1:add1",
+    "conv2d_scale_bias_act:bf16:n1:b3:hw90x136:c16:k16:rs3x3:pad1:add1",
     "conv2d_bwd_data:f16:n1:b2:hw18x17:c40:k16:rs5x3:st2x1:pad2x1:dil2x1:add1:cp48",
     "conv2d_bwd_data:bf16:n3:b3:hw13x17:c200,24,16:k16,72,136:rs3x3:pad1:mask1:add1:cp208,24,24",
     "conv2d_bwd_data:f16:n2:b3:hw2x136:c64,72:k64,40:rs3x3:pad1:mask1:add1",
