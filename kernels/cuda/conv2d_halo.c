@@ -130,6 +130,7 @@ static const char *refuses_options(const braid_problem *p) {
         if (p->padding[axis] != 1 || p->extra_padding[axis] != 0) return "only padding 1 on all sides";
     }
     if (p->padding_mode != BRAID_PADDING_ZEROS) return "only padding with zeros";
+    if (p->streams > HALO_MOST_STREAMS) return "more than 6 streams";
     return p->groups != 1 ? "only one group" : NULL;
 }
 

@@ -17,6 +17,7 @@
 #include "braid.h"
 #include "kernels/cuda/epilogue.h"
 
+#define HALO_MOST_STREAMS 6     /* so that the argument has 4096 bytes at most */
 #define HALO_THREADS 384        /* two warpgroups that compute, one that loads */
 #define HALO_BLOCK 64           /* channels that one copy brings: 128 bytes of a pixel */
 #define HALO_TAPS 9             /* of the filter */
@@ -43,7 +44,7 @@ struct conv2d_halo_plane {
 };
 
 struct conv2d_halo_args {
-    struct conv2d_halo_plane plane[BRAID_MAX_STREAMS];
+    struct conv2d_halo_plane plane[HALO_MOST_STREAMS];
     int32_t first_tile[BRAID_MAX_PLANES + 1]; /* as first_block of other kernels */
     int32_t planes, samples;
     int32_t size[2];      /* of the image, which the output has too */
@@ -57,9 +58,9 @@ struct conv2d_halo_args {
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(struct conv2d_halo_args) <= 8192, "the argument fits in a launch");
+static_assert(sizeof(struct conv2d_halo_args) <= 4096, "the argument fits in a launch");
 #else
-_Static_assert(sizeof(struct conv2d_halo_args) <= 8192, "the argument fits in a launch");
+_Static_assert(sizeof(struct conv2d_halo_args) <= 4096, "the argument fits in a launch");
 #endif
 
 #endif

@@ -38,6 +38,8 @@
     (IM2COL_STAGES(columns, split) * IM2COL_STAGE_BYTES(columns, split) + 4 * IM2COL_RESULT_BYTES + \
      16 * IM2COL_STAGES(columns, split))
 
+#define IM2COL_MOST_STREAMS 5 /* so that the argument has 4096 bytes at most */
+
 /* The weights of a tap, and how far from its pixel's first place it reads. */
 struct im2col_tap {
     uint8_t offset[2];
@@ -68,11 +70,11 @@ struct im2col_plane {
 };
 
 struct conv2d_im2col_args {
-    cuda_tensor_map pixels[BRAID_MAX_STREAMS];  /* what is gathered: 64 channels of a tile's pixels */
-    cuda_tensor_map weights[BRAID_MAX_STREAMS]; /* [K][tap][C]: 64 x 1 x 64 */
-    cuda_tensor_map out[BRAID_MAX_STREAMS];     /* [pixel][lane]: 16 x 64; of dense planes */
-    cuda_tensor_map added[BRAID_MAX_STREAMS];   /* what is added: 64 lanes of a tile's pixels */
-    struct im2col_plane plane[BRAID_MAX_STREAMS];
+    cuda_tensor_map pixels[IM2COL_MOST_STREAMS];  /* what is gathered: 64 channels of a tile's pixels */
+    cuda_tensor_map weights[IM2COL_MOST_STREAMS]; /* [K][tap][C]: 64 x 1 x 64 */
+    cuda_tensor_map out[IM2COL_MOST_STREAMS];     /* [pixel][lane]: 16 x 64; of dense planes */
+    cuda_tensor_map added[IM2COL_MOST_STREAMS];   /* what is added: 64 lanes of a tile's pixels */
+    struct im2col_plane plane[IM2COL_MOST_STREAMS];
     struct im2col_segment segment[IM2COL_MAX_SEGMENTS];
     struct im2col_tap tap[IM2COL_MAX_TAPS];
     struct im2col_class pixel_class[IM2COL_MAX_CLASSES];
@@ -84,7 +86,7 @@ struct conv2d_im2col_args {
     int32_t size[2];   /* ... so many rows and columns */
 };
 
-#define CONV2D_IM2COL_ARGS_BYTES 5376
+#define CONV2D_IM2COL_ARGS_BYTES 3648
 
 #ifdef __cplusplus
 static_assert(sizeof(struct conv2d_im2col_args) == CONV2D_IM2COL_ARGS_BYTES, "kernel and launcher agree on it");
