@@ -213,6 +213,8 @@ braid_status cuda_launch(device *d, const cuda_call *call) {
     (void)d;
     if (call->blocks < 0 || call->blocks > CUDA_MAX_BLOCKS)
         return fail(BRAID_ERROR_ARGUMENT, "emulator: bad number of blocks");
+    if (call->args_bytes > CUDA_MAX_ARGS_BYTES)
+        return fail(BRAID_ERROR_ARGUMENT, "emulator: too long an argument for %s", call->function);
     return recorded ? keep(&(kept){.call = *call}) : run_now(call);
 }
 

@@ -318,6 +318,10 @@ braid_status cuda_launch(device *head, const cuda_call *call) {
         return fail(BRAID_ERROR_ARGUMENT, "%s: expected at most %d blocks, got %lld", call->function, CUDA_MAX_BLOCKS,
                     (long long)call->blocks);
     }
+    if (call->args_bytes > CUDA_MAX_ARGS_BYTES) {
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected an argument of at most %d bytes, got %zu", call->function,
+                    CUDA_MAX_ARGS_BYTES, call->args_bytes);
+    }
     TRY(cuda_enter(d));
     return cuda_leave(d, launch_current(d, call));
 }
