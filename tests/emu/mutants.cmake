@@ -238,8 +238,8 @@ emu_mutant(bn_act_pool_fwd_wrong_order tile/bn.cuh bn_act_pool_fwd bn_act_pool_f
            "< 0 ? sign : 0" "> 0 ? sign : 0")
 emu_mutant(softmax_xent_fwd_missing_barrier tile/rows.cuh class_loss softmax_xent_fwd__cuda_direct
            "/ 32] = mine;\n    __syncthreads();" "/ 32] = mine;")
-emu_mutant(softmax_xent_bwd_data_early_reuse tile/rows.cuh class_loss softmax_xent_bwd_data__cuda_direct
-           "    __syncthreads(); /* nobody reads it any more */\n" "")
+emu_mutant(softmax_xent_bwd_data_partial_weight class_loss.cu class_loss softmax_xent_bwd_data__cuda_direct
+           "    weight = row_sum(shared, weight, BLOCK_THREADS);\n" "")
 emu_mutant(softmax_xent_bwd_data_unwritten_tail class_loss.cu class_loss softmax_xent_bwd_data__cuda_direct
            "c < args.pitch; c += args.lanes" "c < args.classes; c += args.lanes")
 emu_mutant(focal_fwd_wrong_row class_loss.cu class_loss focal_fwd__cuda_direct
