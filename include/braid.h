@@ -216,7 +216,8 @@ typedef struct braid_problem {
     int64_t integrated_in;                  /* [zi]   channels of the integrated input; 0: there is none */
     int64_t integrated_out;                 /* [zo]   channels of the integrated output */
     int transpose;                          /* [trans] 1: the second matrix lies [k][c] */
-    int add;                                /* [add]  1: a residual z is added before the activation */
+    int add;                                /* [add]  1: a residual z is added before the activation; integrate: */
+                                            /*        1: to dr, 2: to dz, 3: to both */
     int residual_norm;                      /* [zn]   1: the residual has a scale and a shift of its own */
     braid_fusion fusion;                    /* [fuse] */
     double rate;                            /* [rate] share of values that dropout drops */

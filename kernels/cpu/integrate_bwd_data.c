@@ -12,7 +12,7 @@ static const conv_product product = {igemm_create_backward, igemm_launch, igemm_
 
 static const char *supports(const braid_problem *p, const device *d) {
     (void)d;
-    return p->add ? "does not add to what a stream passes back" : NULL;
+    return p->add ? "does not add to other gradients" : NULL;
 }
 
 static braid_status create(const braid_problem *p, const gemm_tile *tile, void **state, size_t *workspace_bytes) {

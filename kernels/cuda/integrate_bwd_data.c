@@ -6,7 +6,7 @@
 #include "kernels/cuda/integrate_conv2d.h"
 
 static const char *supports(const braid_problem *p, const device *d) {
-    if (p->add) return "does not add to what a stream passes back";
+    if (p->add) return "does not add to other gradients";
     braid_problem streams = integrate_streams(p), pathway = integrate_pathway(p);
     const char *reason = conv2d_bwd_data__cuda_direct.supports(&streams, d);
     return reason ? reason : conv2d_bwd_data__cuda_direct.supports(&pathway, d);

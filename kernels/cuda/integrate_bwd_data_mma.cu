@@ -88,16 +88,19 @@ template <class number, int columns, int ahead> struct integrate_backward {
         copy_async_commit();
     }
 
-    /* A run of 8 channels of a pixel of dz, and zeros where the stride skips the pixels behind and below it. */
+    /* A run of 8 channels of a pixel of dz, and those that the stride skips behind and below it: zeros, or what is
+     * added to them. */
     __device__ __forceinline__ void write_pathway(const integrate_panels_source &to, int32_t c, integrate_place place,
                                                   const uint32_t (&run)[4]) {
         const int32_t left = place.in_pathway % args.size[1], top = place.in_pathway / args.size[1] % args.size[0];
         for (int32_t row = 0; row < args.stride[0] && top + row < args.size[0]; row++) {
             for (int32_t column = 0; column < args.stride[1] && left + column < args.size[1]; column++) {
-                const int64_t at = place.in_pathway + (int64_t)row * args.size[1] + column;
-                uint32_t words[4];
-                for (int i = 0; i < 4; i++) words[i] = row == 0 && column == 0 ? run[i] : 0;
-                write_bytes<16>((number *)to.x + at * to.pitch + c, words);
+                const int64_t at = (place.in_pathway + (int64_t)row * args.size[1] + column) * to.pitch + c;
+                const bool is_read = row == 0 && column == 0;
+                uint32_t words[4] = {0, 0, 0, 0};
+                if (to.add && !is_read) read_bytes<16>(words, (const number *)to.add + at);
+                for (int i = 0; i < 4; i++) words[i] = is_read ? run[i] : words[i];
+                write_bytes<16>((number *)to.x + at, words);
             }
         }
     }
@@ -114,7 +117,8 @@ template <class number, int columns, int ahead> struct integrate_backward {
             for (int j = 0; j < columns / 32; j++) {
                 const int32_t c = first_column + 32 * j;
                 uint32_t run[4];
-                gradient_run<number>(run, sum, to, pixel, c, inside && c < to.lanes, blank, second, j);
+                gradient_run<number>(run, sum, to, to.is_pathway ? place.in_pathway : pixel, c, inside && c < to.lanes,
+                                     blank, second, j);
                 if (!inside || c >= to.lanes) continue;
                 if (to.is_pathway && args.needs_places) {
                     write_pathway(to, c, place, run);

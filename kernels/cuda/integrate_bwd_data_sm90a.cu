@@ -1,190 +1,402 @@
 /*
- * integrate data gradients on Hopper's matrix units: a block makes tiles of 128 pixels by `columns` channels of one
- * source, summed over the outputs of dy. Where all weights fit into shared memory they stay there, the outputs of 128
- * pixels come once, and all columns of all sources are made of them; else every tile of columns has its own steps over
- * the outputs, with the panels of weights beside those of dy. One thread has the panels copied ahead into a ring.
+ * integrate data gradients on Hopper's matrix units: tiles of `rows` pixels by `columns` channels of one source, summed
+ * over the outputs of dy. This pass is bound by memory, so everything is under way at once: one thread has dy (and the
+ * weights, where they do not stay in shared memory) copied ahead into a ring, one has what is added copied ahead into
+ * a ring of results; two groups take turns at the tiles, add their products to it in place, and one thread stores it
+ * from there. The ring of results has an even number of places, so that each is always the same group's.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/tile/integrate_tma.cuh"
+#include "kernels/cuda/integrate_gradient.h"
+#include "kernels/cuda/tile/panel_wgmma.cuh"
+#include "kernels/cuda/tile/registers.cuh"
+#include "kernels/cuda/tile/ring.cuh"
+#include "kernels/cuda/tile/schedule.cuh"
+#include "kernels/cuda/tile/tma.cuh"
 
-#define PIXEL_BYTES (INTEGRATE_ROWS * PANEL_ROW_BYTES)
+/* `staying`: 1, the weights stay; 0, they do not; -1, the argument says so. */
+template <class number_type, int tile_rows, int tile_columns, int staying> struct gradient_tile {
+    typedef number_type number;
+    static const int rows = tile_rows, columns = tile_columns, halves = rows / 64;
+    static const uint32_t pixel_bytes = rows * PANEL_ROW_BYTES;     /* 64 channels of the pixels */
+    static const uint32_t weight_bytes = columns * PANEL_ROW_BYTES; /* 64 outputs of the columns */
+    static const uint32_t result_bytes = columns / PANEL_COLUMNS * pixel_bytes;
+
+    static __device__ __forceinline__ bool stays(const integrate_gradient_args &args) {
+        return staying < 0 ? args.stays != 0 : staying != 0;
+    }
+};
+
+/* How shared memory is divided: barriers (of the ring of dy, of the ring of results, of the results that are made, and
+ * of the weights that stay), weights, dy, results. */
+struct gradient_memory {
+    uint32_t ring_barriers, result_barriers, made_barriers, weights_barrier;
+    uint32_t weights, ring, stage_bytes, results;
+};
+
+template <class shape>
+static __device__ __forceinline__ gradient_memory find_memory(const integrate_gradient_args &args) {
+    gradient_memory at;
+    at.ring_barriers = shared_address(shared_memory());
+    at.result_barriers = at.ring_barriers + (uint32_t)(2 * args.stages * BARRIER_BYTES);
+    at.made_barriers = at.result_barriers + (uint32_t)(2 * args.results * BARRIER_BYTES);
+    at.weights_barrier = at.made_barriers + (uint32_t)(args.results * BARRIER_BYTES);
+    at.weights = at.ring_barriers + INTEGRATE_GRADIENT_BARRIER_BYTES;
+    at.ring = at.weights + (args.stays ? (uint32_t)(args.columns * args.panels) * shape::weight_bytes : 0);
+    at.stage_bytes = args.stays ? (uint32_t)args.panels * shape::pixel_bytes : shape::pixel_bytes + shape::weight_bytes;
+    at.results = at.ring + (uint32_t)args.stages * at.stage_bytes;
+    return at;
+}
+
+/* Where weights stay both groups empty a stage of dy, else the one whose tile it is. */
+static __device__ __forceinline__ void open_barriers(const integrate_gradient_args &args, const gradient_memory &at) {
+    if (threadIdx.x == 0) {
+        ring_init(at.ring_barriers, args.stages, args.stays ? 8 : 4);
+        ring_init(at.result_barriers, args.results, 1);
+        for (int32_t i = 0; i < args.results; i++) barrier_init(at.made_barriers + (uint32_t)i * BARRIER_BYTES, 4);
+        barrier_init(at.weights_barrier, 1);
+        barrier_publish();
+    }
+    __syncthreads();
+}
+
+/* The columns that a block makes of the pixels of a tile. */
+struct gradient_work {
+    int32_t first_pixel, column, end;
+};
+
+template <class shape>
+static __device__ __forceinline__ gradient_work find_work(const integrate_gradient_args &args, int32_t tile) {
+    gradient_work work = {tile * shape::rows, 0, args.columns};
+    if (args.stays) return work;
+    work.first_pixel = tile / args.columns * shape::rows;
+    work.column = tile % args.columns;
+    work.end = work.column + 1;
+    return work;
+}
 
 /* The source of a tile of columns. */
-static __device__ __forceinline__ int find_source(const integrate_panels_args &all, int32_t column) {
+static __device__ __forceinline__ int find_source(const integrate_gradient_args &args, int32_t column) {
     int i = 0;
-    while (i + 1 < all.sources && column >= all.source[i + 1].first_column) i++;
+    while (i + 1 < args.sources && column >= args.source[i + 1].first_column) i++;
     return i;
 }
 
-/* How shared memory is divided. */
-struct backward_shape {
-    int32_t panels;                      /* of outputs in a stage */
-    uint32_t weights, ring, stage_bytes; /* where the weights stay, where the stages are, and the bytes of one */
-};
-
-template <int columns> static __device__ __forceinline__ backward_shape shape_of(const integrate_panels_args &all) {
-    const uint32_t weight_bytes = columns * PANEL_ROW_BYTES, begin = first_panel_address();
-    backward_shape shape = {1, begin, begin, PIXEL_BYTES + weight_bytes};
-    if (all.stays) {
-        shape.panels = (all.outputs + PANEL_COLUMNS - 1) / PANEL_COLUMNS;
-        shape.ring = begin + (uint32_t)(all.columns * shape.panels) * weight_bytes;
-        shape.stage_bytes = (uint32_t)shape.panels * PIXEL_BYTES;
-    }
-    return shape;
+static __device__ __forceinline__ bool skips_pixels(const integrate_gradient_args &args, int source) {
+    return args.is_strided && source == 0;
 }
 
+/* ---- The threads that copy ------------------------------------------------------------------------- */
+
 /* Weights of 64 outputs, which are the rows, and a tile of columns: a panel for each 64 of them. */
-template <int columns>
-static __device__ __forceinline__ void load_weights(uint32_t to, const integrate_tma_args &args, uint32_t barrier,
+template <class shape>
+static __device__ __forceinline__ void load_weights(uint32_t to, const integrate_gradient_args &args, uint32_t barrier,
                                                     int32_t column, int32_t output) {
-    const int i = find_source(args.all, column);
-    const int32_t c = (column - args.all.source[i].first_column) * columns;
-    for (int panel = 0; panel < columns / PANEL_COLUMNS; panel++, to += PANEL_SQUARE_BYTES)
+    const int i = find_source(args, column);
+    const int32_t c = (column - args.source[i].first_column) * shape::columns;
+    for (int panel = 0; panel < shape::columns / PANEL_COLUMNS; panel++, to += PANEL_SQUARE_BYTES)
         tma_load_2d(to, &args.weights[i], barrier, c + panel * PANEL_COLUMNS, output);
 }
 
-template <int columns> static __device__ __forceinline__ void produce(const integrate_tma_args &args, ring_cursor at) {
-    const integrate_panels_args &all = args.all;
-    const backward_shape shape = shape_of<columns>(all);
-    const uint32_t weight_bytes = columns * PANEL_ROW_BYTES;
-    if (all.stays) {
-        uint32_t to = shape.weights;
-        barrier_expect(weights_barrier(args), shape.ring - shape.weights);
-        for (int32_t column = 0; column < all.columns; column++) {
-            for (int32_t panel = 0; panel < shape.panels; panel++, to += weight_bytes)
-                load_weights<columns>(to, args, weights_barrier(args), column, panel * PANEL_COLUMNS);
+template <class shape>
+static __device__ __forceinline__ void load_operands(const integrate_gradient_args &args, const gradient_memory &at) {
+    ring_cursor stage = ring_begin(at.ring_barriers, args.stages);
+    if (args.stays) {
+        uint32_t to = at.weights;
+        barrier_expect(at.weights_barrier, at.ring - at.weights);
+        for (int32_t column = 0; column < args.columns; column++) {
+            for (int32_t panel = 0; panel < args.panels; panel++, to += shape::weight_bytes)
+                load_weights<shape>(to, args, at.weights_barrier, column, panel * PANEL_COLUMNS);
         }
     }
-    for (int32_t tile = (int32_t)blockIdx.x; tile < all.tiles; tile += (int32_t)gridDim.x) {
-        const int32_t pixel = (all.stays ? tile : tile / all.columns) * INTEGRATE_ROWS;
-        for (int32_t k = 0; k < all.steps; k++, ring_next(&at)) {
-            uint32_t to = shape.ring + (uint32_t)at.index * shape.stage_bytes;
-            ring_fill(at, shape.stage_bytes);
-            for (int32_t panel = 0; panel < shape.panels; panel++, to += PIXEL_BYTES)
-                tma_load_2d(to, &args.y, ring_filled(at), (k + panel) * PANEL_COLUMNS, pixel);
-            if (!all.stays) load_weights<columns>(to, args, ring_filled(at), tile % all.columns, k * PANEL_COLUMNS);
-        }
-    }
-}
-
-/* A run of 8 channels of a pixel of dz, and zeros where the stride skips the pixels behind and below it. */
-template <class number>
-static __device__ __forceinline__ void write_pathway(const integrate_panels_args &all,
-                                                     const integrate_panels_source &to, int32_t c,
-                                                     integrate_place place, const uint32_t (&run)[4]) {
-    const int32_t left = place.in_pathway % all.size[1], top = place.in_pathway / all.size[1] % all.size[0];
-    for (int32_t row = 0; row < all.stride[0] && top + row < all.size[0]; row++) {
-        for (int32_t column = 0; column < all.stride[1] && left + column < all.size[1]; column++) {
-            const int64_t at = place.in_pathway + (int64_t)row * all.size[1] + column;
-            uint32_t words[4];
-            for (int i = 0; i < 4; i++) words[i] = row == 0 && column == 0 ? run[i] : 0;
-            write_bytes<16>((number *)to.x + at * to.pitch + c, words);
+    for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles; tile += (int32_t)gridDim.x) {
+        const gradient_work work = find_work<shape>(args, tile);
+        for (int32_t panel = 0; panel < args.panels; ring_next(&stage)) {
+            uint32_t to = at.ring + (uint32_t)stage.index * at.stage_bytes;
+            const int32_t first = panel, end = args.stays ? args.panels : panel + 1;
+            ring_fill(stage, at.stage_bytes);
+            for (; panel < end; panel++, to += shape::pixel_bytes)
+                tma_load_2d(to, &args.y, ring_filled(stage), panel * PANEL_COLUMNS, work.first_pixel);
+            if (!args.stays) load_weights<shape>(to, args, ring_filled(stage), work.column, first * PANEL_COLUMNS);
         }
     }
 }
 
-template <class number, int columns>
-static __device__ __forceinline__ void write(const float (&sum)[columns / 2], const integrate_tma_args &args,
-                                             int32_t first, int32_t column) {
-    const integrate_panels_args &all = args.all;
-    const integrate_panels_source &to = all.source[find_source(all, column)];
-    const int32_t first_column = (column - to.first_column) * columns + panel_run_column();
+/* 64 channels, from c on, of what is added to the tile's pixels of a source. */
+static __device__ __forceinline__ void load_added_panel(uint32_t to, const integrate_gradient_args &args, int source,
+                                                        uint32_t barrier, int32_t c, int32_t pixel) {
+    if (skips_pixels(args, source)) {
+        const int32_t line = pixel / args.out_size[1], sample = line / args.out_size[0];
+        tma_load_im2col_4d(to, &args.added[source], barrier, c, (pixel - line * args.out_size[1]) * args.stride[1],
+                           (line - sample * args.out_size[0]) * args.stride[0], sample, 0, 0);
+    } else {
+        tma_load_2d(to, &args.added[source], barrier, c, pixel);
+    }
+}
+
+template <class shape>
+static __device__ __forceinline__ void load_added(const integrate_gradient_args &args, const gradient_memory &at) {
+    ring_cursor result = ring_begin(at.result_barriers, args.results);
+    for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles; tile += (int32_t)gridDim.x) {
+        const gradient_work work = find_work<shape>(args, tile);
+        for (int32_t column = work.column; column < work.end; column++, ring_next(&result)) {
+            const int i = find_source(args, column);
+            const int32_t c = (column - args.source[i].first_column) * shape::columns;
+            const uint32_t to = at.results + (uint32_t)result.index * shape::result_bytes;
+            ring_fill(result, args.source[i].adds ? shape::result_bytes : 0);
+            for (int panel = 0; panel < shape::columns / PANEL_COLUMNS && args.source[i].adds; panel++)
+                load_added_panel(to + (uint32_t)panel * shape::pixel_bytes, args, i, ring_filled(result),
+                                 c + panel * PANEL_COLUMNS, work.first_pixel);
+        }
+    }
+}
+
+/* Stores the results as they are made. Those of a strided pathway the groups have written themselves. */
+template <class shape>
+static __device__ __forceinline__ void store_results(const integrate_gradient_args &args, const gradient_memory &at) {
+    ring_cursor result = ring_begin(at.result_barriers, args.results);
+    for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles; tile += (int32_t)gridDim.x) {
+        const gradient_work work = find_work<shape>(args, tile);
+        for (int32_t column = work.column; column < work.end; column++, ring_next(&result)) {
+            const int i = find_source(args, column);
+            const int32_t c = (column - args.source[i].first_column) * shape::columns;
+            const uint32_t from = at.results + (uint32_t)result.index * shape::result_bytes;
+            barrier_wait(at.made_barriers + (uint32_t)result.index * BARRIER_BYTES, result.parity);
+            for (int panel = 0; panel < shape::columns / PANEL_COLUMNS && !skips_pixels(args, i); panel++)
+                tma_store_2d(&args.x[i], from + (uint32_t)panel * shape::pixel_bytes, c + panel * PANEL_COLUMNS,
+                             work.first_pixel);
+            tma_commit();
+            tma_wait_read<0>();
+            ring_free(result);
+        }
+    }
+    tma_wait<0>();
+}
+
+/* ---- The groups that multiply ---------------------------------------------------------------------- */
+
+/* A pixel of the tile's: whether there is one, and whether the source's mask blanks it. */
+static __device__ __forceinline__ bool is_blanked(const integrate_gradient_args &args, int source, int32_t pixel) {
+    const uint32_t *mask = args.source[source].mask;
+    return mask && pixel < args.pixels && mask_blanks(mask, pixel / (args.out_size[0] * args.out_size[1]));
+}
+
+/* Adds what lies in the result's place to 64 rows of sums; sums of blanked pixels count as zero. */
+template <class shape>
+static __device__ __forceinline__ void add_to(float (&sum)[shape::columns / 2], const integrate_gradient_args &args,
+                                              int source, uint32_t from, int32_t first_pixel) {
+    typedef typename shape::number number;
+    const uint32_t lane = threadIdx.x % 32;
 #pragma unroll
     for (int second = 0; second < 2; second++) {
-        const int32_t pixel = first + panel_group() * 64 + panel_sum_row() + 8 * second;
-        const integrate_place place = find_place(all, pixel);
-        const bool inside = pixel < all.pixels, blank = inside && mask_blanks(to.mask, place.sample);
+        const int row = panel_sum_row() + 8 * second;
+        const uint32_t at = from + (uint32_t)row * PANEL_ROW_BYTES + lane % 4 * 4;
+        const bool blank = is_blanked(args, source, first_pixel + row);
 #pragma unroll
-        for (int j = 0; j < columns / 32; j++) {
-            const int32_t c = first_column + 32 * j;
+        for (int j = 0; j < shape::columns / 8; j++) {
+            float *pair = &sum[4 * j + 2 * second];
+            if (blank) pair[0] = pair[1] = 0;
+            if (!args.source[source].adds) continue;
+            const uint32_t word =
+                shared_read_word(at + (uint32_t)(j / 8) * shape::pixel_bytes + (((uint32_t)j % 8 ^ lane / 4) << 4));
+            pair[0] += pair_at<number>(word, 0);
+            pair[1] += pair_at<number>(word, 1);
+        }
+    }
+}
+
+/* 64 rows of sums, rounded, as panels. */
+template <class shape>
+static __device__ __forceinline__ void lay_down(const float (&sum)[shape::columns / 2], uint32_t to) {
+    const uint32_t lane = threadIdx.x % 32;
+#pragma unroll
+    for (int second = 0; second < 2; second++) {
+        const uint32_t at = to + (uint32_t)(panel_sum_row() + 8 * second) * PANEL_ROW_BYTES + lane % 4 * 4;
+#pragma unroll
+        for (int j = 0; j < shape::columns / 8; j++)
+            shared_write_word(at + (uint32_t)(j / 8) * shape::pixel_bytes + (((uint32_t)j % 8 ^ lane / 4) << 4),
+                              pair_made<typename shape::number>(sum[4 * j + 2 * second], sum[4 * j + 2 * second + 1]));
+    }
+}
+
+/* Eight channels, from c on, of an output's pixel of dz, and of the pixels behind and below it that the stride skips:
+ * zeros, or what is added to them. */
+template <class number>
+static __device__ __forceinline__ void write_pathway(const integrate_gradient_args &args, int32_t pixel, int32_t c,
+                                                     const uint32_t (&run)[4]) {
+    const int32_t line = pixel / args.out_size[1], sample = line / args.out_size[0];
+    const int32_t top = (line - sample * args.out_size[0]) * args.stride[0];
+    const int32_t left = (pixel - line * args.out_size[1]) * args.stride[1];
+    const bool in_place = args.added_z == args.z;
+    for (int32_t h = top; h < top + args.stride[0] && h < args.size[0]; h++) {
+        for (int32_t w = left; w < left + args.stride[1] && w < args.size[1]; w++) {
+            const bool is_read = h == top && w == left;
+            if (in_place && !is_read) continue;
+            const int64_t at = (((int64_t)sample * args.size[0] + h) * args.size[1] + w) * args.z_channels + c;
+            uint32_t words[4] = {0, 0, 0, 0};
+            if (args.added_z && !is_read) read_bytes<16>(words, (const number *)args.added_z + at);
+            for (int i = 0; i < 4; i++) words[i] = is_read ? run[i] : words[i];
+            write_bytes<16>((number *)args.z + at, words);
+        }
+    }
+}
+
+/* 64 rows of sums of a strided pathway, from channel first_c on. */
+template <class shape>
+static __device__ __forceinline__ void write_strided(const float (&sum)[shape::columns / 2],
+                                                     const integrate_gradient_args &args, int32_t first_pixel,
+                                                     int32_t first_c) {
+#pragma unroll
+    for (int second = 0; second < 2; second++) {
+        const int32_t pixel = first_pixel + panel_sum_row() + 8 * second;
+#pragma unroll
+        for (int j = 0; j < shape::columns / 32; j++) {
+            const int32_t c = first_c + 32 * j + panel_run_column();
             uint32_t run[4];
-            gradient_run<number>(run, sum, to, pixel, c, inside && c < to.lanes, blank, second, j);
-            if (!inside || c >= to.lanes) continue;
-            if (to.is_pathway && args.is_strided) {
-                write_pathway<number>(all, to, c, place, run);
-            } else {
-                write_bytes<16>((number *)to.x + (int64_t)pixel * to.pitch + c, run);
-            }
+            panel_run<typename shape::number>(run, sum, second, j);
+            if (pixel < args.pixels && c < args.z_channels) write_pathway<typename shape::number>(args, pixel, c, run);
         }
     }
 }
 
-/* All weights are there, and all outputs of 128 pixels come in one stage. */
-template <class number, int columns>
-static __device__ __forceinline__ void consume_staying(const integrate_tma_args &args, ring_cursor at) {
-    const integrate_panels_args &all = args.all;
-    const backward_shape shape = shape_of<columns>(all);
-    float sum[columns / 2];
-    barrier_wait(weights_barrier(args), 0);
-    for (int32_t tile = (int32_t)blockIdx.x; tile < all.tiles; tile += (int32_t)gridDim.x, ring_next(&at)) {
-        const uint32_t pixels =
-            shape.ring + (uint32_t)at.index * shape.stage_bytes + (uint32_t)panel_group() * PANEL_SQUARE_BYTES;
-        uint32_t weights = shape.weights;
-        ring_wait(at);
-        for (int32_t column = 0; column < all.columns; column++) {
-            for (int32_t panel = 0; panel < shape.panels; panel++, weights += columns * PANEL_ROW_BYTES)
-                panel_add<number, false, true>(sum, pixels + (uint32_t)(panel * PIXEL_BYTES), weights, panel > 0);
+/* The sums of a tile of columns become its gradients. */
+template <class shape>
+static __device__ __forceinline__ void finish(float (&sum)[shape::halves][shape::columns / 2],
+                                              const integrate_gradient_args &args, const gradient_memory &at,
+                                              const ring_cursor &result, int32_t first_pixel, int32_t column) {
+    const int i = find_source(args, column);
+    const uint32_t to = at.results + (uint32_t)result.index * shape::result_bytes;
+    ring_wait(result);
+#pragma unroll
+    for (int half = 0; half < shape::halves; half++) {
+        const uint32_t rows = to + (uint32_t)half * PANEL_SQUARE_BYTES;
+        if (args.source[i].adds || args.source[i].mask)
+            add_to<shape>(sum[half], args, i, rows, first_pixel + half * 64);
+        if (skips_pixels(args, i)) {
+            write_strided<shape>(sum[half], args, first_pixel + half * 64,
+                                 (column - args.source[i].first_column) * shape::columns);
+        } else {
+            lay_down<shape>(sum[half], rows);
+        }
+    }
+    fence_async();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) barrier_arrive(at.made_barriers + (uint32_t)result.index * BARRIER_BYTES);
+}
+
+template <class shape>
+static __device__ __forceinline__ void multiply(float (&sum)[shape::halves][shape::columns / 2], uint32_t pixels,
+                                                uint32_t weights, bool add) {
+#pragma unroll
+    for (int half = 0; half < shape::halves; half++)
+        panel_add<typename shape::number, false, true>(sum[half], pixels + (uint32_t)half * PANEL_SQUARE_BYTES, weights,
+                                                       add);
+}
+
+/* All weights are there, and all outputs of a tile's pixels come in one stage. */
+template <class shape>
+static __device__ __forceinline__ void consume_staying(const integrate_gradient_args &args, const gradient_memory &at) {
+    ring_cursor stage = ring_begin(at.ring_barriers, args.stages);
+    ring_cursor result = ring_begin(at.result_barriers, args.results);
+    float sum[shape::halves][shape::columns / 2];
+    int turn = 0;
+    barrier_wait(at.weights_barrier, 0);
+    for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles; tile += (int32_t)gridDim.x, ring_next(&stage)) {
+        const uint32_t pixels = at.ring + (uint32_t)stage.index * at.stage_bytes;
+        ring_wait(stage);
+        for (int32_t column = 0; column < args.columns; column++, turn ^= 1, ring_next(&result)) {
+            if (turn != panel_group()) continue;
+            const uint32_t weights = at.weights + (uint32_t)(column * args.panels) * shape::weight_bytes;
+            for (int32_t panel = 0; panel < args.panels; panel++)
+                multiply<shape>(sum, pixels + (uint32_t)panel * shape::pixel_bytes,
+                                weights + (uint32_t)panel * shape::weight_bytes, panel > 0);
             wgmma_wait<0>();
-            wgmma_hold(sum);
-            if (column + 1 == all.columns) ring_free(at);
-            write<number, columns>(sum, args, tile * INTEGRATE_ROWS, column);
+#pragma unroll
+            for (int half = 0; half < shape::halves; half++) wgmma_hold(sum[half]);
+            finish<shape>(sum, args, at, result, tile * shape::rows, column);
         }
+        ring_free(stage);
     }
 }
 
-template <class number, int columns>
-static __device__ __forceinline__ void consume_streaming(const integrate_tma_args &args, ring_cursor at) {
-    const integrate_panels_args &all = args.all;
-    const backward_shape shape = shape_of<columns>(all);
-    float sum[columns / 2];
-    for (int32_t tile = (int32_t)blockIdx.x; tile < all.tiles; tile += (int32_t)gridDim.x) {
-        ring_cursor before = at;
-        for (int32_t k = 0; k < all.steps; k++) {
-            const uint32_t stage = shape.ring + (uint32_t)at.index * shape.stage_bytes;
-            ring_wait(at);
-            panel_add<number, false, true>(sum, stage + (uint32_t)panel_group() * PANEL_SQUARE_BYTES,
-                                           stage + PIXEL_BYTES, k > 0);
-            wgmma_wait<1>();
-            if (k > 0) ring_free(before);
-            before = at;
-            ring_next(&at);
+template <class shape>
+static __device__ __forceinline__ void consume_streaming(const integrate_gradient_args &args,
+                                                         const gradient_memory &at) {
+    ring_cursor stage = ring_begin(at.ring_barriers, args.stages);
+    ring_cursor result = ring_begin(at.result_barriers, args.results);
+    float sum[shape::halves][shape::columns / 2];
+    int turn = 0;
+    for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles;
+         tile += (int32_t)gridDim.x, turn ^= 1, ring_next(&result)) {
+        if (turn != panel_group()) {
+            ring_skip(&stage, args.panels);
+            continue;
+        }
+        const gradient_work work = find_work<shape>(args, tile);
+        ring_cursor before = stage;
+        /* the stages in front of these have been waited for: a phase is never mistaken for the one two before */
+        if (tile != (int32_t)blockIdx.x) named_sync(1 + panel_group(), 2 * PANEL_GROUP);
+        for (int32_t panel = 0; panel < args.panels; panel++, ring_next(&stage)) {
+            const uint32_t pixels = at.ring + (uint32_t)stage.index * at.stage_bytes;
+            ring_wait(stage);
+            multiply<shape>(sum, pixels, pixels + shape::pixel_bytes, panel > 0);
+            wgmma_wait<shape::halves>();
+            if (panel > 0) ring_free(before);
+            before = stage;
         }
         wgmma_wait<0>();
-        wgmma_hold(sum);
+#pragma unroll
+        for (int half = 0; half < shape::halves; half++) wgmma_hold(sum[half]);
         ring_free(before);
-        write<number, columns>(sum, args, tile / all.columns * INTEGRATE_ROWS, tile % all.columns);
+        if (tile + (int32_t)gridDim.x < args.tiles) named_arrive(2 - panel_group(), 2 * PANEL_GROUP);
+        finish<shape>(sum, args, at, result, work.first_pixel, work.column);
     }
 }
 
-template <class number, int columns>
-static __device__ __forceinline__ void integrate_bwd_data(const integrate_tma_args &args) {
-    const ring_cursor at = open_ring(args, 2);
-    if (!is_consumer(2)) {
-        if (is_producer(2)) produce<columns>(args, at);
-    } else if (args.all.stays) {
-        consume_staying<number, columns>(args, at);
-    } else {
-        consume_streaming<number, columns>(args, at);
+template <class shape> static __device__ __forceinline__ void integrate_bwd_data(const integrate_gradient_args &args) {
+    const gradient_memory at = find_memory<shape>(args);
+    open_barriers(args, at);
+    if (warp_uniform((int)threadIdx.x / PANEL_GROUP) < 2) {
+        registers_take<216>();
+        if (shape::stays(args)) {
+            consume_staying<shape>(args, at);
+        } else {
+            consume_streaming<shape>(args, at);
+        }
+        return;
     }
+    registers_give<72>();
+    if (threadIdx.x == INTEGRATE_GRADIENT_LOADER) load_operands<shape>(args, at);
+    if (threadIdx.x == INTEGRATE_GRADIENT_ADDER) load_added<shape>(args, at);
+    if (threadIdx.x == INTEGRATE_GRADIENT_STORER) store_results<shape>(args, at);
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 2)
-    integrate_bwd_data_wgmma_f16_64(const __grid_constant__ integrate_tma_args args) {
-    integrate_bwd_data<f16, 64>(args);
+extern "C" __global__ void __launch_bounds__(INTEGRATE_GRADIENT_THREADS, 1)
+    integrate_bwd_data_wgmma_f16_128x64(const __grid_constant__ integrate_gradient_args args) {
+    integrate_bwd_data<gradient_tile<f16, 128, 64, -1>>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 2)
-    integrate_bwd_data_wgmma_f16_128(const __grid_constant__ integrate_tma_args args) {
-    integrate_bwd_data<f16, 128>(args);
+extern "C" __global__ void __launch_bounds__(INTEGRATE_GRADIENT_THREADS, 1)
+    integrate_bwd_data_wgmma_f16_64x128(const __grid_constant__ integrate_gradient_args args) {
+    integrate_bwd_data<gradient_tile<f16, 64, 128, 1>>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 2)
-    integrate_bwd_data_wgmma_bf16_64(const __grid_constant__ integrate_tma_args args) {
-    integrate_bwd_data<bf16, 64>(args);
+extern "C" __global__ void __launch_bounds__(INTEGRATE_GRADIENT_THREADS, 1)
+    integrate_bwd_data_wgmma_f16_128x128(const __grid_constant__ integrate_gradient_args args) {
+    integrate_bwd_data<gradient_tile<f16, 128, 128, 0>>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 2)
-    integrate_bwd_data_wgmma_bf16_128(const __grid_constant__ integrate_tma_args args) {
-    integrate_bwd_data<bf16, 128>(args);
+extern "C" __global__ void __launch_bounds__(INTEGRATE_GRADIENT_THREADS, 1)
+    integrate_bwd_data_wgmma_bf16_128x64(const __grid_constant__ integrate_gradient_args args) {
+    integrate_bwd_data<gradient_tile<bf16, 128, 64, -1>>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_GRADIENT_THREADS, 1)
+    integrate_bwd_data_wgmma_bf16_64x128(const __grid_constant__ integrate_gradient_args args) {
+    integrate_bwd_data<gradient_tile<bf16, 64, 128, 1>>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_GRADIENT_THREADS, 1)
+    integrate_bwd_data_wgmma_bf16_128x128(const __grid_constant__ integrate_gradient_args args) {
+    integrate_bwd_data<gradient_tile<bf16, 128, 128, 0>>(args);
 }

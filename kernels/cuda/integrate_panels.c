@@ -54,6 +54,7 @@ static void fill_sources(struct integrate_panels_args *args, const braid_problem
         args->source[args->sources++] = (struct integrate_panels_source){
             .x = b ? b->plane[INTEGRATE_Z][0] : NULL,
             .weights = b ? b->plane[INTEGRATE_W][0] : NULL,
+            .add = b ? b->plane[INTEGRATE_AZ][0] : NULL,
             .pitch = p->integrated_in,
             .channels = (int32_t)p->integrated_in,
             .lanes = (int32_t)p->integrated_in,

@@ -7,6 +7,7 @@
 #ifndef BRAID_KERNELS_CUDA_INTEGRATE_PANELS_LAUNCH_H
 #define BRAID_KERNELS_CUDA_INTEGRATE_PANELS_LAUNCH_H
 
+#include "backend/cuda/tensor_map.h"
 #include "kernels/cuda/integrate_panels.h"
 #include "kernels/cuda/launch.h"
 
@@ -45,8 +46,14 @@ braid_status integrate_mma_launch_weights(const braid_problem *p, device *d, con
 
 /* The kernels of sm_90. */
 braid_status integrate_tma_launch_forward(const braid_problem *p, device *d, const buffers *b);
-braid_status integrate_tma_launch_backward(const braid_problem *p, device *d, const buffers *b);
 braid_status integrate_tma_workspace(const braid_problem *p, size_t *bytes);
 braid_status integrate_tma_launch_weights(const braid_problem *p, device *d, const buffers *b);
+
+/* Tensor maps: 64 columns of `rows` rows of a matrix, and 64 channels of `rows` of the pixels of z that the stride
+ * meets. */
+braid_status integrate_tma_map_matrix(cuda_tensor_map *to, device *d, const braid_problem *p, const void *memory,
+                                      int64_t columns, int64_t count, int64_t pitch, int rows);
+braid_status integrate_tma_map_strided(cuda_tensor_map *to, device *d, const braid_problem *p, const void *memory,
+                                       int rows);
 
 #endif

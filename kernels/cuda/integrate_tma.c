@@ -10,7 +10,6 @@
 
 #define SHARED_ALONE 232448 /* bytes for the one block of a multiprocessor, and for each of two */
 #define SHARED_OF_TWO 115712
-#define PIXEL_BYTES (INTEGRATE_ROWS * PANEL_ROW_BYTES)
 #define MOST_STAGES 8
 #define WEIGHT_BLOCKS 132 /* of a weight gradient: by the problem alone, so that the parts are the same everywhere */
 #define WEIGHT_PANELS 4   /* of channels in a tile */
@@ -25,9 +24,8 @@ double integrate_tma_cost(const braid_problem *p) { return integrate_panels_cost
 
 /* ---- Tensor maps ---------------------------------------------------------------------------------- */
 
-/* 64 columns of `rows` rows at a time, of a matrix. */
-static braid_status map_matrix(cuda_tensor_map *to, device *d, const braid_problem *p, const void *memory,
-                               int64_t columns, int64_t count, int64_t pitch, int rows) {
+braid_status integrate_tma_map_matrix(cuda_tensor_map *to, device *d, const braid_problem *p, const void *memory,
+                                      int64_t columns, int64_t count, int64_t pitch, int rows) {
     return cuda_tensor_map_make(to, d,
                                 &(cuda_tensor){.memory = memory,
                                                .dtype = p->dtype,
@@ -38,8 +36,8 @@ static braid_status map_matrix(cuda_tensor_map *to, device *d, const braid_probl
                                                .swizzle = 128});
 }
 
-/* The pixels of z that the stride meets, `rows` at a time. */
-static braid_status map_strided(cuda_tensor_map *to, device *d, const braid_problem *p, const void *memory, int rows) {
+braid_status integrate_tma_map_strided(cuda_tensor_map *to, device *d, const braid_problem *p, const void *memory,
+                                       int rows) {
     int64_t pixel = p->integrated_in * 2;
     return cuda_tensor_map_make(to, d,
                                 &(cuda_tensor){.memory = memory,
@@ -59,9 +57,10 @@ static braid_status map_sources(struct integrate_tma_args *args, device *d, cons
     for (int i = 0; i < args->all.sources; i++) {
         const struct integrate_panels_source *source = &args->all.source[i];
         if (args->is_strided && source->is_pathway)
-            TRY(map_strided(&args->x[i], d, p, source->x, rows));
+            TRY(integrate_tma_map_strided(&args->x[i], d, p, source->x, rows));
         else
-            TRY(map_matrix(&args->x[i], d, p, source->x, source->channels, args->all.pixels, source->pitch, rows));
+            TRY(integrate_tma_map_matrix(&args->x[i], d, p, source->x, source->channels, args->all.pixels,
+                                         source->pitch, rows));
     }
     return BRAID_OK;
 }
@@ -70,14 +69,15 @@ static braid_status map_sources(struct integrate_tma_args *args, device *d, cons
 static braid_status map_weights(struct integrate_tma_args *args, device *d, const braid_problem *p, int rows) {
     for (int i = 0; i < args->all.sources; i++) {
         const struct integrate_panels_source *source = &args->all.source[i];
-        TRY(map_matrix(&args->weights[i], d, p, source->weights, source->channels, args->all.outputs, source->channels,
-                       rows));
+        TRY(integrate_tma_map_matrix(&args->weights[i], d, p, source->weights, source->channels, args->all.outputs,
+                                     source->channels, rows));
     }
     return BRAID_OK;
 }
 
 static braid_status map_y(struct integrate_tma_args *args, device *d, const braid_problem *p, int rows) {
-    return map_matrix(&args->y, d, p, args->all.y, args->all.outputs, args->all.pixels, args->all.outputs, rows);
+    return integrate_tma_map_matrix(&args->y, d, p, args->all.y, args->all.outputs, args->all.pixels, args->all.outputs,
+                                    rows);
 }
 
 /* ---- Shared memory -------------------------------------------------------------------------------- */
@@ -167,44 +167,6 @@ braid_status integrate_tma_launch_forward(const braid_problem *p, device *d, con
                                .blocks = count_blocks(&args, d, side_by_side),
                                .threads = INTEGRATE_TMA_THREADS,
                                .shared_bytes = panels});
-}
-
-braid_status integrate_tma_launch_backward(const braid_problem *p, device *d, const buffers *b) {
-    static const launch_names narrow = {NULL, "integrate_bwd_data_wgmma_f16_64", "integrate_bwd_data_wgmma_bf16_64"},
-                              wide = {NULL, "integrate_bwd_data_wgmma_f16_128", "integrate_bwd_data_wgmma_bf16_128"};
-    struct integrate_tma_args args;
-    struct integrate_panels_args *all = &args.all;
-    int columns = 64;
-    memset(&args, 0, sizeof args);
-    integrate_panels_fill(all, p, b);
-    for (int i = 0; i < all->sources; i++) {
-        if (all->source[i].lanes > 64) columns = 128;
-    }
-    for (int i = 0; i < all->sources; i++) {
-        all->source[i].first_column = all->columns;
-        all->columns += (int32_t)launch_tiles(all->source[i].lanes, columns);
-    }
-    size_t weights = (size_t)columns * PANEL_ROW_BYTES, panels = (size_t)integrate_panels_of(all->outputs);
-    size_t staying = (size_t)all->columns * panels * weights, stage = panels * PIXEL_BYTES;
-    int side_by_side = choose_stages(&args, 1, 2, staying, stage);
-    all->stays = side_by_side > 0;
-    if (!all->stays) {
-        staying = 0;
-        stage = PIXEL_BYTES + weights;
-        side_by_side = choose_stages(&args, 1, 3, staying, stage);
-    }
-    all->steps = all->stays ? 1 : (int32_t)panels;
-    all->tiles = (int32_t)launch_tiles(all->pixels, INTEGRATE_ROWS) * (all->stays ? 1 : all->columns);
-    if (all->tiles == 0) return BRAID_OK;
-    args.is_strided = p->integrated_in > 0 && (p->stride[0] > 1 || p->stride[1] > 1);
-    TRY(map_y(&args, d, p, INTEGRATE_ROWS));
-    TRY(map_weights(&args, d, p, 64));
-    return launch(&args, d,
-                  &(cuda_call){.stem = "integrate_bwd_data_sm90a",
-                               .function = launch_name(columns == 64 ? &narrow : &wide, p->dtype),
-                               .blocks = count_blocks(&args, d, side_by_side),
-                               .threads = INTEGRATE_TMA_THREADS,
-                               .shared_bytes = staying + (size_t)args.stages * stage});
 }
 
 static void fill_weights(struct integrate_panels_args *all, const braid_problem *p, const buffers *b) {

@@ -8,7 +8,8 @@
  * [B][H][W][zi], read with the layer's stride (zi0: the first layer has none). y has one plane. A blanked
  * sample of stream i adds nothing to y and dv_i, and its dr_i is 0. Gradients: bwd_data gives dr_i and dz
  * from dy, with add1 dr_i = a_i + that, where a_i is what the stream itself passes back (a blanked sample gets its a_i
- * alone); bwd_weight gives dv_i, dw and dbias.
+ * alone), with add2 dz = az + that, az at the pixels that the stride skips, and with add3 both; bwd_weight gives dv_i,
+ * dw and dbias.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,7 +24,8 @@ static int planes(const braid_problem *p, int slot) {
         case INTEGRATE_BIAS: return p->bias;
         case INTEGRATE_MASK: return p->mask ? p->streams : 0;
         case INTEGRATE_Y: return 1;
-        case INTEGRATE_A: return p->add ? p->streams : 0;
+        case INTEGRATE_A: return p->add & INTEGRATE_ADD_R ? p->streams : 0;
+        case INTEGRATE_AZ: return (p->add & INTEGRATE_ADD_Z) != 0;
         default: return p->streams;
     }
 }
@@ -33,6 +35,7 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     switch (slot) {
         case INTEGRATE_A:
         case INTEGRATE_R: shape_pixels(p, out_size, p->in_channels[i], p->in_pitch[i], out); break;
+        case INTEGRATE_AZ:
         case INTEGRATE_Z: shape_pixels(p, p->size, p->integrated_in, p->integrated_in, out); break;
         case INTEGRATE_Y: shape_pixels(p, out_size, p->integrated_out, p->integrated_out, out); break;
         case INTEGRATE_V: shape_matrix(p, p->integrated_out, p->in_channels[i], out); break;
@@ -56,12 +59,15 @@ static double flops(const braid_problem *p) {
 
 static int64_t terms(const braid_problem *p) {
     if (p->pass == BRAID_PASS_BWD_WEIGHT) return pixels(p);
-    return p->pass == BRAID_PASS_FWD ? channels(p) + 1 : p->integrated_out + p->add;
+    return p->pass == BRAID_PASS_FWD ? channels(p) + 1 : p->integrated_out + (p->add != 0);
 }
 
 static braid_status check(const braid_problem *p) {
-    if (!p->add || p->pass == BRAID_PASS_BWD_DATA) return BRAID_OK;
-    return fail(BRAID_ERROR_ARGUMENT, "integrate: expected add1 with pass bwd_data, got another pass");
+    if (p->add && p->pass != BRAID_PASS_BWD_DATA)
+        return fail(BRAID_ERROR_ARGUMENT, "integrate: expected add1 with pass bwd_data, got another pass");
+    if ((p->add & INTEGRATE_ADD_Z) && p->integrated_in == 0)
+        return fail(BRAID_ERROR_ARGUMENT, "integrate: expected zi above 0 with add%d, got 0", p->add);
+    return BRAID_OK;
 }
 
 /* Channels that are multiples of 8, which tensor-core kernels ask for. */
@@ -71,7 +77,7 @@ static void draw_whole_pieces(braid_problem *p) {
     for (int i = 0; i < p->streams; i++) p->in_channels[i] = (p->in_channels[i] + 7) / 8 * 8;
 }
 
-/* Never add1, which the tensor cores of a GPU alone do: its problems are written by hand. */
+/* Never add1 to add3, which the tensor cores of a GPU alone do: its problems are written by hand. */
 static void draw(rng *r, braid_problem *p) {
     p->integrated_in = draw_chance(r, 25) ? 0 : draw_size(r, 48);
     p->integrated_out = draw_size(r, 48);
@@ -112,6 +118,7 @@ const op_info op_integrate = {
             [INTEGRATE_MASK] = {"mask", FILL_MASK, {ROLE_IN, ROLE_IN, ROLE_IN}},
             [INTEGRATE_Y] = {"y", FILL_SIGNED, {ROLE_OUT, ROLE_DIN, ROLE_DIN}},
             [INTEGRATE_A] = {"a", FILL_SIGNED, {ROLE_NONE, ROLE_IN, ROLE_NONE}},
+            [INTEGRATE_AZ] = {"az", FILL_SIGNED, {ROLE_NONE, ROLE_IN, ROLE_NONE}},
         },
     .check = check,
     .planes = planes,

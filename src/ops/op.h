@@ -226,7 +226,18 @@ static inline int label_is_class(int32_t label, int64_t classes) { return label 
 /* Slots, by op. */
 enum { CONV2D_X, CONV2D_W, CONV2D_BIAS, CONV2D_MASK, CONV2D_Y, CONV2D_A };
 enum { LINEAR_X, LINEAR_W, LINEAR_BIAS, LINEAR_MASK, LINEAR_Y };
-enum { INTEGRATE_R, INTEGRATE_Z, INTEGRATE_V, INTEGRATE_W, INTEGRATE_BIAS, INTEGRATE_MASK, INTEGRATE_Y, INTEGRATE_A };
+enum {
+    INTEGRATE_R,
+    INTEGRATE_Z,
+    INTEGRATE_V,
+    INTEGRATE_W,
+    INTEGRATE_BIAS,
+    INTEGRATE_MASK,
+    INTEGRATE_Y,
+    INTEGRATE_A,
+    INTEGRATE_AZ
+};
+enum { INTEGRATE_ADD_R = 1, INTEGRATE_ADD_Z = 2 }; /* bits of its field add */
 enum { ACT_X, ACT_Y, ACT_DX };
 enum { ADD_X, ADD_Z, ADD_Y };
 enum { MAXPOOL_X, MAXPOOL_Y, MAXPOOL_DX };

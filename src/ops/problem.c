@@ -116,6 +116,11 @@ static braid_status check_real(const op_info *o, field_id id, double value) {
                 r->usual > 0 ? "above" : "of at least", r->high, value);
 }
 
+/* The fields of one digit are 0 or 1, but integrate's add, whose bits say what is added to. */
+static int64_t highest(const op_info *o, field_id id) {
+    return id == FIELD_add && o == op_find(BRAID_OP_INTEGRATE) ? INTEGRATE_ADD_R | INTEGRATE_ADD_Z : 1;
+}
+
 static braid_status check_field(const braid_problem *p, const op_info *o, field_id id) {
     const field *f = &fields[id];
     const void *at = (const char *)p + f->offset;
@@ -124,7 +129,7 @@ static braid_status check_field(const braid_problem *p, const op_info *o, field_
     switch (f->kind) {
         case FIELD_KIND_INT:
             if (id == FIELD_n) return check_range(o, f, p->streams, 1, o->max_streams);
-            return check_range(o, f, *(const int *)at, 0, 1);
+            return check_range(o, f, *(const int *)at, 0, highest(o, id));
         case FIELD_KIND_INT64: return check_range(o, f, *integers, lowest(id), MAX_DIM);
         case FIELD_KIND_PAIR:
         case FIELD_KIND_SHORT_PAIR:

@@ -149,22 +149,42 @@ static braid_status bind_gradients(gradients *g, const call *c, const call *weig
     return BRAID_OK;
 }
 
-/* The gradients of r that are known when integrate's data pass comes, those that the streams themselves pass back, are
- * added to in that pass, where a kernel can; else they are summed later. */
-static void join_sum(gradients *g, const call *c, call *b) {
-    const program_options *o = &g->program->options;
-    if (b->problem.op != BRAID_OP_INTEGRATE || b->problem.pass != BRAID_PASS_BWD_DATA || !o->has_kernel) return;
-    for (int i = 0; i < c->problem.streams; i++) {
-        const int r = c->tensor[INTEGRATE_R][i];
-        if (g->of[r].count != 1) return;
+/* An output of a data pass that can be added to a gradient of the same tensors, by a bit of the problem's add. */
+typedef struct joint {
+    braid_op_id op;
+    int bit, output, added; /* slots */
+} joint;
+
+/* True where each plane of an output belongs to a tensor that has a gradient already. */
+static int is_known(const gradients *g, const call *c, const braid_problem *p, int slot) {
+    const int *whose = gradient_of(c, slot);
+    int planes = op_of(p)->planes(p, slot);
+    for (int i = 0; i < planes; i++) {
+        if (whose[i] < 0 || whose[i] >= g->tensor_count || !g->of[whose[i]].count) return 0;
     }
-    braid_problem joined = b->problem;
-    joined.add = 1;
-    if (braid_problem_check(&joined) != BRAID_OK || !o->has_kernel(o->user, &joined)) return;
-    b->problem.add = 1;
-    for (int i = 0; i < c->problem.streams; i++) {
-        parts *known = &g->of[c->tensor[INTEGRATE_R][i]];
-        b->tensor[INTEGRATE_A][i] = known->tensor[--known->count];
+    return planes > 0;
+}
+
+/* The gradients that are known when a data pass comes (what a stream or a residual path passes back) are added to in
+ * that pass, where a kernel can; else they are summed later. */
+static void join_sums(gradients *g, const call *c, call *b) {
+    static const joint joints[] = {
+        {BRAID_OP_INTEGRATE, INTEGRATE_ADD_R, INTEGRATE_R, INTEGRATE_A},
+        {BRAID_OP_INTEGRATE, INTEGRATE_ADD_Z, INTEGRATE_Z, INTEGRATE_AZ},
+    };
+    const program_options *o = &g->program->options;
+    if (b->problem.pass != BRAID_PASS_BWD_DATA || !o->has_kernel) return;
+    for (size_t j = 0; j < sizeof joints / sizeof joints[0]; j++) {
+        const joint *at = &joints[j];
+        braid_problem joined = b->problem;
+        if (at->op != joined.op || !is_known(g, c, &joined, at->output)) continue;
+        joined.add |= at->bit;
+        if (braid_problem_check(&joined) != BRAID_OK || !o->has_kernel(o->user, &joined)) continue;
+        b->problem.add = joined.add;
+        for (int i = 0; i < op_of(&joined)->planes(&joined, at->output); i++) {
+            parts *known = &g->of[gradient_of(c, at->output)[i]];
+            b->tensor[at->added][i] = known->tensor[--known->count];
+        }
     }
 }
 
@@ -182,7 +202,7 @@ static braid_status add_pass(gradients *g, const call *c, const call *weight_pas
         else if (op_is_input(role))
             TRY(bind_gradients(g, c, weight_pass, slot, &b));
     }
-    join_sum(g, c, &b);
+    join_sums(g, c, &b);
     TRY(program_add_call(p, &b));
     *made = b;
     for (int slot = 0; slot < op_operand_count(o); slot++) {

@@ -311,9 +311,15 @@ emu_mutant(integrate_fwd_wgmma_blanked tile/integrate_tma.cuh integrate_fwd_sm90
 emu_mutant(integrate_bwd_data_mma_wrong_row tile/panel_mma.cuh integrate_bwd_data_mma integrate_bwd_data__cuda_mma
            "panel_address(b, lane % 16, lane / 16)" "panel_address(b, lane % 8, lane / 16)")
 emu_mutant(integrate_bwd_data_wgmma_no_zeros integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
-           integrate_bwd_data__cuda_wgmma "column < all.stride[1] &&" "column < 1 &&")
+           integrate_bwd_data__cuda_wgmma "w < left + args.stride[1] &&" "w < left + 1 &&")
 emu_mutant(integrate_bwd_data_wgmma_unwritten_tail integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
-           integrate_bwd_data__cuda_wgmma "c >= to.lanes" "c >= to.channels")
+           integrate_bwd_data__cuda_wgmma "panel < shape::columns / PANEL_COLUMNS && !skips" "panel < 1 && !skips")
+emu_mutant(integrate_bwd_data_wgmma_early_reuse integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
+           integrate_bwd_data__cuda_wgmma "            tma_wait_read<0>();\n" "")
+emu_mutant(integrate_bwd_data_wgmma_early_add integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
+           integrate_bwd_data__cuda_wgmma "    ring_wait(result);\n" "")
+emu_mutant(integrate_bwd_data_wgmma_lost_turn integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
+           integrate_bwd_data__cuda_wgmma "ring_skip(&stage, args.panels)" "ring_skip(&stage, 1)")
 emu_mutant(integrate_bwd_weight_mma_dropped_step integrate_bwd_weight_mma.cu integrate_bwd_weight_mma
            integrate_bwd_weight__cuda_mma "(end - pixel + 63) / 64" "(end - pixel) / 64")
 emu_mutant(integrate_bwd_weight_wgmma_wrong_panel tile/panel_wgmma.cuh integrate_bwd_weight_sm90a

@@ -34,6 +34,11 @@ static __device__ __forceinline__ void ring_next(ring_cursor *cursor) {
     cursor->parity ^= 1;
 }
 
+/* `count` stages on. */
+static __device__ __forceinline__ void ring_skip(ring_cursor *cursor, int32_t count) {
+    for (cursor->index += count; cursor->index >= cursor->stages; cursor->index -= cursor->stages) cursor->parity ^= 1;
+}
+
 static __device__ __forceinline__ uint32_t ring_filled(const ring_cursor &cursor) {
     return cursor.barriers + (uint32_t)cursor.index * BARRIER_BYTES;
 }

@@ -40,6 +40,16 @@ static __device__ __forceinline__ void shared_clear(uint32_t to) {
     shared_write(to, zeros);
 }
 
+static __device__ __forceinline__ uint32_t shared_read_word(uint32_t from) {
+    uint32_t word;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(from) : "memory");
+    return word;
+}
+
+static __device__ __forceinline__ void shared_write_word(uint32_t to, uint32_t word) {
+    asm volatile("st.shared.b32 [%0], %1;" : : "r"(to), "r"(word) : "memory");
+}
+
 static __device__ __forceinline__ float shared_read_f32(uint32_t from) {
     float value;
     asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(from) : "memory");

@@ -29,6 +29,18 @@ static inline void shared_clear(uint32_t to, EMU_HERE_PARAMETERS) {
     shared_write(to, zeros, file, line);
 }
 
+static inline uint32_t shared_read_word(uint32_t from, EMU_HERE_PARAMETERS) {
+    uint32_t word;
+    if (from % 4) emu_fail("a read at an address that is not a multiple of 4", EMU_HERE);
+    memcpy(&word, emu_shared(from, 4, EMU_HERE), 4);
+    return word;
+}
+
+static inline void shared_write_word(uint32_t to, uint32_t word, EMU_HERE_PARAMETERS) {
+    if (to % 4) emu_fail("a write at an address that is not a multiple of 4", EMU_HERE);
+    memcpy(emu_shared(to, 4, EMU_HERE), &word, 4);
+}
+
 static inline float shared_read_f32(uint32_t from, EMU_HERE_PARAMETERS) {
     float value;
     if (from % 4) emu_fail("a read at an address that is not a multiple of 4", EMU_HERE);

@@ -1,0 +1,55 @@
+/*
+ * The argument of integrate's data gradients on sm_90. A tile is `rows` pixels by `columns` channels of one source; the
+ * tiles of columns of all sources stand side by side. The integrated pathway, where there is one, is source 0.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_INTEGRATE_GRADIENT_H
+#define BRAID_KERNELS_CUDA_INTEGRATE_GRADIENT_H
+
+#include <stdint.h>
+
+#include "backend/cuda/tensor_map.h"
+#include "braid.h"
+#include "kernels/cuda/tile/panel.h"
+
+#define INTEGRATE_GRADIENT_THREADS 384 /* two groups that multiply, and one of which three threads work: */
+#define INTEGRATE_GRADIENT_LOADER 256  /* asks for dy and weights, ... */
+#define INTEGRATE_GRADIENT_ADDER 288   /* ... for what is added, ... */
+#define INTEGRATE_GRADIENT_STORER 320  /* ... and stores */
+#define INTEGRATE_GRADIENT_BARRIER_BYTES 1024
+
+struct integrate_gradient_source {
+    const uint32_t *mask; /* NULL: none */
+    int32_t first_column; /* its first tile of columns */
+    int32_t adds;         /* 1: something is added to its gradient */
+};
+
+struct integrate_gradient_args {
+    cuda_tensor_map x[BRAID_MAX_PLANES];       /* dz and dr: 64 channels of a tile's pixels */
+    cuda_tensor_map added[BRAID_MAX_PLANES];   /* what is added to them, alike; of a strided pathway an im2col map */
+    cuda_tensor_map weights[BRAID_MAX_PLANES]; /* 64 channels of 64 outputs */
+    cuda_tensor_map y;                         /* dy: 64 outputs of a tile's pixels */
+    struct integrate_gradient_source source[BRAID_MAX_PLANES];
+    void *z; /* dz where the pathway is strided, and what is added to it (NULL: nothing; dz itself: in place) */
+    const void *added_z;
+    int32_t sources, pixels, columns; /* columns: tiles of them */
+    int32_t panels;                   /* of 64 outputs */
+    int32_t stays;      /* 1: all weights stay in shared memory, and a block makes all columns of its pixels */
+    int32_t tiles;      /* of pixels where the weights stay, else of pixels and columns */
+    int32_t stages;     /* of dy (and weights) in shared memory ... */
+    int32_t results;    /* ... and of what is added, in whose place the gradients are made */
+    int32_t is_strided; /* 1: dz has pixels that no output read */
+    int32_t z_channels;
+    int32_t out_size[2], size[2], stride[2];
+};
+
+#define INTEGRATE_GRADIENT_ARGS_BYTES 3840
+
+#ifdef __cplusplus
+static_assert(sizeof(struct integrate_gradient_args) == INTEGRATE_GRADIENT_ARGS_BYTES, "kernel and launcher agree");
+#else
+_Static_assert(sizeof(struct integrate_gradient_args) == INTEGRATE_GRADIENT_ARGS_BYTES, "kernel and launcher agree");
+#endif
+
+#endif
