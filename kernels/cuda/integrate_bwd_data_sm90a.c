@@ -12,8 +12,9 @@
 #define SHARED_BYTES (232448 - INTEGRATE_GRADIENT_BARRIER_BYTES) /* of a block, for panels */
 #define MOST_STAGES 8
 #define MOST_RESULTS 8
-#define LEAST_RESULTS 4 /* where weights stay: two that are made, and two that come or go */
-#define STREAMED_RESULTS 2
+#define ENOUGH_RESULTS 6 /* of whole stages: two that are made, and four that come or go */
+#define PANEL_RESULTS 2  /* else */
+#define LEAST_STAGES 4
 
 typedef struct tile_function {
     launch_names names;
@@ -39,30 +40,43 @@ static void cut_columns(struct integrate_gradient_args *args, const struct integ
     }
 }
 
-/* Whether the weights stay beside two stages of dy and some results; divides the rest. */
-static int fits_staying(struct integrate_gradient_args *args, const tile_function *f) {
+static void split(struct integrate_gradient_args *args, int32_t splits) {
+    args->splits = splits;
+    args->block_columns = (int32_t)launch_tiles(args->columns, splits);
+}
+
+static int32_t at_most(size_t count, int32_t most) { return count < (size_t)most ? (int32_t)count : most; }
+
+/* Whether the weights of a block's columns stay beside whole stages and enough results; divides the rest. */
+static int fits_whole(struct integrate_gradient_args *args, const tile_function *f, int32_t splits) {
     tile_bytes bytes = bytes_of(f);
-    size_t panels = (size_t)args->panels, weights = (size_t)args->columns * panels * bytes.weights;
-    size_t stage = panels * bytes.pixels;
-    args->stages = 2;
-    if (weights + 2 * stage + LEAST_RESULTS * bytes.result > SHARED_BYTES) return 0;
-    if (weights + 3 * stage + MOST_RESULTS * bytes.result <= SHARED_BYTES) args->stages = 3;
-    size_t results = (SHARED_BYTES - weights - (size_t)args->stages * stage) / bytes.result;
-    args->results = (int32_t)(results < MOST_RESULTS ? results / 2 * 2 : MOST_RESULTS);
-    args->stays = 1;
+    size_t panels = (size_t)args->panels, stage = panels * bytes.pixels;
+    split(args, splits);
+    size_t weights = (size_t)args->block_columns * panels * bytes.weights;
+    if (weights + 2 * stage + ENOUGH_RESULTS * bytes.result > SHARED_BYTES) return 0;
+    args->stages = weights + 3 * stage + ENOUGH_RESULTS * bytes.result <= SHARED_BYTES ? 3 : 2;
+    args->results =
+        at_most((SHARED_BYTES - weights - (size_t)args->stages * stage) / bytes.result / 2 * 2, MOST_RESULTS);
+    args->stays = args->whole = 1;
     return 1;
 }
 
-static void fit_streaming(struct integrate_gradient_args *args, const tile_function *f) {
+/* Stages of one panel: a block has one column, whose weights stay where they can. */
+static int fits_panels(struct integrate_gradient_args *args, const tile_function *f, int stays) {
     tile_bytes bytes = bytes_of(f);
-    size_t stages = (SHARED_BYTES - STREAMED_RESULTS * bytes.result) / (bytes.pixels + bytes.weights);
-    args->results = STREAMED_RESULTS;
-    args->stages = (int32_t)(stages < MOST_STAGES ? stages : MOST_STAGES);
-    args->stays = 0;
+    size_t weights = stays ? (size_t)args->panels * bytes.weights : 0;
+    size_t stage = bytes.pixels + (stays ? 0 : bytes.weights), results = PANEL_RESULTS * bytes.result;
+    split(args, args->columns);
+    if (weights + LEAST_STAGES * stage + results > SHARED_BYTES) return 0;
+    args->stages = at_most((SHARED_BYTES - weights - results) / stage, MOST_STAGES);
+    args->results = PANEL_RESULTS;
+    args->stays = stays;
+    return 1;
 }
 
 /* The tile, and how shared memory is divided. */
-static const tile_function *choose(struct integrate_gradient_args *args, const struct integrate_panels_args *all) {
+static const tile_function *choose(struct integrate_gradient_args *args, const struct integrate_panels_args *all,
+                                   int processors) {
     static const tile_function
         narrow = {{NULL, "integrate_bwd_data_wgmma_f16_128x64", "integrate_bwd_data_wgmma_bf16_128x64"}, 128, 64},
         staying = {{NULL, "integrate_bwd_data_wgmma_f16_64x128", "integrate_bwd_data_wgmma_bf16_64x128"}, 64, 128},
@@ -72,9 +86,10 @@ static const tile_function *choose(struct integrate_gradient_args *args, const s
     args->panels = integrate_panels_of(all->outputs);
     cut_columns(args, all, is_narrow ? 64 : 128);
     const tile_function *f = is_narrow ? &narrow : &staying;
-    if (fits_staying(args, f)) return f;
+    if (fits_whole(args, f, 1) || (args->columns > 1 && fits_whole(args, f, 2))) return f;
+    if (args->columns <= processors && fits_panels(args, f, 1)) return f;
     if (!is_narrow) f = &streaming;
-    fit_streaming(args, f);
+    (void)fits_panels(args, f, 0);
     return f;
 }
 
@@ -110,19 +125,20 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.size[axis] = all.size[axis];
         args.stride[axis] = all.stride[axis];
     }
-    const tile_function *f = choose(&args, &all);
+    const tile_function *f = choose(&args, &all, cuda_processors(d));
     tile_bytes bytes = bytes_of(f);
     size_t panels = (size_t)args.panels;
-    size_t staying = args.stays ? (size_t)args.columns * panels * bytes.weights : 0;
-    size_t stage = args.stays ? panels * bytes.pixels : bytes.pixels + bytes.weights;
-    args.tiles = (int32_t)launch_tiles(args.pixels, f->rows) * (args.stays ? 1 : args.columns);
+    size_t staying = args.stays ? (size_t)args.block_columns * panels * bytes.weights : 0;
+    size_t stage = (args.whole ? panels : 1) * bytes.pixels + (args.stays ? 0 : bytes.weights);
+    int64_t blocks = args.stays ? cuda_processors(d) / args.splits * args.splits : cuda_processors(d);
+    args.tiles = (int32_t)launch_tiles(args.pixels, f->rows) * args.splits;
     if (args.tiles == 0) return BRAID_OK;
     TRY(integrate_tma_map_matrix(&args.y, d, p, all.y, all.outputs, all.pixels, all.outputs, f->rows));
     for (int i = 0; i < all.sources; i++) TRY(fill_source(&args, d, p, &all.source[i], i, f));
     return cuda_launch(d,
                        &(cuda_call){.stem = "integrate_bwd_data_sm90a",
                                     .function = launch_name(&f->names, p->dtype),
-                                    .blocks = args.tiles < cuda_processors(d) ? args.tiles : cuda_processors(d),
+                                    .blocks = blocks < args.tiles ? blocks : args.tiles,
                                     .threads = INTEGRATE_GRADIENT_THREADS,
                                     .shared_bytes = INTEGRATE_GRADIENT_BARRIER_BYTES + staying +
                                                     (size_t)args.stages * stage + (size_t)args.results * bytes.result,

@@ -14,16 +14,16 @@
 #include "kernels/cuda/tile/schedule.cuh"
 #include "kernels/cuda/tile/tma.cuh"
 
-/* `staying`: 1, the weights stay; 0, they do not; -1, the argument says so. */
-template <class number_type, int tile_rows, int tile_columns, int staying> struct gradient_tile {
+/* `may_be_whole`: a stage may hold all outputs. */
+template <class number_type, int tile_rows, int tile_columns, int may_be_whole> struct gradient_tile {
     typedef number_type number;
     static const int rows = tile_rows, columns = tile_columns, halves = rows / 64;
     static const uint32_t pixel_bytes = rows * PANEL_ROW_BYTES;     /* 64 channels of the pixels */
     static const uint32_t weight_bytes = columns * PANEL_ROW_BYTES; /* 64 outputs of the columns */
     static const uint32_t result_bytes = columns / PANEL_COLUMNS * pixel_bytes;
 
-    static __device__ __forceinline__ bool stays(const integrate_gradient_args &args) {
-        return staying < 0 ? args.stays != 0 : staying != 0;
+    static __device__ __forceinline__ bool is_whole(const integrate_gradient_args &args) {
+        return may_be_whole && args.whole;
     }
 };
 
@@ -42,16 +42,16 @@ static __device__ __forceinline__ gradient_memory find_memory(const integrate_gr
     at.made_barriers = at.result_barriers + (uint32_t)(2 * args.results * BARRIER_BYTES);
     at.weights_barrier = at.made_barriers + (uint32_t)(args.results * BARRIER_BYTES);
     at.weights = at.ring_barriers + INTEGRATE_GRADIENT_BARRIER_BYTES;
-    at.ring = at.weights + (args.stays ? (uint32_t)(args.columns * args.panels) * shape::weight_bytes : 0);
-    at.stage_bytes = args.stays ? (uint32_t)args.panels * shape::pixel_bytes : shape::pixel_bytes + shape::weight_bytes;
+    at.ring = at.weights + (args.stays ? (uint32_t)(args.block_columns * args.panels) * shape::weight_bytes : 0);
+    at.stage_bytes =
+        shape::pixel_bytes * (args.whole ? (uint32_t)args.panels : 1) + (args.stays ? 0 : shape::weight_bytes);
     at.results = at.ring + (uint32_t)args.stages * at.stage_bytes;
     return at;
 }
 
-/* Where weights stay both groups empty a stage of dy, else the one whose tile it is. */
 static __device__ __forceinline__ void open_barriers(const integrate_gradient_args &args, const gradient_memory &at) {
     if (threadIdx.x == 0) {
-        ring_init(at.ring_barriers, args.stages, args.stays ? 8 : 4);
+        ring_init(at.ring_barriers, args.stages, args.whole ? 8 : 4);
         ring_init(at.result_barriers, args.results, 1);
         for (int32_t i = 0; i < args.results; i++) barrier_init(at.made_barriers + (uint32_t)i * BARRIER_BYTES, 4);
         barrier_init(at.weights_barrier, 1);
@@ -67,11 +67,8 @@ struct gradient_work {
 
 template <class shape>
 static __device__ __forceinline__ gradient_work find_work(const integrate_gradient_args &args, int32_t tile) {
-    gradient_work work = {tile * shape::rows, 0, args.columns};
-    if (args.stays) return work;
-    work.first_pixel = tile / args.columns * shape::rows;
-    work.column = tile % args.columns;
-    work.end = work.column + 1;
+    gradient_work work = {tile / args.splits * shape::rows, tile % args.splits * args.block_columns, 0};
+    work.end = work.column + args.block_columns < args.columns ? work.column + args.block_columns : args.columns;
     return work;
 }
 
@@ -102,9 +99,10 @@ template <class shape>
 static __device__ __forceinline__ void load_operands(const integrate_gradient_args &args, const gradient_memory &at) {
     ring_cursor stage = ring_begin(at.ring_barriers, args.stages);
     if (args.stays) {
+        const gradient_work work = find_work<shape>(args, (int32_t)blockIdx.x);
         uint32_t to = at.weights;
-        barrier_expect(at.weights_barrier, at.ring - at.weights);
-        for (int32_t column = 0; column < args.columns; column++) {
+        barrier_expect(at.weights_barrier, (uint32_t)((work.end - work.column) * args.panels) * shape::weight_bytes);
+        for (int32_t column = work.column; column < work.end; column++) {
             for (int32_t panel = 0; panel < args.panels; panel++, to += shape::weight_bytes)
                 load_weights<shape>(to, args, at.weights_barrier, column, panel * PANEL_COLUMNS);
         }
@@ -113,7 +111,7 @@ static __device__ __forceinline__ void load_operands(const integrate_gradient_ar
         const gradient_work work = find_work<shape>(args, tile);
         for (int32_t panel = 0; panel < args.panels; ring_next(&stage)) {
             uint32_t to = at.ring + (uint32_t)stage.index * at.stage_bytes;
-            const int32_t first = panel, end = args.stays ? args.panels : panel + 1;
+            const int32_t first = panel, end = args.whole ? args.panels : panel + 1;
             ring_fill(stage, at.stage_bytes);
             for (; panel < end; panel++, to += shape::pixel_bytes)
                 tma_load_2d(to, &args.y, ring_filled(stage), panel * PANEL_COLUMNS, work.first_pixel);
@@ -293,9 +291,9 @@ static __device__ __forceinline__ void multiply(float (&sum)[shape::halves][shap
                                                        add);
 }
 
-/* All weights are there, and all outputs of a tile's pixels come in one stage. */
+/* All outputs of a tile's pixels come in one stage, and the weights stay. */
 template <class shape>
-static __device__ __forceinline__ void consume_staying(const integrate_gradient_args &args, const gradient_memory &at) {
+static __device__ __forceinline__ void consume_whole(const integrate_gradient_args &args, const gradient_memory &at) {
     ring_cursor stage = ring_begin(at.ring_barriers, args.stages);
     ring_cursor result = ring_begin(at.result_barriers, args.results);
     float sum[shape::halves][shape::columns / 2];
@@ -303,29 +301,32 @@ static __device__ __forceinline__ void consume_staying(const integrate_gradient_
     barrier_wait(at.weights_barrier, 0);
     for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles; tile += (int32_t)gridDim.x, ring_next(&stage)) {
         const uint32_t pixels = at.ring + (uint32_t)stage.index * at.stage_bytes;
+        const gradient_work work = find_work<shape>(args, tile);
         ring_wait(stage);
-        for (int32_t column = 0; column < args.columns; column++, turn ^= 1, ring_next(&result)) {
+        for (int32_t column = work.column; column < work.end; column++, turn ^= 1, ring_next(&result)) {
             if (turn != panel_group()) continue;
-            const uint32_t weights = at.weights + (uint32_t)(column * args.panels) * shape::weight_bytes;
+            const uint32_t weights =
+                at.weights + (uint32_t)((column - work.column) * args.panels) * shape::weight_bytes;
             for (int32_t panel = 0; panel < args.panels; panel++)
                 multiply<shape>(sum, pixels + (uint32_t)panel * shape::pixel_bytes,
                                 weights + (uint32_t)panel * shape::weight_bytes, panel > 0);
             wgmma_wait<0>();
 #pragma unroll
             for (int half = 0; half < shape::halves; half++) wgmma_hold(sum[half]);
-            finish<shape>(sum, args, at, result, tile * shape::rows, column);
+            finish<shape>(sum, args, at, result, work.first_pixel, column);
         }
         ring_free(stage);
     }
 }
 
+/* A tile's outputs come 64 at a time, with their weights or without. */
 template <class shape>
-static __device__ __forceinline__ void consume_streaming(const integrate_gradient_args &args,
-                                                         const gradient_memory &at) {
+static __device__ __forceinline__ void consume_panels(const integrate_gradient_args &args, const gradient_memory &at) {
     ring_cursor stage = ring_begin(at.ring_barriers, args.stages);
     ring_cursor result = ring_begin(at.result_barriers, args.results);
     float sum[shape::halves][shape::columns / 2];
     int turn = 0;
+    if (args.stays) barrier_wait(at.weights_barrier, 0);
     for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles;
          tile += (int32_t)gridDim.x, turn ^= 1, ring_next(&result)) {
         if (turn != panel_group()) {
@@ -339,7 +340,10 @@ static __device__ __forceinline__ void consume_streaming(const integrate_gradien
         for (int32_t panel = 0; panel < args.panels; panel++, ring_next(&stage)) {
             const uint32_t pixels = at.ring + (uint32_t)stage.index * at.stage_bytes;
             ring_wait(stage);
-            multiply<shape>(sum, pixels, pixels + shape::pixel_bytes, panel > 0);
+            multiply<shape>(sum, pixels,
+                            args.stays ? at.weights + (uint32_t)panel * shape::weight_bytes
+                                       : pixels + shape::pixel_bytes,
+                            panel > 0);
             wgmma_wait<shape::halves>();
             if (panel > 0) ring_free(before);
             before = stage;
@@ -358,10 +362,10 @@ template <class shape> static __device__ __forceinline__ void integrate_bwd_data
     open_barriers(args, at);
     if (warp_uniform((int)threadIdx.x / PANEL_GROUP) < 2) {
         registers_take<216>();
-        if (shape::stays(args)) {
-            consume_staying<shape>(args, at);
+        if (shape::is_whole(args)) {
+            consume_whole<shape>(args, at);
         } else {
-            consume_streaming<shape>(args, at);
+            consume_panels<shape>(args, at);
         }
         return;
     }
@@ -373,7 +377,7 @@ template <class shape> static __device__ __forceinline__ void integrate_bwd_data
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_GRADIENT_THREADS, 1)
     integrate_bwd_data_wgmma_f16_128x64(const __grid_constant__ integrate_gradient_args args) {
-    integrate_bwd_data<gradient_tile<f16, 128, 64, -1>>(args);
+    integrate_bwd_data<gradient_tile<f16, 128, 64, 1>>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_GRADIENT_THREADS, 1)
@@ -388,7 +392,7 @@ extern "C" __global__ void __launch_bounds__(INTEGRATE_GRADIENT_THREADS, 1)
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_GRADIENT_THREADS, 1)
     integrate_bwd_data_wgmma_bf16_128x64(const __grid_constant__ integrate_gradient_args args) {
-    integrate_bwd_data<gradient_tile<bf16, 128, 64, -1>>(args);
+    integrate_bwd_data<gradient_tile<bf16, 128, 64, 1>>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_GRADIENT_THREADS, 1)

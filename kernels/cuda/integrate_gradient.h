@@ -35,8 +35,11 @@ struct integrate_gradient_args {
     const void *added_z;
     int32_t sources, pixels, columns; /* columns: tiles of them */
     int32_t panels;                   /* of 64 outputs */
-    int32_t stays;      /* 1: all weights stay in shared memory, and a block makes all columns of its pixels */
-    int32_t tiles;      /* of pixels where the weights stay, else of pixels and columns */
+    int32_t splits;                   /* blocks that share the columns of a tile of pixels, ... */
+    int32_t block_columns;            /* ... and the columns of each */
+    int32_t tiles;                    /* of pixels, times splits */
+    int32_t stays;      /* 1: the weights of a block stay in shared memory, it has the same columns of all its tiles */
+    int32_t whole;      /* 1: a stage is all outputs of a tile's pixels, for both groups; 0: 64 of them, for one */
     int32_t stages;     /* of dy (and weights) in shared memory ... */
     int32_t results;    /* ... and of what is added, in whose place the gradients are made */
     int32_t is_strided; /* 1: dz has pixels that no output read */

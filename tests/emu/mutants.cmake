@@ -318,6 +318,8 @@ emu_mutant(integrate_bwd_data_wgmma_early_reuse integrate_bwd_data_sm90a.cu inte
            integrate_bwd_data__cuda_wgmma "            tma_wait_read<0>();\n" "")
 emu_mutant(integrate_bwd_data_wgmma_early_add integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
            integrate_bwd_data__cuda_wgmma "    ring_wait(result);\n" "")
+emu_mutant(integrate_bwd_data_wgmma_wrong_weights integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
+           integrate_bwd_data__cuda_wgmma "(column - work.column) * args.panels" "column * args.panels")
 emu_mutant(integrate_bwd_data_wgmma_lost_turn integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
            integrate_bwd_data__cuda_wgmma "ring_skip(&stage, args.panels)" "ring_skip(&stage, 1)")
 emu_mutant(integrate_bwd_weight_mma_dropped_step integrate_bwd_weight_mma.cu integrate_bwd_weight_mma
