@@ -12,7 +12,7 @@
 #define SHARED_BYTES (232448 - INTEGRATE_GRADIENT_BARRIER_BYTES) /* of a block, for panels */
 #define MOST_STAGES 8
 #define MOST_RESULTS 8
-#define ENOUGH_RESULTS 6 /* of whole stages: two that are made, and four that come or go */
+#define ENOUGH_RESULTS 4 /* of whole stages: two that are made, and two that come or go */
 #define PANEL_RESULTS 2  /* else */
 #define LEAST_STAGES 4
 
@@ -86,8 +86,10 @@ static const tile_function *choose(struct integrate_gradient_args *args, const s
     args->panels = integrate_panels_of(all->outputs);
     cut_columns(args, all, is_narrow ? 64 : 128);
     const tile_function *f = is_narrow ? &narrow : &staying;
-    if (fits_whole(args, f, 1) || (args->columns > 1 && fits_whole(args, f, 2))) return f;
-    if (args->columns <= processors && fits_panels(args, f, 1)) return f;
+    if (fits_whole(args, f, 1)) return f;
+    /* A strided pathway has more to write than the streams, so its columns go round among the blocks. */
+    if (!args->is_strided && args->columns > 1 && fits_whole(args, f, 2)) return f;
+    if (!args->is_strided && args->columns <= processors && fits_panels(args, f, 1)) return f;
     if (!is_narrow) f = &streaming;
     (void)fits_panels(args, f, 0);
     return f;

@@ -225,34 +225,35 @@ static __device__ __forceinline__ void write_pathway(const integrate_gradient_ar
     const int32_t line = pixel / args.out_size[1], sample = line / args.out_size[0];
     const int32_t top = (line - sample * args.out_size[0]) * args.stride[0];
     const int32_t left = (pixel - line * args.out_size[1]) * args.stride[1];
-    const bool in_place = args.added_z == args.z;
-    for (int32_t h = top; h < top + args.stride[0] && h < args.size[0]; h++) {
-        for (int32_t w = left; w < left + args.stride[1] && w < args.size[1]; w++) {
-            const bool is_read = h == top && w == left;
-            if (in_place && !is_read) continue;
-            const int64_t at = (((int64_t)sample * args.size[0] + h) * args.size[1] + w) * args.z_channels + c;
+    const int64_t first = (((int64_t)sample * args.size[0] + top) * args.size[1] + left) * args.z_channels + c;
+    write_bytes<16>((number *)args.z + first, run);
+    if (args.added_z == args.z) return; /* in place */
+    for (int32_t h = 0; h < args.stride[0] && top + h < args.size[0]; h++) {
+        for (int32_t w = h == 0; w < args.stride[1] && left + w < args.size[1]; w++) {
+            const int64_t at = first + ((int64_t)h * args.size[1] + w) * args.z_channels;
             uint32_t words[4] = {0, 0, 0, 0};
-            if (args.added_z && !is_read) read_bytes<16>(words, (const number *)args.added_z + at);
-            for (int i = 0; i < 4; i++) words[i] = is_read ? run[i] : words[i];
+            if (args.added_z) read_bytes<16>(words, (const number *)args.added_z + at);
             write_bytes<16>((number *)args.z + at, words);
         }
     }
 }
 
-/* 64 rows of sums of a strided pathway, from channel first_c on. */
+/* Writes 64 pixels of a strided pathway, from channel first_c on, that lie as panels; the group together. */
 template <class shape>
-static __device__ __forceinline__ void write_strided(const float (&sum)[shape::columns / 2],
-                                                     const integrate_gradient_args &args, int32_t first_pixel,
-                                                     int32_t first_c) {
+static __device__ __forceinline__ void write_strided(const integrate_gradient_args &args, uint32_t from,
+                                                     int32_t first_pixel, int32_t first_c) {
+    named_sync(3 + panel_group(), PANEL_GROUP);
+    const uint32_t piece = threadIdx.x % PANEL_PIECES;
+    for (uint32_t row = threadIdx.x % PANEL_GROUP / PANEL_PIECES; row < 64; row += PANEL_GROUP / PANEL_PIECES) {
+        const int32_t pixel = first_pixel + (int32_t)row;
 #pragma unroll
-    for (int second = 0; second < 2; second++) {
-        const int32_t pixel = first_pixel + panel_sum_row() + 8 * second;
-#pragma unroll
-        for (int j = 0; j < shape::columns / 32; j++) {
-            const int32_t c = first_c + 32 * j + panel_run_column();
+        for (int panel = 0; panel < shape::columns / PANEL_COLUMNS; panel++) {
+            const int32_t c = first_c + panel * PANEL_COLUMNS + (int32_t)piece * 8;
             uint32_t run[4];
-            panel_run<typename shape::number>(run, sum, second, j);
-            if (pixel < args.pixels && c < args.z_channels) write_pathway<typename shape::number>(args, pixel, c, run);
+            if (pixel >= args.pixels || c >= args.z_channels) continue;
+            shared_read(run,
+                        from + (uint32_t)panel * shape::pixel_bytes + row * PANEL_ROW_BYTES + ((piece ^ row % 8) << 4));
+            write_pathway<typename shape::number>(args, pixel, c, run);
         }
     }
 }
@@ -270,12 +271,10 @@ static __device__ __forceinline__ void finish(float (&sum)[shape::halves][shape:
         const uint32_t rows = to + (uint32_t)half * PANEL_SQUARE_BYTES;
         if (args.source[i].adds || args.source[i].mask)
             add_to<shape>(sum[half], args, i, rows, first_pixel + half * 64);
-        if (skips_pixels(args, i)) {
-            write_strided<shape>(sum[half], args, first_pixel + half * 64,
+        lay_down<shape>(sum[half], rows);
+        if (skips_pixels(args, i))
+            write_strided<shape>(args, rows, first_pixel + half * 64,
                                  (column - args.source[i].first_column) * shape::columns);
-        } else {
-            lay_down<shape>(sum[half], rows);
-        }
     }
     fence_async();
     __syncwarp();

@@ -11,21 +11,34 @@
 #define SLICES 16             /* ... most slices, ... */
 #define THREADS_ENOUGH 262144 /* ... and threads that need no more company */
 
+/* Four elements at a time: no bias stands between them, and they begin where an access of four may. */
+static int goes_by_four(const struct weight_sum_args *args) {
+    int64_t all = args->part_elements;
+    for (int i = 0; i < args->planes; i++) {
+        const struct weight_sum_plane *plane = &args->plane[i];
+        if (plane->bias || (uintptr_t)plane->w % 16) return 0;
+        all |= plane->partial | plane->elements;
+    }
+    return all % 4 == 0 && (uintptr_t)args->workspace % 16 == 0;
+}
+
 braid_status weight_sum_launch(struct weight_sum_args *args, device *d, braid_dtype dtype) {
-    static const launch_names names = {"weight_sum_f32", "weight_sum_f16", "weight_sum_bf16"};
+    static const launch_names one = {"weight_sum_f32", "weight_sum_f16", "weight_sum_bf16"},
+                              four = {"weight_sum_f32_by4", "weight_sum_f16_by4", "weight_sum_bf16_by4"};
     int64_t blocks[BRAID_MAX_PLANES] = {0};
     int64_t elements = 0;
+    int by_four = goes_by_four(args);
     for (int i = 0; i < args->planes; i++) elements += args->plane[i].elements;
     args->slices = 1;
     while (args->slices < SLICES && args->parts >= 2 * args->slices * SLICE_LEAST &&
            elements * args->slices < THREADS_ENOUGH)
         args->slices *= 2;
     for (int i = 0; i < args->planes; i++)
-        blocks[i] = launch_tiles(args->plane[i].elements, BLOCK_THREADS / args->slices);
+        blocks[i] = launch_tiles(args->plane[i].elements, BLOCK_THREADS / args->slices * (by_four ? 4 : 1));
     if (!launch_schedule(args->first_block, blocks, args->planes))
         return fail(BRAID_ERROR_ARGUMENT, "weight_sum: %s", launch_too_large);
     return cuda_launch(d, &(cuda_call){.stem = "weight_sum",
-                                       .function = launch_name(&names, dtype),
+                                       .function = launch_name(by_four ? &four : &one, dtype),
                                        .blocks = args->first_block[BRAID_MAX_PLANES],
                                        .threads = BLOCK_THREADS,
                                        .args = args,

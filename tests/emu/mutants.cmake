@@ -311,7 +311,7 @@ emu_mutant(integrate_fwd_wgmma_blanked tile/integrate_tma.cuh integrate_fwd_sm90
 emu_mutant(integrate_bwd_data_mma_wrong_row tile/panel_mma.cuh integrate_bwd_data_mma integrate_bwd_data__cuda_mma
            "panel_address(b, lane % 16, lane / 16)" "panel_address(b, lane % 8, lane / 16)")
 emu_mutant(integrate_bwd_data_wgmma_no_zeros integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
-           integrate_bwd_data__cuda_wgmma "w < left + args.stride[1] &&" "w < left + 1 &&")
+           integrate_bwd_data__cuda_wgmma "w < args.stride[1] &&" "w < 1 &&")
 emu_mutant(integrate_bwd_data_wgmma_unwritten_tail integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
            integrate_bwd_data__cuda_wgmma "panel < shape::columns / PANEL_COLUMNS && !skips" "panel < 1 && !skips")
 emu_mutant(integrate_bwd_data_wgmma_early_reuse integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
@@ -327,7 +327,7 @@ emu_mutant(integrate_bwd_weight_mma_dropped_step integrate_bwd_weight_mma.cu int
 emu_mutant(integrate_bwd_weight_wgmma_wrong_panel tile/panel_wgmma.cuh integrate_bwd_weight_sm90a
            integrate_bwd_weight__cuda_wgmma "turned_a ? 2048 : 32" "32")
 emu_mutant(integrate_bwd_weight_missing_barrier weight_sum.cu weight_sum integrate_bwd_weight__cuda_mma
-           "slices[threadIdx.x] = sum;\n        __syncthreads();" "slices[threadIdx.x] = sum;")
+           "slices[threadIdx.x][j] = sum[j];\n        __syncthreads();" "slices[threadIdx.x][j] = sum[j];")
 emu_mutant(conv2d_fwd_im2col_wrong_tap tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
            "tap.offset[1], tap.offset[0]" "tap.offset[0], tap.offset[1]")
 emu_mutant(conv2d_fwd_im2col_missing_barrier tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_pixels

@@ -62,6 +62,57 @@ static void the_cpu_agrees(void **state) {
     }
 }
 
+/* How far the gradient of a parameter is from the CPU's, against its length. */
+static double distance(const trial *t, const trial *cpu, const char *name) {
+    int64_t count, expected_count;
+    double *got = trial_gradient(t, name, &count), *expected = trial_gradient(cpu, name, &expected_count);
+    double apart = 0, length = 0;
+    assert_int_equal(count, expected_count);
+    for (int64_t j = 0; j < count; j++) {
+        apart += (got[j] - expected[j]) * (got[j] - expected[j]);
+        length += expected[j] * expected[j];
+    }
+    memory_free(got);
+    memory_free(expected);
+    return sqrt(apart / length);
+}
+
+/* With channels that the tensor cores take, gradients that meet are added in the passes that make them, some in place:
+ * they are what the CPU gives, which adds them in calls of their own. */
+static void sums_of_gradients_agree(void **state) {
+    static const char *const names[] = {"conv1.stream_weights.0", "layer1.0.conv1.integration_from_streams.1",
+                                        "layer1.1.conv2.stream_weights.1", "layer2.0.conv1.stream_weights.0",
+                                        "layer3.1.conv1.integrated_weight"};
+    trial_setup s = {.kind = "linet18",
+                     .dtype = BRAID_DTYPE_F16,
+                     .net = {.streams = 2, .width = 1.0 / 8, .classes = 5},
+                     .request = {.batch = 2, .size = {33, 35}, .mask = 1}};
+    (void)state;
+    trial cpu = trial_open(&s);
+    s.device = "cuda:0";
+    trial t = trial_open(&s);
+    int joined = 0, in_place = 0;
+    for (int j = 0; j < t.plan->program.call_count; j++) {
+        const call *c = &t.plan->program.calls[j];
+        joined += c->segment == BACKWARD && c->problem.add;
+        in_place += c->problem.op == BRAID_OP_CONV2D && c->problem.add &&
+                    t.plan->program.tensors[c->tensor[CONV2D_X][0]].root == c->tensor[CONV2D_A][0];
+    }
+    assert_int_equal(joined, 7 + 19);
+    assert_int_equal(in_place, 3);
+    for (int on_cpu = 0; on_cpu < 2; on_cpu++) {
+        const trial *of = on_cpu ? &cpu : &t;
+        trial_feed(of, of->plan, 3, 0);
+        trial_run(of->plan, FORWARD | BACKWARD);
+    }
+    for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
+        double apart = distance(&t, &cpu, names[j]);
+        if (!(apart < 0.05)) fail_msg("the gradient of %s is %g of its length from the CPU's", names[j], apart);
+    }
+    trial_close(&t);
+    trial_close(&cpu);
+}
+
 /* The calls that repeat a forward call. */
 static int made_again(const braid_plan *plan) {
     int count = 0;
@@ -150,6 +201,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fifty_steps_with_skips),
         cmocka_unit_test(the_cpu_agrees),
+        cmocka_unit_test(sums_of_gradients_agree),
         cmocka_unit_test(recordings_replay_the_bits),
     };
     return cmocka_run_group_tests_name("emu/networks", tests, NULL, NULL);

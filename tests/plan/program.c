@@ -279,6 +279,50 @@ static void made_again_is_the_same(void **state) {
     }
 }
 
+/* ---- Sums of gradients ---------------------------------------------------------------------- */
+
+static int always(void *user, const braid_problem *p) {
+    (void)user;
+    (void)p;
+    return 1;
+}
+
+static int never_z(void *user, const braid_problem *p) {
+    (void)user;
+    return p->op != BRAID_OP_INTEGRATE || !(p->add & INTEGRATE_ADD_Z);
+}
+
+/* Backward calls of an op, with this add. */
+static int count_added(const program *p, braid_op_id op, int add) {
+    int count = 0;
+    for (int j = 0; j < p->call_count; j++)
+        count += p->calls[j].segment == BACKWARD && p->calls[j].problem.op == op && p->calls[j].problem.add == add;
+    return count;
+}
+
+/* In a LINet-18 every gradient that meets another one can be made with it: what the streams pass back beside the
+ * integration (20 layers, but not the last, whose streams lead nowhere), and what comes back around a block (8 blocks,
+ * the last one for the integrated pathway alone). Without a kernel for it, it is summed in calls of its own. */
+static void sums_are_joined(void **state) {
+    program_options o = images(BRAID_PHASE_TRAIN);
+    (void)state;
+    given_program g = build("linet18", &(braid_net_options){.streams = 3, TINY}, &o);
+    assert_true(count_added(&g.p, BRAID_OP_ADD, 0) >= 8 + 19);
+    discard(&g);
+    o.has_kernel = always;
+    g = build("linet18", &(braid_net_options){.streams = 3, TINY}, &o);
+    assert_int_equal(count_added(&g.p, BRAID_OP_ADD, 0), 0);
+    assert_int_equal(count_added(&g.p, BRAID_OP_CONV2D, 1), 7);
+    assert_int_equal(count_added(&g.p, BRAID_OP_INTEGRATE, INTEGRATE_ADD_R | INTEGRATE_ADD_Z), 8);
+    assert_int_equal(count_added(&g.p, BRAID_OP_INTEGRATE, INTEGRATE_ADD_R), 11);
+    discard(&g);
+    o.has_kernel = never_z;
+    g = build("linet18", &(braid_net_options){.streams = 3, TINY}, &o);
+    assert_int_equal(count_added(&g.p, BRAID_OP_ADD, 0), 8);
+    assert_int_equal(count_added(&g.p, BRAID_OP_CONV2D, 1), 7);
+    discard(&g);
+}
+
 /* ---- Places --------------------------------------------------------------------------------- */
 
 /* The calls between which a tensor's memory must be its own. */
@@ -479,15 +523,11 @@ static void runs_have_an_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_at_odd_sizes),
-        cmocka_unit_test(linet_is_covered),
-        cmocka_unit_test(mcresnet_is_covered),
-        cmocka_unit_test(dead_planes_are_dropped),
-        cmocka_unit_test(what_leads_nowhere),
-        cmocka_unit_test(cheap_calls_are_made_again),
-        cmocka_unit_test(made_again_is_the_same),
-        cmocka_unit_test(places_do_not_overlap),
-        cmocka_unit_test(steps_wait_for_what_they_read),
+        cmocka_unit_test(shapes_at_odd_sizes),    cmocka_unit_test(linet_is_covered),
+        cmocka_unit_test(mcresnet_is_covered),    cmocka_unit_test(dead_planes_are_dropped),
+        cmocka_unit_test(what_leads_nowhere),     cmocka_unit_test(cheap_calls_are_made_again),
+        cmocka_unit_test(made_again_is_the_same), cmocka_unit_test(sums_are_joined),
+        cmocka_unit_test(places_do_not_overlap),  cmocka_unit_test(steps_wait_for_what_they_read),
         cmocka_unit_test(runs_have_an_order),
     };
     return cmocka_run_group_tests_name("plan/program", tests, NULL, NULL);
