@@ -62,55 +62,60 @@ static void the_cpu_agrees(void **state) {
     }
 }
 
-/* How far the gradient of a parameter is from the CPU's, against its length. */
-static double distance(const trial *t, const trial *cpu, const char *name) {
-    int64_t count, expected_count;
-    double *got = trial_gradient(t, name, &count), *expected = trial_gradient(cpu, name, &expected_count);
-    double apart = 0, length = 0;
-    assert_int_equal(count, expected_count);
+/* How far the direction of a parameter's gradient is from that of another trial: 0 is the same, 2 the opposite. */
+static double distance(const trial *t, const trial *from, const char *name) {
+    int64_t count, from_count;
+    double *a = trial_gradient(t, name, &count), *b = trial_gradient(from, name, &from_count);
+    double product = 0, a_square = 0, b_square = 0;
+    assert_int_equal(count, from_count);
     for (int64_t j = 0; j < count; j++) {
-        apart += (got[j] - expected[j]) * (got[j] - expected[j]);
-        length += expected[j] * expected[j];
+        product += a[j] * b[j];
+        a_square += a[j] * a[j];
+        b_square += b[j] * b[j];
     }
-    memory_free(got);
-    memory_free(expected);
-    return sqrt(apart / length);
+    memory_free(a);
+    memory_free(b);
+    return 1 - product / sqrt(a_square * b_square);
 }
 
-/* With channels that the tensor cores take, gradients that meet are added in the passes that make them, some in place:
- * they are what the CPU gives, which adds them in calls of their own. */
+/* With channels that the tensor cores take, gradients that meet are added in the passes that make them, some in place.
+ * They are as far from f32 as those of the CPU, which adds them in calls of their own, though not the same: f16 shows
+ * in few samples of few pixels. */
 static void sums_of_gradients_agree(void **state) {
-    static const char *const names[] = {"conv1.stream_weights.0", "layer1.0.conv1.integration_from_streams.1",
-                                        "layer1.1.conv2.stream_weights.1", "layer2.0.conv1.stream_weights.0",
+    static const char *const names[] = {"conv1.stream_weights.0",
+                                        "layer1.0.conv1.integration_from_streams.1",
+                                        "layer1.1.conv2.stream_weights.1",
+                                        "layer2.0.conv1.stream_weights.0",
+                                        "layer3.0.downsample.0.stream_weights.1",
                                         "layer3.1.conv1.integrated_weight"};
     trial_setup s = {.kind = "linet18",
-                     .dtype = BRAID_DTYPE_F16,
                      .net = {.streams = 2, .width = 1.0 / 8, .classes = 5},
-                     .request = {.batch = 2, .size = {33, 35}, .mask = 1}};
-    (void)state;
-    trial cpu = trial_open(&s);
-    s.device = "cuda:0";
-    trial t = trial_open(&s);
+                     .request = {.batch = 3, .size = {49, 67}, .mask = 1}};
+    trial of[3]; /* the CPU in f32 and f16, and the emulator */
     int joined = 0, in_place = 0;
-    for (int j = 0; j < t.plan->program.call_count; j++) {
-        const call *c = &t.plan->program.calls[j];
+    (void)state;
+    for (int j = 0; j < 3; j++) {
+        s.dtype = j ? BRAID_DTYPE_F16 : BRAID_DTYPE_F32;
+        s.device = j == 2 ? "cuda:0" : NULL;
+        of[j] = trial_open(&s);
+        trial_feed(&of[j], of[j].plan, 3, 0);
+        trial_run(of[j].plan, FORWARD | BACKWARD);
+    }
+    const program *p = &of[2].plan->program;
+    for (int j = 0; j < p->call_count; j++) {
+        const call *c = &p->calls[j];
         joined += c->segment == BACKWARD && c->problem.add;
         in_place += c->problem.op == BRAID_OP_CONV2D && c->problem.add &&
-                    t.plan->program.tensors[c->tensor[CONV2D_X][0]].root == c->tensor[CONV2D_A][0];
+                    p->tensors[c->tensor[CONV2D_X][0]].root == c->tensor[CONV2D_A][0];
     }
     assert_int_equal(joined, 7 + 19);
     assert_int_equal(in_place, 3);
-    for (int on_cpu = 0; on_cpu < 2; on_cpu++) {
-        const trial *of = on_cpu ? &cpu : &t;
-        trial_feed(of, of->plan, 3, 0);
-        trial_run(of->plan, FORWARD | BACKWARD);
-    }
     for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
-        double apart = distance(&t, &cpu, names[j]);
-        if (!(apart < 0.05)) fail_msg("the gradient of %s is %g of its length from the CPU's", names[j], apart);
+        double cpu = distance(&of[1], &of[0], names[j]), got = distance(&of[2], &of[0], names[j]);
+        if (!(got < 3 * cpu + 0.005))
+            fail_msg("%s: the gradient is %g from that of f32, the CPU's %g", names[j], got, cpu);
     }
-    trial_close(&t);
-    trial_close(&cpu);
+    for (int j = 0; j < 3; j++) trial_close(&of[j]);
 }
 
 /* The calls that repeat a forward call. */
