@@ -5,6 +5,7 @@
  */
 #include "plan/plan.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/dtype.h"
@@ -115,17 +116,29 @@ static braid_status make_staging(braid_plan *plan) {
 
 /* ---- Life ---------------------------------------------------------------------------------- */
 
-/* One that is neither the reference nor a chain. */
-static int has_kernel(void *user, const braid_problem *p) {
-    const braid_context *context = user;
+/* What the cheapest kernel of a problem costs, of those that are neither the reference nor a chain; INFINITY: none. */
+static double cheapest(const braid_context *context, const braid_problem *p) {
+    double best = INFINITY;
     for (int j = 0; j < kernel_count(); j++) {
         const kernel *k = kernel_at(j);
         if (k->op != p->op || k->pass != p->pass || k->backend == KERNEL_REF || k->backend == KERNEL_CHAIN) continue;
         if (kernel_runs_on(k, context->device) && !context_excludes(context, k) &&
             !kernel_refuses(k, p, context->device))
-            return 1;
+            best = fmin(best, k->functions->cost(p));
     }
-    return 0;
+    return best;
+}
+
+/* True where there is one and, with an addend, where adding it in a call of its own would take longer: two inputs and
+ * an output of its size, and a launch. */
+static int has_kernel(void *user, const braid_problem *p) {
+    const double bytes_per_s = 3e12, launch_s = 3e-6;
+    double seconds = cheapest(user, p);
+    braid_problem plain = *p;
+    if (!p->add || seconds == INFINITY) return seconds < INFINITY;
+    plain.add = 0;
+    double added_bytes = op_bytes(p) - op_bytes(&plain);
+    return seconds <= cheapest(user, &plain) + 3 * added_bytes / bytes_per_s + launch_s;
 }
 
 static program_options options_of(const braid_model *model, const braid_plan_request *r) {
