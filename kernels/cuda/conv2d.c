@@ -81,8 +81,7 @@ static const char *refuses_length(const braid_problem *p) {
 const char *conv2d_refuses(const braid_problem *p, const device *d) {
     struct conv2d_args args;
     (void)d;
-    const char *reason = conv2d_refuses_add(p);
-    if (!reason) reason = conv2d_epilogue_refuses(p);
+    const char *reason = conv2d_epilogue_refuses(p);
     if (!reason) reason = launch_refuses_channels(p);
     if (!reason) reason = refuses_length(p);
     if (!reason && !fill_schedule(&args, p)) reason = launch_too_large;

@@ -146,8 +146,11 @@ static const char *refuses_channels(const braid_problem *p) {
 const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const halo_shape *shape) {
     struct conv2d_halo_args args;
     const char *reason = refuses_options(p);
-    if (!reason) reason = p->add ? "does not add" : conv2d_epilogue_refuses(p);
+    if (!reason) reason = conv2d_epilogue_refuses(p);
     if (!reason) reason = refuses_channels(p);
+    for (int i = 0; i < p->streams && p->add && !reason; i++) {
+        if (outputs(p, i) % 8) reason = "adds to channels in multiples of 8 only";
+    }
     if (!reason && (p->size[0] >= LAUNCH_MAX_LENGTH || p->size[1] >= LAUNCH_MAX_LENGTH))
         reason = "the image has 2^30 rows or columns or more";
     if (!reason) reason = cuda_refuses_tensor_maps(d);

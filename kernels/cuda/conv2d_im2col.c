@@ -107,7 +107,7 @@ const char *conv2d_im2col_refuses(const braid_problem *p, const device *d) {
     if (p->streams > IM2COL_MOST_STREAMS) return "more than 5 streams";
     if (p->padding_mode != BRAID_PADDING_ZEROS) return "only zero padding";
     if (p->filter[0] * p->filter[1] > IM2COL_MAX_TAPS) return "only filters of up to 64 taps";
-    const char *reason = p->add ? "does not add" : conv2d_epilogue_refuses(p);
+    const char *reason = conv2d_epilogue_refuses(p);
     if (!reason) reason = refuses_channels(p);
     for (int which = 0; which < 2 && !reason; which++) reason = refuses_axis(p, which);
     if (!reason) reason = refuses_sizes(p);

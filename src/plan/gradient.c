@@ -158,6 +158,7 @@ typedef struct joint {
 static const joint joints[] = {
     {BRAID_OP_INTEGRATE, INTEGRATE_ADD_R, INTEGRATE_R, INTEGRATE_A},
     {BRAID_OP_INTEGRATE, INTEGRATE_ADD_Z, INTEGRATE_Z, INTEGRATE_AZ},
+    {BRAID_OP_CONV2D, 1, CONV2D_X, CONV2D_A},
 };
 enum { JOINTS = sizeof joints / sizeof joints[0] };
 

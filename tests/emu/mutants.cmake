@@ -343,6 +343,24 @@ emu_mutant(conv2d_bwd_data_im2col_blanked tile/im2col.cuh conv2d_bwd_data_im2col
            conv2d_bwd_data__cuda_im2col_pixels "if (mask_blanks(mask, sample)) return true;" ";")
 emu_mutant(conv2d_bwd_data_im2col_wrong_buffer tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
            conv2d_bwd_data__cuda_im2col_lanes "*turn ^= 1;" ";")
+emu_mutant(conv2d_scale_bias_act_im2col_wrong_pixel tile/im2col.cuh conv2d_fwd_im2col_sm90a
+           conv2d_scale_bias_act__cuda_im2col_lanes "added + within + at * 128" "added + within")
+emu_mutant(conv2d_scale_bias_act_im2col_wrong_half tile/im2col.cuh conv2d_fwd_im2col_sm90a
+           conv2d_scale_bias_act__cuda_im2col_lanes "work.first_lane + part * 64, w, h" "work.first_lane, w, h")
+emu_mutant(conv2d_bwd_data_im2col_early_added tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
+           conv2d_bwd_data__cuda_im2col_pixels "    barrier_wait(place.full(), place.parity);\n}" "}")
+emu_mutant(conv2d_bwd_data_im2col_wrong_step tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
+           conv2d_bwd_data__cuda_im2col_lanes "args.count[1]) * args.step[1];" "args.count[1]);")
+emu_mutant(conv2d_bwd_data_im2col_dropped_kept tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
+           conv2d_bwd_data__cuda_im2col_lanes "plane.epilogue.added && plane.epilogue.keeps" "false")
+emu_mutant(conv2d_scale_bias_act_halo_rows_early_added tile/halo_rows.cuh conv2d_fwd_halo_sm90a
+           conv2d_scale_bias_act__cuda_halo_rows136 "            parity ^= 1;\n" "")
+emu_mutant(conv2d_scale_bias_act_halo_rows_early_staging tile/halo_rows.cuh conv2d_fwd_halo_sm90a
+           conv2d_scale_bias_act__cuda_halo_rows136 "    tma_wait_read<0>();\n    barrier_expect(barrier" "    barrier_expect(barrier")
+emu_mutant(conv2d_scale_bias_act_halo_stale_chunk tile/halo.cuh conv2d_fwd_halo_sm90a
+           conv2d_scale_bias_act__cuda_halo_128x192 "first + (uint32_t)begin + 64);" "first + (uint32_t)begin);")
+emu_mutant(conv2d_bwd_data_halo_dropped_kept tile/halo.cuh conv2d_bwd_data_halo_sm90a
+           conv2d_bwd_data__cuda_halo_128x232 "if (keeps && target.added)" "if (false)")
 emu_mutant(conv2d_scale_bias_act_lines_dropped_scale tile/epilogue.cuh conv2d_fwd_lines
            conv2d_scale_bias_act__cuda_lines "sum * channel.scale + channel.shift;" "sum + channel.shift;")
 emu_mutant(conv2d_scale_bias_act_dropped_floor tile/epilogue.cuh conv2d_fwd conv2d_scale_bias_act__cuda_direct
