@@ -1,7 +1,7 @@
 /*
- * bn_stats: mean and biased variance of every channel over the active pixels. Distances are taken from the first value
- * of a part of the pixels, so that a large mean costs no digits; what follows for the part is then added to that of
- * others, in an order that depends on the problem alone.
+ * bn_stats: mean and biased variance of every channel over the active pixels. Distances are taken from the mean of the
+ * first few values of a part of the pixels, so that a large mean costs no digits, nor does a first value that lies far
+ * off; what follows for the part is then added to that of others, in an order that depends on the problem alone.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -40,7 +40,28 @@ template <class number, int width> struct moments : pixel_body<number, width> {
     float origin[width];
     __device__ __forceinline__ moments(const pixel_args &all, int i) : pixel_body<number, width>(all, i), origin{} {}
     __device__ __forceinline__ void begin(int64_t c, const column_live &live) {
-        pack_open(origin, this->take(this->plane.x, live.first * this->plane.pitch + c));
+        const int few = live.count < 8 ? (int)live.count : 8;
+        const float share = 1.0f / (float)few;
+        int64_t pixel = live.first;
+#pragma unroll 1
+        for (int found = 0; found < few; found++, pixel++) {
+            float x[width];
+            while (this->is_blanked(pixel)) pixel = this->behind_sample(pixel);
+            pack_open(x, this->take(this->plane.x, pixel * this->plane.pitch + c));
+#pragma unroll
+            for (int j = 0; j < width; j++) origin[j] += x[j] * share;
+        }
+#pragma unroll
+        for (int j = 0; j < width; j++) {
+            if (!isfinite(origin[j])) origin[j] = 0;
+        }
+    }
+    __device__ __forceinline__ bool is_blanked(int64_t pixel) const {
+        return this->plane.mask && mask_blanks(this->plane.mask, divide(pixel, this->args.columns.sample_pixels));
+    }
+    __device__ __forceinline__ int64_t behind_sample(int64_t pixel) const {
+        const pixel_columns &columns = this->args.columns;
+        return (divide(pixel, columns.sample_pixels) + 1) * columns.sample_pixels;
     }
     __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
     __device__ __forceinline__ void include(sum (&mine)[width], const inputs (&in)[ahead], const bool (&live)[ahead],
