@@ -38,7 +38,7 @@ WORKS = {
     "linet18": ({"kind": "linet18", "streams": 3, "channels": [3, 1, 1], "classes": 15, "init": "seed"},
                 16, 64, 64, 15, 2e-5),
     "mcresnet18": ({"kind": "mcresnet18", "channels": [3, 1], "classes": 15, "fusion": "concat"}, 16, 64, 64, 15, 2e-5),
-    "lenet86": ({"kind": "lenet86"}, 64, 86, 86, 10, 1e-3),
+    "lenet86": ({"kind": "lenet86"}, 64, 86, 86, 10, 1e-4),
     "ssae": ({"kind": "ssae"}, 256, 0, 320, 0, 1e-3),
     "mlp": ({"kind": "mlp", "layers": [784, 256, 256, 10]}, 64, 0, 784, 10, 1e-4),
 }
