@@ -87,8 +87,8 @@ def torch_losses(model, streams, labels, steps, rate, dtype, device):
 
 def braid_losses(program, files, options, work, dtype, rate):
     _, batch, height, width, _, _ = work
-    command = [str(program), str(files / "model.safetensors"), str(files / "batches.safetensors"), options.device, dtype,
-               str(batch), str(height), str(width if height else 0), str(BATCHES), str(options.steps), str(rate)]
+    command = [str(program), str(files / "model.safetensors"), str(files / "batches.safetensors"), options.device,
+               dtype, str(batch), str(height), str(width if height else 0), str(BATCHES), str(options.steps), str(rate)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     if done.returncode:
         sys.exit(f"torch_parity: {done.stderr.strip()}")
@@ -157,9 +157,9 @@ def main():
         files = Path(folder)
         program = files / "train_losses"
         lib = Path(options.lib).resolve()
-        subprocess.run(["cc", "-std=c11", "-O2", f"-I{ROOT}/include", str(ROOT / "bench/peers/train_losses.c"), f"-L{lib}",
-                        "-l:libbraid.so.0", f"-Wl,-rpath,{lib}", "-Wl,--allow-shlib-undefined", "-o", str(program)],
-                       check=True)
+        subprocess.run(["cc", "-std=c11", "-O2", f"-I{ROOT}/include", str(ROOT / "bench/peers/train_losses.c"),
+                        f"-L{lib}", "-l:libbraid.so.0", f"-Wl,-rpath,{lib}", "-Wl,--allow-shlib-undefined", "-o",
+                        str(program)], check=True)
         for name in WORKS:
             if re.search(options.only, name):
                 failed += compare(name, options, program, files, device)

@@ -11,7 +11,7 @@
 /* Why cuDNN cannot do a convolution, in words; NULL: it can. */
 const char *conv2d_cudnn_refuses(const braid_problem *p, const device *d, const cudnn_way *way);
 
-/* Predicted seconds: as vendor_cost says, but slower arithmetic where a stream has few channels, or few on both sides. */
+/* Predicted seconds: as vendor_cost says, but slower where a stream has few channels, or few on both sides. */
 double conv2d_cudnn_cost(const braid_problem *p);
 
 /* Stride, padding, dilation, f32 sums. */

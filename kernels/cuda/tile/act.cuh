@@ -22,8 +22,8 @@ static __device__ __noinline__ float act_curved(int32_t activation, float x) {
     return x / (1 + expf(-2 * ACT_SQRT_2_OVER_PI * (x + ACT_CUBE * x * x * x)));
 }
 
-/* The slope of the tanh form is made of one exponential: 1 - tanh^2 of a rounded tanh would lose its last bits. No bend:
- * the squares may overflow there. */
+/* The slope of the tanh form is made of one exponential: 1 - tanh^2 of a rounded tanh would lose its last bits. Where
+ * there is no bend the squares may overflow. */
 static __device__ __noinline__ float act_curved_slope(int32_t activation, float x) {
     if (activation == BRAID_ACTIVATION_GELU)
         return 0.5f * (1 + erff(x * ACT_SQRT_HALF)) + x * ACT_INV_SQRT_2PI * expf(-0.5f * x * x);

@@ -27,7 +27,7 @@ typedef struct cuda_call {
 /* Queues one launch on the device's queue. The first use of a stem loads its image. */
 braid_status cuda_launch(device *d, const cuda_call *call);
 
-/* Most bytes of a kernel's argument. Drivers take more, but on sm_90 the copies of tensor maps in a longer argument never
+/* Most bytes of a kernel's argument. Drivers take more, but on sm_90 copies by tensor maps in a longer argument never
  * end. */
 #define CUDA_MAX_ARGS_BYTES 4096
 
