@@ -91,28 +91,29 @@ static void reals_read_back(void **state) {
 
 static const char *const short_forms[][2] = {
     {"conv2d_fwd:b1:hw8x8:c3:k4:rs3x3",
-     "conv2d_fwd:f32:n1:b1:hw8x8:c3:k4:rs3x3:st1:pad0:dil1:g1:mode=zeros:bias0:mask0"},
+     "conv2d_fwd:f32:n1:b1:hw8x8:c3:k4:rs3x3:st1:pad0:dil1:g1:mode=zeros:bias0:mask0:add0"},
     {"conv2d_fwd:f16:n3:b16:hw104x136:c64:k64:rs3:pad1",
-     "conv2d_fwd:f16:n3:b16:hw104x136:c64,64,64:k64,64,64:rs3x3:st1:pad1:dil1:g1:mode=zeros:bias0:mask0"},
+     "conv2d_fwd:f16:n3:b16:hw104x136:c64,64,64:k64,64,64:rs3x3:st1:pad1:dil1:g1:mode=zeros:bias0:mask0:add0"},
     {"conv2d_bwd_data:b2:hw8:c3,1,1:k16:rs3:pad=same",
-     "conv2d_bwd_data:f32:n3:b2:hw8x8:c3,1,1:k16,16,16:rs3x3:st1:pad1:dil1:g1:mode=zeros:bias0:mask0"},
+     "conv2d_bwd_data:f32:n3:b2:hw8x8:c3,1,1:k16,16,16:rs3x3:st1:pad1:dil1:g1:mode=zeros:bias0:mask0:add0"},
     {"conv2d_bwd_weight:bf16:k4,8:c2:b2:hw9x7:rs5x1:pad=same:bias1",
-     "conv2d_bwd_weight:bf16:n2:b2:hw9x7:c2,2:k4,8:rs5x1:st1:pad2x0:dil1:g1:mode=zeros:bias1:mask0"},
+     "conv2d_bwd_weight:bf16:n2:b2:hw9x7:c2,2:k4,8:rs5x1:st1:pad2x0:dil1:g1:mode=zeros:bias1:mask0:add0"},
     {"conv2d_fwd:b2:hw9:c2:k2:rs4x2:pad=same",
-     "conv2d_fwd:f32:n1:b2:hw9x9:c2:k2:rs4x2:st1:pad1x0:extra1:dil1:g1:mode=zeros:bias0:mask0"},
+     "conv2d_fwd:f32:n1:b2:hw9x9:c2:k2:rs4x2:st1:pad1x0:extra1:dil1:g1:mode=zeros:bias0:mask0:add0"},
     {"conv2d_fwd:b2:hw9:c2:k2:rs4x3:pad=same:dil3x2",
-     "conv2d_fwd:f32:n1:b2:hw9x9:c2:k2:rs4x3:st1:pad4x2:extra1x0:dil3x2:g1:mode=zeros:bias0:mask0"},
+     "conv2d_fwd:f32:n1:b2:hw9x9:c2:k2:rs4x3:st1:pad4x2:extra1x0:dil3x2:g1:mode=zeros:bias0:mask0:add0"},
     {"conv2d_fwd:b2:hw9:c2:k2:rs4:pad=valid:st2x3",
-     "conv2d_fwd:f32:n1:b2:hw9x9:c2:k2:rs4x4:st2x3:pad0:dil1:g1:mode=zeros:bias0:mask0"},
-    {"conv2d_fwd:f64:mode=circular:pad1:g2:c4:k6:rs3:hw5:b1:mask1",
-     "conv2d_fwd:f64:n1:b1:hw5x5:c4:k6:rs3x3:st1:pad1:dil1:g2:mode=circular:bias0:mask1"},
+     "conv2d_fwd:f32:n1:b2:hw9x9:c2:k2:rs4x4:st2x3:pad0:dil1:g1:mode=zeros:bias0:mask0:add0"},
+    {"conv2d_fwd:f64:mode=circular:pad1:g2:c4:k6:rs3:hw5:b1:mask1:add0",
+     "conv2d_fwd:f64:n1:b1:hw5x5:c4:k6:rs3x3:st1:pad1:dil1:g2:mode=circular:bias0:mask1:add0"},
     {"conv2d_fwd:b1:hw4:c3:k3:rs1:cp4:kp=8", "conv2d_fwd:f32:n1:b1:hw4x4:c3:k3:rs1x1:st1:pad0:dil1:g1:mode=zeros:"
                                              "bias0:mask0:cp4:kp8"},
     {"conv2d_fwd:b1:hw4:c3:k3:rs1:cp3:kp3", "conv2d_fwd:f32:n1:b1:hw4x4:c3:k3:rs1x1:st1:pad0:dil1:g1:mode=zeros:"
                                             "bias0:mask0"},
     {"conv2d_fwd:b=1:hw=4x4:c=3:k=3:rs=1", "conv2d_fwd:f32:n1:b1:hw4x4:c3:k3:rs1x1:st1:pad0:dil1:g1:mode=zeros:"
                                            "bias0:mask0"},
-    {"conv2d_fwd:hw4:c3:k3:rs1:b0", "conv2d_fwd:f32:n1:b0:hw4x4:c3:k3:rs1x1:st1:pad0:dil1:g1:mode=zeros:bias0:mask0"},
+    {"conv2d_fwd:hw4:c3:k3:rs1:b0",
+     "conv2d_fwd:f32:n1:b0:hw4x4:c3:k3:rs1x1:st1:pad0:dil1:g1:mode=zeros:bias0:mask0:add0"},
     {"linear_fwd:b64:c128:k10:bias1", "linear_fwd:f32:n1:b64:c128:k10:bias1:mask0"},
     {"linear_bwd_weight:f16:n2:b4:c8,9:k5", "linear_bwd_weight:f16:n2:b4:c8,9:k5,5:bias0:mask0"},
     {"linear_bwd_data:b0007:c1:k1", "linear_bwd_data:f32:n1:b7:c1:k1:bias0:mask0"},
@@ -140,7 +141,7 @@ static void short_forms_become_canonical(void **state) {
 /* The string of the longest lists and the widest numbers still fits in BRAID_PROBLEM_TEXT. */
 static void the_longest_text_fits(void **state) {
     char text[BRAID_PROBLEM_TEXT];
-    braid_problem p = given_problem("conv2d_bwd_weight:bf16:n8:b0:hw1:c1:k1:rs1:mode=replicate:bias1:mask1");
+    braid_problem p = given_problem("conv2d_bwd_weight:bf16:n8:b0:hw1:c1:k1:rs1:mode=replicate:bias1:mask1:add0");
     (void)state;
     for (int i = 0; i < 8; i++) {
         p.in_channels[i] = p.out_channels[i] = INT32_MAX - 1;

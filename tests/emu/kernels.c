@@ -309,6 +309,7 @@ static const char *const chosen[] = {
     "integrate_bwd_data:f16:n2:b3:hw15x25:c64,40:zi64:zo64:mask1:add3",
     "integrate_bwd_data:f16:n2:b2:hw16x11:c128,72:zi64:zo128:st2:add3",
     "integrate_bwd_data:f16:n2:b2:hw13x17:c128,192:zi128:zo120:mask1:add1",
+    "integrate_bwd_data:f16:n2:b1:hw9x17:c128,192:zi128:zo184:add1",
     "integrate_bwd_data:bf16:n1:b1:hw9x15:c136:zi8:zo712:add3",
     "integrate_bwd_data:bf16:n2:b2:hw17x9:c136,24:zi72:zo200:st1x3:mask1:cp152,24",
     "integrate_bwd_data:f16:n3:b2:hw9x14:c72,8,128:zi64:zo72:st2:mask1",

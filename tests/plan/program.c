@@ -300,9 +300,9 @@ static int count_added(const program *p, braid_op_id op, int add) {
     return count;
 }
 
-/* In a LINet-18, what the streams pass back beside the integration (20 layers, but not the last, whose streams lead
- * nowhere), and what comes back around a block to the integrated pathway (8 blocks), is added to in integrate's data
- * pass. Without a kernel for it, it is summed in calls of its own. */
+/* In a LINet-18 every gradient that meets another one can be made with it: what the streams pass back beside the
+ * integration (20 layers, but not the last, whose streams lead nowhere), and what comes back around a block (8 blocks,
+ * the last one for the integrated pathway alone). Without a kernel for it, it is summed in calls of its own. */
 static void sums_are_joined(void **state) {
     program_options o = images(BRAID_PHASE_TRAIN);
     (void)state;
@@ -311,13 +311,15 @@ static void sums_are_joined(void **state) {
     discard(&g);
     o.has_kernel = always;
     g = build("linet18", &(braid_net_options){.streams = 3, TINY}, &o);
-    assert_int_equal(count_added(&g.p, BRAID_OP_ADD, 0), 7); /* around a block, of the streams */
+    assert_int_equal(count_added(&g.p, BRAID_OP_ADD, 0), 0);
+    assert_int_equal(count_added(&g.p, BRAID_OP_CONV2D, 1), 7);
     assert_int_equal(count_added(&g.p, BRAID_OP_INTEGRATE, INTEGRATE_ADD_R | INTEGRATE_ADD_Z), 8);
     assert_int_equal(count_added(&g.p, BRAID_OP_INTEGRATE, INTEGRATE_ADD_R), 11);
     discard(&g);
     o.has_kernel = never_z;
     g = build("linet18", &(braid_net_options){.streams = 3, TINY}, &o);
     assert_int_equal(count_added(&g.p, BRAID_OP_ADD, 0), 8);
+    assert_int_equal(count_added(&g.p, BRAID_OP_CONV2D, 1), 7);
     discard(&g);
 }
 

@@ -15,6 +15,7 @@
 struct epilogue_rows {
     epilogue_channel row[2];
     float floor;
+    bool is_plain; /* sums are rounded as they are, if nothing is added */
 };
 
 /* `first` is the first of the warpgroup's 64 channels. */
@@ -26,6 +27,7 @@ static __device__ __forceinline__ epilogue_rows epilogue_rows_find(const epilogu
 #pragma unroll
     for (int i = 0; i < 2; i++) found.row[i] = epilogue_find<number>(of, channel + 8 * i, channels);
     found.floor = epilogue_floor(of);
+    found.is_plain = !of.bias && !of.scale && !of.shift && !of.floored && !of.added;
     return found;
 }
 
@@ -78,6 +80,18 @@ static __device__ __forceinline__ void epilogue_rows_8(uint32_t to, const epilog
     } else {
         epilogue_rows_round<number, false>(pairs, with, sum);
     }
+    matrix_store_x2_transposed(to, pairs);
+}
+
+/* The same of plain sums. */
+template <class number> static __device__ __forceinline__ void epilogue_rows_plain_16(uint32_t to, const float *sum) {
+    const uint32_t pairs[4] = {pair_made<number>(sum[0], sum[1]), pair_made<number>(sum[2], sum[3]),
+                               pair_made<number>(sum[4], sum[5]), pair_made<number>(sum[6], sum[7])};
+    matrix_store_x4_transposed(to, pairs);
+}
+
+template <class number> static __device__ __forceinline__ void epilogue_rows_plain_8(uint32_t to, const float *sum) {
+    const uint32_t pairs[2] = {pair_made<number>(sum[0], sum[1]), pair_made<number>(sum[2], sum[3])};
     matrix_store_x2_transposed(to, pairs);
 }
 

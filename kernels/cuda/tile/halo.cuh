@@ -293,6 +293,12 @@ template <class number, int count>
 static __device__ __forceinline__ void halo_stage(const float *sum, const epilogue_rows &with, uint32_t staging,
                                                   bool is_added) {
     const uint32_t to = staging + epilogue_rows_at();
+    if (with.is_plain) {
+#pragma unroll
+        for (int g = 0; g < count / 16; g++) epilogue_rows_plain_16<number>(to + (uint32_t)g * 2048, sum + g * 8);
+        if (count % 16) epilogue_rows_plain_8<number>(to + (uint32_t)(count / 16) * 2048, sum + count / 2 - 4);
+        return;
+    }
 #pragma unroll
     for (int g = 0; g < count / 16; g++)
         epilogue_rows_16<number>(to + (uint32_t)g * 2048, with, sum + g * 8, is_added ? to + (uint32_t)g * 2048 : 0);

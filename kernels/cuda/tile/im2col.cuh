@@ -164,6 +164,12 @@ template <class shape>
 static __device__ __forceinline__ void im2col_turn(uint32_t buffer, const float (&sums)[shape::columns / 2], int begin,
                                                    const epilogue_rows &with, uint32_t added) {
     const uint32_t within = epilogue_rows_at();
+    if (with.is_plain) {
+#pragma unroll
+        for (int at = begin; at < begin + 32 && at < shape::columns; at += 16)
+            epilogue_rows_plain_16<typename shape::number>(buffer + within + (at - begin) * 128, sums + at / 2);
+        return;
+    }
 #pragma unroll
     for (int at = begin; at < begin + 32 && at < shape::columns; at += 16)
         epilogue_rows_16<typename shape::number>(buffer + within + (at - begin) * 128, with, sums + at / 2,
