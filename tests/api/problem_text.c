@@ -107,11 +107,11 @@ static const char *const short_forms[][2] = {
     {"conv2d_fwd:f64:mode=circular:pad1:g2:c4:k6:rs3:hw5:b1:mask1:add0",
      "conv2d_fwd:f64:n1:b1:hw5x5:c4:k6:rs3x3:st1:pad1:dil1:g2:mode=circular:bias0:mask1:add0"},
     {"conv2d_fwd:b1:hw4:c3:k3:rs1:cp4:kp=8", "conv2d_fwd:f32:n1:b1:hw4x4:c3:k3:rs1x1:st1:pad0:dil1:g1:mode=zeros:"
-                                             "bias0:mask0:cp4:kp8"},
+                                             "bias0:mask0:add0:cp4:kp8"},
     {"conv2d_fwd:b1:hw4:c3:k3:rs1:cp3:kp3", "conv2d_fwd:f32:n1:b1:hw4x4:c3:k3:rs1x1:st1:pad0:dil1:g1:mode=zeros:"
-                                            "bias0:mask0"},
+                                            "bias0:mask0:add0"},
     {"conv2d_fwd:b=1:hw=4x4:c=3:k=3:rs=1", "conv2d_fwd:f32:n1:b1:hw4x4:c3:k3:rs1x1:st1:pad0:dil1:g1:mode=zeros:"
-                                           "bias0:mask0"},
+                                           "bias0:mask0:add0"},
     {"conv2d_fwd:hw4:c3:k3:rs1:b0",
      "conv2d_fwd:f32:n1:b0:hw4x4:c3:k3:rs1x1:st1:pad0:dil1:g1:mode=zeros:bias0:mask0:add0"},
     {"linear_fwd:b64:c128:k10:bias1", "linear_fwd:f32:n1:b64:c128:k10:bias1:mask0"},
