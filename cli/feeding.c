@@ -13,6 +13,7 @@ static braid_status start(void *user, braid_part part, int64_t epoch, int64_t fi
     feeding *f = user;
     braid_status status = braid_loader_start(f->loaders[part], epoch, first_batch);
     f->failed |= status != BRAID_OK;
+    f->next_batch[part] = first_batch;
     return status;
 }
 
@@ -24,6 +25,9 @@ static braid_status next(void *user, braid_part part, braid_train_batch *batch) 
     if (status) return status;
     *batch = (braid_train_batch){.count = read.count, .labels = read.labels, .ids = read.ids, .files = read.files};
     memcpy(batch->streams, read.streams, sizeof read.streams);
+    if (read.count == 0) return BRAID_OK;
+    batch->left_out = read.index - f->next_batch[part];
+    f->next_batch[part] = read.index + 1;
     return BRAID_OK;
 }
 

@@ -13,12 +13,13 @@ typedef struct feeding {
     braid_data *data;
     const braid_data_info *info;
     braid_loader *loaders[BRAID_PART_COUNT];
-    int64_t batches[BRAID_PART_COUNT]; /* that are learned from, or looked at */
-    braid_split validate;              /* the split that stands for BRAID_PART_VALIDATE */
-    int failed;                        /* a call of the lab failed: its message is braid_lab_message() */
-    const char *ledger;                /* of bad samples, which are left out; NULL: they end the run */
-    int ledger_failed;                 /* errno, where it could not be written */
-    braid_bad_sample last_bad;         /* its `why` is not kept */
+    int64_t batches[BRAID_PART_COUNT];    /* that are learned from, or looked at */
+    int64_t next_batch[BRAID_PART_COUNT]; /* of the epoch, where none is left out */
+    braid_split validate;                 /* the split that stands for BRAID_PART_VALIDATE */
+    int failed;                           /* a call of the lab failed: its message is braid_lab_message() */
+    const char *ledger;                   /* of bad samples, which are left out; NULL: they end the run */
+    int ledger_failed;                    /* errno, where it could not be written */
+    braid_bad_sample last_bad;            /* its `why` is not kept */
 } feeding;
 
 typedef struct feeding_options {

@@ -318,7 +318,8 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_data_path(const braid_data *data, 
 BRAID_API BRAID_MUST_CHECK braid_status braid_data_read(const braid_data *data, braid_split split, int64_t sample,
                                                         void *const *streams);
 
-/* A sample that cannot be read. */
+/* A sample that cannot be read for what its files hold, or because one is not there. A fault of the system (no more
+ * open files, no memory, no permission, a disk that does not answer) makes no sample bad: it fails the batch. */
 typedef struct braid_bad_sample {
     braid_split split;
     int64_t sample;
@@ -373,8 +374,8 @@ BRAID_API void braid_loader_destroy(braid_loader *loader);
 BRAID_API BRAID_MUST_CHECK braid_status braid_loader_start(braid_loader *loader, int64_t epoch, int64_t first_batch);
 
 /* The next batch, in order at any number of threads. A sample that cannot be read fails the batch that it is in, or is
- * left out of it where bad_sample says so, and the batch is smaller; one without any sample that can be read fails in
- * any case. The message names the file and the reason. */
+ * left out of it where bad_sample says so, and the batch is smaller; one of which nothing is left is passed over, and
+ * the index of the next one tells so. The message names the file and the reason. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_loader_next(braid_loader *loader, braid_batch *batch);
 
 /* Batches of one epoch; times since the loader was created. */

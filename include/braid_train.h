@@ -34,6 +34,8 @@ typedef struct braid_train_batch {
     const float *targets;                   /* [count][outputs], of the loss mse; NULL: 1 for the label, 0 for others */
     const int64_t *ids;                     /* [count], for messages and augmentation; NULL: the place in the epoch */
     const int64_t *files;                   /* [count], for scores by file; NULL: the same as ids */
+    int64_t left_out; /* batches between the one before and this one that the source has passed over; they count as
+                       * batches of the epoch where a run goes on within it */
 } braid_train_batch;
 
 /* Where batches come from. The order of an epoch must follow from its number alone. A failure of either ends the run

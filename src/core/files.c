@@ -38,8 +38,22 @@ static const files_table *table = &system_table;
 
 void files_set_table(const files_table *replacement) { table = replacement ? replacement : &system_table; }
 
+/* Of this thread: a call failed for a reason that is not the file's own. */
+static _Thread_local bool had_fault;
+
+void files_forget_fault(void) { had_fault = false; }
+
+bool files_had_fault(void) { return had_fault; }
+
+/* Is it the path itself that is wrong? */
+static bool is_of_path(int error) {
+    return error == ENOENT || error == ENOTDIR || error == EISDIR || error == ELOOP || error == ENAMETOOLONG ||
+           error == ENXIO;
+}
+
 static braid_status fail_file(braid_status code, const char *path, const char *action, int error) {
     char text[128];
+    had_fault |= !is_of_path(error);
     return fail(code, "%s: could not %s: %s", path, action, strerror_r(error, text, sizeof text));
 }
 

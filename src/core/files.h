@@ -31,6 +31,11 @@ typedef struct files_table {
 /* The table of the whole process; NULL restores the system's. For tests. */
 void files_set_table(const files_table *table);
 
+/* Has a call of these failed in this thread, since it was forgotten, for a reason that is not the file's own, such as
+ * too many open files or a disk that does not answer? A file that is not there is no such reason. */
+void files_forget_fault(void);
+bool files_had_fault(void);
+
 /* Reads a whole file of at most `limit` bytes, and adds a zero byte behind it. `code` is the status of a
  * failure. Returns memory for memory_free. */
 braid_status files_read(const char *path, size_t limit, braid_status code, char **data, size_t *bytes);

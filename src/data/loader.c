@@ -3,7 +3,8 @@
  * sample as long as its batch has a place among the few that are kept ready, so that what a batch holds does not
  * depend on who read it, and a slow file delays no other. The consumer holds one place while it uses a batch. When it
  * has all of an epoch, threads go on with the next one, so that it is there when it is asked for. A sample that cannot
- * be read fails its batch, or is left out of it by the consumer, so that what is left out depends on the files alone.
+ * be read fails its batch, or is left out of it by the consumer, so that what is left out depends on the files alone; a
+ * batch of which nothing is left is passed over.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/files.h"
 #include "core/memory.h"
 #include "core/planes.h"
 #include "data/data.h"
@@ -33,6 +35,7 @@ typedef struct place {
     braid_status status;   /* of the first sample of the batch that could not be read */
     int64_t failed_sample; /* its place in the epoch */
     int64_t bad;           /* samples that have no data: rows with a `why` */
+    int64_t faults;        /* samples that failed otherwise: no leaving out mends that */
     char message[MESSAGE_BYTES];
 } place;
 
@@ -73,8 +76,8 @@ static int64_t batch_count(const braid_loader *l, int64_t batch) {
     return left < l->options.batch ? left : l->options.batch;
 }
 
-/* Reads sample t of the epoch to its place. */
-static braid_status read_sample(braid_loader *l, int64_t t, place *to) {
+/* Reads sample t of the epoch to its place. *is_bad: it failed by what its files are, and not by the system. */
+static braid_status read_sample(braid_loader *l, int64_t t, place *to, bool *is_bad) {
     void *streams[BRAID_MAX_STREAMS];
     int64_t row = t % l->options.batch, sample = l->order[t];
     braid_split split = l->options.split;
@@ -83,7 +86,10 @@ static braid_status read_sample(braid_loader *l, int64_t t, place *to) {
     to->ids[row] = sample;
     to->labels[row] = l->data->split[split].labels[sample];
     to->files[row] = data_file_of(l->data, split, sample);
-    return l->data->kind->read(l->data, split, sample, streams);
+    files_forget_fault();
+    braid_status status = l->data->kind->read(l->data, split, sample, streams);
+    *is_bad = status == BRAID_ERROR_DATA && !files_had_fault();
+    return status;
 }
 
 /* Under the lock: is there a sample whose batch has a place? */
@@ -123,12 +129,14 @@ static void take_sample(braid_loader *l) {
     if (t % l->options.batch == 0) {
         to->left = batch_count(l, batch);
         to->status = BRAID_OK;
+        to->faults = 0;
         forget_reasons(l, to);
     }
     l->busy++;
     pthread_mutex_unlock(&l->lock);
     double began = now_s(), worked = seconds_of(CLOCK_THREAD_CPUTIME_ID);
-    braid_status status = read_sample(l, t, to);
+    bool is_bad;
+    braid_status status = read_sample(l, t, to, &is_bad);
     double took = now_s() - began;
     worked = seconds_of(CLOCK_THREAD_CPUTIME_ID) - worked;
     pthread_mutex_lock(&l->lock);
@@ -136,7 +144,10 @@ static void take_sample(braid_loader *l) {
     l->times.working_s += worked;
     l->times.loaded++;
     l->busy--;
-    if (status == BRAID_ERROR_DATA && l->options.bad_sample) status = keep_reason(to, t % l->options.batch);
+    if (is_bad && l->options.bad_sample)
+        status = keep_reason(to, t % l->options.batch);
+    else if (status != BRAID_OK)
+        to->faults++;
     if (status != BRAID_OK) keep_failure(to, status, t);
     to->left--;
     if (to->left == 0 || l->busy == 0) pthread_cond_broadcast(&l->done);
@@ -378,35 +389,42 @@ static int64_t close_gaps(const braid_loader *l, place *p, int64_t count) {
     return kept;
 }
 
-/* Of a batch with samples that could not be read: what is left of it, or why there is nothing. */
+/* Of a batch with samples that could not be read: how many are left, 0 where none is, or why it fails. */
 static braid_status leave_out(braid_loader *l, place *p, int64_t *count) {
-    if (p->status != BRAID_ERROR_DATA || p->bad == 0) return fail(p->status, "%s", p->message);
+    if (p->status != BRAID_ERROR_DATA || p->bad == 0 || p->faults > 0) return fail(p->status, "%s", p->message);
     TRY(tell_bad_samples(l, p, *count));
     *count = close_gaps(l, p, *count);
-    return *count > 0 ? BRAID_OK : fail(BRAID_ERROR_DATA, "%s; no sample of its batch can be read", p->message);
+    return BRAID_OK;
+}
+
+/* Under the lock: gives the next batch of the epoch, which has one. Its count is 0 where it fails, and where no sample
+ * of it is left. */
+static braid_status give_batch(braid_loader *l, braid_batch *batch) {
+    braid_status status = BRAID_OK;
+    int64_t index = l->given;
+    place *p = wait_for(l, index);
+    int64_t count = batch_count(l, index);
+    l->given++; /* the place before this one is free again */
+    pthread_cond_broadcast(&l->work);
+    if (p->status != BRAID_OK) status = leave_out(l, p, &count);
+    *batch = (braid_batch){
+        .count = status ? 0 : count, .index = index, .labels = p->labels, .ids = p->ids, .files = p->files};
+    for (int i = 0; i < l->data->info.streams; i++) batch->streams[i] = planes_at(&l->layout, p->memory, i);
+    l->times.batches += batch->count > 0 || status != BRAID_OK;
+    l->times.samples += batch->count;
+    return status;
 }
 
 braid_status braid_loader_next(braid_loader *loader, braid_batch *batch) {
     *batch = (braid_batch){0};
     braid_status status = BRAID_OK;
     pthread_mutex_lock(&loader->lock);
-    if (loader->ahead) {
-        /* the epoch is over, or there was none */
-    } else if (loader->given == loader->batches) {
-        read_ahead(loader);
-    } else {
-        int64_t index = loader->given;
-        place *p = wait_for(loader, index);
-        int64_t count = batch_count(loader, index);
-        loader->given++; /* the place before this one is free again */
-        pthread_cond_broadcast(&loader->work);
-        if (p->status != BRAID_OK) status = leave_out(loader, p, &count);
-        *batch = (braid_batch){
-            .count = status ? 0 : count, .index = index, .labels = p->labels, .ids = p->ids, .files = p->files};
-        for (int i = 0; i < loader->data->info.streams; i++)
-            batch->streams[i] = planes_at(&loader->layout, p->memory, i);
-        loader->times.batches++;
-        loader->times.samples += batch->count;
+    if (!loader->ahead) { /* else the epoch is over, or there was none */
+        while (!status && batch->count == 0 && loader->given < loader->batches) status = give_batch(loader, batch);
+        if (!status && batch->count == 0) {
+            *batch = (braid_batch){0};
+            read_ahead(loader);
+        }
     }
     pthread_mutex_unlock(&loader->lock);
     return status;

@@ -62,9 +62,11 @@ static void tell_step(braid_trainer *t) {
     trainer_tell(t, &event);
 }
 
-/* One sample alone has no statistics where maps are 1x1: as the rest of an epoch of larger batches it is left out. */
+/* One sample alone has no statistics where maps are 1x1: as the rest of an epoch of larger batches, or of a batch that
+ * bad samples were left out of, it is left out. Where it is all that there is, it is learned from. */
 static bool is_left_out(const braid_trainer *t, const braid_train_batch *batch) {
-    return batch->count == 1 && t->at.batch > 0 && t->options.step.batch > 1;
+    bool is_rest = t->at.batch > 0 || t->options.samples > 1;
+    return batch->count == 1 && is_rest && t->options.step.batch > 1;
 }
 
 /* Learns from the rest of an epoch; *whole: it came to its end. Leaves between two updates alone. */
@@ -78,6 +80,7 @@ static braid_status learn_all(braid_trainer *t, bool *whole) {
         TRY(source->next(source->user, BRAID_PART_TRAIN, &batch));
         if (batch.count == 0) break;
         if (steps_are_done(t)) return BRAID_OK;
+        t->at.batch += batch.left_out;
         if (is_left_out(t, &batch)) {
             t->at.batch++;
             continue;

@@ -16,6 +16,10 @@
 #define TRAIN "$B train lenet86" LITTLE
 #define SKIP \
     "$B train linet18 --data d --width 0.125 --batch 50 --effort estimate --cache-dir '' --bad-sample=skip" QUICK
+#define BIG "$B data make sunrgbd --out d --count 1100 --size 16x16 -q && "
+#define ALONE                                                                                                 \
+    "$B train linet18 --data d --width 0.0625 --seed 3 --threads 1 --effort estimate --cache-dir '' --out r " \
+    "--bad-sample=skip" QUICK
 #define COPY "cp -r $M/r r && cp r/last.safetensors old && "
 #define SAME " && cmp r/last.safetensors old"
 #define ROOMS "cp -r $M/d d && "
@@ -63,6 +67,11 @@ static const command commands[] = {
     {ROOMS "truncate -s 90 d/val/rgb/00000.png; $B train linet18 --data d --out r --width 0.125 --batch 4 --epochs 1 "
            "--cache-dir '' --bad-sample=skip" QUICK,
      3, NULL, "d/val/rgb/00000.png|1 of the 1 of val"},
+    /* 1: one alone in its batch, the last of epoch 1, then the first of a batch of two: the run goes on, and resumes */
+    {BIG ": > d/train/rgb/00780.png; " ALONE "--batch 7 --epochs 2 && " ALONE "--batch 7 --epochs 3 --resume", 0,
+     "epochs         3\n|steps          471\n", "left out sample 780 of train"},
+    {BIG ": > d/train/rgb/00892.png; " ALONE "--batch 2 --steps 552 && " ALONE "--batch 2 --steps 555 --resume", 0,
+     "steps          555\n", "left out sample 892 of train"},
     /* 2: another size */
     {ROOMS
      "cp $M/d/train/rgb/00000.png d/train/depth/00001.png; $B train linet18 --data d --out r --width 0.125 --batch 4 "

@@ -7,10 +7,14 @@
  */
 #include "tests/support/unit.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "braid_lab.h"
+#include "core/files.h"
 #include "core/memory.h"
 #include "data/data.h"
 #include "data/order.h"
@@ -291,7 +295,7 @@ static void bad_samples_are_left_out(void **state) {
     }
 }
 
-/* Whoever says that it is enough, and a batch of which nothing is left. */
+/* Whoever says that it is enough; a batch of which nothing is left is no failure. */
 static void too_many_bad_samples(void **state) {
     told one = {.most = 1}, many = {.most = 4};
     braid_batch batch;
@@ -305,9 +309,59 @@ static void too_many_bad_samples(void **state) {
     braid_loader_destroy(loader);
     loader = open_loader((braid_loader_options){.batch = 1, .in_order = 1, .bad_sample = hear, .user = &many});
     assert_int_equal(braid_loader_start(loader, 0, 20), BRAID_OK);
-    assert_int_equal(braid_loader_next(loader, &batch), BRAID_ERROR_DATA);
-    assert_non_null(strstr(braid_lab_message(), "no sample of its batch can be read"));
+    assert_int_equal(braid_loader_next(loader, &batch), BRAID_OK);
+    assert_int_equal(batch.count, 1);
+    assert_int_equal(batch.index, 21);
     braid_loader_destroy(loader);
+}
+
+/* Batches of one sample: those of 20 and 23 are not there. */
+static void empty_batches_are_passed_over(void **state) {
+    told many = {.most = 4};
+    braid_batch batch;
+    int64_t given = 0;
+    (void)state;
+    braid_loader *loader =
+        open_loader((braid_loader_options){.batch = 1, .in_order = 1, .threads = 2, .bad_sample = hear, .user = &many});
+    for (int epoch = 0; epoch < 2; epoch++) {
+        assert_int_equal(braid_loader_start(loader, epoch, 0), BRAID_OK);
+        do {
+            assert_int_equal(braid_loader_next(loader, &batch), BRAID_OK);
+            given += batch.count;
+            assert_true(batch.count == 0 || (batch.ids[0] == batch.index && batch.index != 20 && batch.index != 23));
+        } while (batch.count);
+    }
+    assert_int_equal(given, 2 * (COUNT - 2));
+    assert_int_equal(braid_loader_measure(loader).batches, given);
+    braid_loader_destroy(loader);
+}
+
+static int refused; /* files that the system does not open */
+
+static int open_refusing(const char *path, int flags, unsigned mode) {
+    if (strstr(path, "rgb/00017.png") && refused++ >= 0) {
+        errno = EMFILE;
+        return -1;
+    }
+    return open(path, flags, (mode_t)mode);
+}
+
+/* A fault of the system makes no sample bad, also beside samples that are. */
+static void faults_of_the_system_are_not_left_out(void **state) {
+    static const files_table refusing = {.open = open_refusing, .pread = pread, .close = close};
+    told many = {.most = 4};
+    braid_batch batch;
+    (void)state;
+    files_set_table(&refusing);
+    braid_loader *loader =
+        open_loader((braid_loader_options){.batch = 8, .in_order = 1, .bad_sample = hear, .user = &many});
+    assert_int_equal(braid_loader_start(loader, 0, 2), BRAID_OK);
+    assert_int_equal(braid_loader_next(loader, &batch), BRAID_ERROR_DATA);
+    assert_non_null(strstr(braid_lab_message(), "rgb/00017.png: could not open: Too many open files"));
+    braid_loader_destroy(loader);
+    files_set_table(NULL);
+    assert_int_equal(refused, 1);
+    assert_int_equal(many.count, 0);
 }
 
 static void times_are_counted(void **state) {
@@ -408,6 +462,8 @@ int main(void) {
         cmocka_unit_test(failures_name_the_file), /* damages the set */
         cmocka_unit_test(bad_samples_are_left_out),
         cmocka_unit_test(too_many_bad_samples),
+        cmocka_unit_test(empty_batches_are_passed_over),
+        cmocka_unit_test(faults_of_the_system_are_not_left_out),
     };
     return cmocka_run_group_tests(tests, make_set, remove_set);
 }

@@ -130,6 +130,52 @@ static void a_bad_validation_costs_no_epoch(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* A source that passes over batch 2 of every epoch. */
+typedef struct gappy {
+    braid_train_source inner;
+    int64_t at;
+} gappy;
+
+static braid_status gappy_start(void *user, braid_part part, int64_t epoch, int64_t first) {
+    gappy *g = user;
+    g->at = first;
+    return g->inner.start(g->inner.user, part, epoch, first);
+}
+
+static braid_status gappy_next(void *user, braid_part part, braid_train_batch *batch) {
+    gappy *g = user;
+    int gap = part == BRAID_PART_TRAIN && g->at == 2;
+    if (gap) ok(g->inner.next(g->inner.user, part, batch));
+    ok(g->inner.next(g->inner.user, part, batch));
+    batch->left_out = gap;
+    g->at += 1 + gap;
+    return BRAID_OK;
+}
+
+/* A run that stops behind a batch that was passed over goes on with the one that follows. */
+static void batches_passed_over_count(void **state) {
+    small_run r;
+    float weights[2][6 * 12];
+    (void)state;
+    for (int parts = 0; parts < 2; parts++) {
+        braid_train_options o = small_run_options();
+        gappy g = {.inner = o.source};
+        o.source = (braid_train_source){gappy_start, gappy_next, &g};
+        o.epochs = 2;
+        o.folder = parts ? "parts" : "whole";
+        for (o.steps = parts ? 3 : 8; o.steps <= 8; o.steps += 5) {
+            ok(small_run_open(&r, &o));
+            ok(braid_trainer_run(r.trainer));
+            assert_int_equal(small_run_step(&r), o.steps);
+            ok(braid_model_read(r.model, "layers.0.fc.weight", weights[parts], sizeof weights[parts]));
+            small_run_close(&r);
+            o.resume = 1;
+        }
+    }
+    assert_memory_equal(weights[0], weights[1], sizeof weights[0]);
+    assert_int_equal(memory_live(), 0);
+}
+
 /* The rates of all epochs of a run, from its metrics. */
 static void rates_are(const double *expected, size_t count) {
     json_t *columns;
@@ -216,9 +262,13 @@ static void nothing_is_left_of_a_run_that_did_not_begin(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(an_early_stop_is_not_for_ever),   IN_FOLDER(other_samples_and_monitors_are_named),
-        IN_FOLDER(a_bad_validation_costs_no_epoch), IN_FOLDER(a_longer_run_has_a_longer_schedule),
-        IN_FOLDER(the_best_epoch_is_remembered),    IN_FOLDER(nothing_is_left_of_a_run_that_did_not_begin),
+        IN_FOLDER(an_early_stop_is_not_for_ever),
+        IN_FOLDER(other_samples_and_monitors_are_named),
+        IN_FOLDER(a_bad_validation_costs_no_epoch),
+        IN_FOLDER(a_longer_run_has_a_longer_schedule),
+        IN_FOLDER(batches_passed_over_count),
+        IN_FOLDER(the_best_epoch_is_remembered),
+        IN_FOLDER(nothing_is_left_of_a_run_that_did_not_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
