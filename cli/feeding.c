@@ -4,8 +4,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "train.h"
 
@@ -34,10 +38,25 @@ static braid_status next(void *user, braid_part part, braid_train_batch *batch) 
 /* ---- Bad samples --------------------------------------------------------------------------- */
 
 #define MOST_BAD 1000 /* one in so many may be left out */
+#define MOST_LINE 512 /* bytes of a line of the ledger that are looked at at once */
+
+/* The ledger, to add to; a pipe or a device in its place must not hold us up, and is refused. NULL with errno. */
+static FILE *open_ledger(const char *path) {
+    struct stat info;
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644);
+    if (fd < 0) return NULL;
+    int is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    FILE *file = is_file ? fdopen(fd, "a") : NULL;
+    if (file) return file;
+    int error = is_file ? errno : EINVAL;
+    close(fd);
+    errno = error;
+    return NULL;
+}
 
 /* One line of the ledger: split, sample and reason, with tabs between them. */
 static int write_ledger(const char *path, const braid_bad_sample *bad) {
-    FILE *file = fopen(path, "a");
+    FILE *file = open_ledger(path);
     if (!file) return 0;
     int written = fprintf(file, "%s\t%lld\t", braid_split_name(bad->split), (long long)bad->sample) > 0;
     for (const char *c = bad->why; *c && written; c++) written = fputc((unsigned char)*c < ' ' ? '?' : *c, file) != EOF;
@@ -45,20 +64,64 @@ static int write_ledger(const char *path, const braid_bad_sample *bad) {
     return fclose(file) == 0 && written;
 }
 
+/* Counts a bad sample. Returns 0 for one that is counted already. */
+static int count_bad(feeding *f, braid_split split, int64_t sample) {
+    if (!f->known_bad[split] || sample < 0 || sample >= f->info->samples[split]) return 0;
+    int is_new = !f->known_bad[split][sample];
+    f->known_bad[split][sample] = 1;
+    f->bad_count[split] += is_new;
+    return is_new;
+}
+
+/* A line that is none of the ledger's counts for nothing. */
+static void read_line(feeding *f, const char *line) {
+    for (int split = 0; split < BRAID_SPLIT_COUNT; split++) {
+        const char *name = braid_split_name((braid_split)split);
+        size_t length = strlen(name);
+        char *end;
+        if (strncmp(line, name, length) != 0 || line[length] != '\t') continue;
+        long long sample = strtoll(line + length + 1, &end, 10);
+        if (end != line + length + 1 && *end == '\t') count_bad(f, (braid_split)split, sample);
+    }
+}
+
+void feeding_resume_ledger(feeding *f) {
+    struct stat info;
+    char line[MOST_LINE];
+    int is_start = 1;
+    if (!f->ledger || stat(f->ledger, &info) != 0 || !S_ISREG(info.st_mode)) return;
+    FILE *file = fopen(f->ledger, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        if (is_start) read_line(f, line);
+        is_start = strchr(line, '\n') != NULL;
+    }
+    if (file) fclose(file);
+}
+
+void feeding_begin_ledger(feeding *f) {
+    struct stat info;
+    if (f->ledger && lstat(f->ledger, &info) == 0 && S_ISREG(info.st_mode)) (void)unlink(f->ledger);
+}
+
+/* A ledger that cannot be written costs no run: it is said once. */
 static int on_bad_sample(void *user, const braid_bad_sample *bad) {
     feeding *f = user;
+    int is_new = count_bad(f, bad->split, bad->sample);
     f->last_bad = *bad;
+    f->last_bad.count = f->bad_count[bad->split];
     errno = 0;
-    if (!write_ledger(f->ledger, bad)) f->ledger_failed = errno ? errno : EIO;
-    if (f->ledger_failed || bad->count > bad->samples / MOST_BAD) return 1;
+    if (is_new && !f->ledger_failed && !write_ledger(f->ledger, bad)) {
+        f->ledger_failed = 1;
+        complain(0, "%s: could not write, bad samples are not listed: %s", f->ledger,
+                 errno == EINVAL ? "expected a file, got a folder or a device" : strerror(errno ? errno : EIO));
+    }
+    if (f->last_bad.count > bad->samples / MOST_BAD) return 1;
     complain(0, "left out sample %lld of %s: %s", (long long)bad->sample, braid_split_name(bad->split), bad->why);
     return 0;
 }
 
 int feeding_complain(const feeding *f, braid_status status) {
     const braid_bad_sample *bad = &f->last_bad;
-    if (f->ledger_failed)
-        return complain(BRAID_ERROR_DISK, "%s: could not write: %s", f->ledger, strerror(f->ledger_failed));
     if (!f->ledger || bad->count <= bad->samples / MOST_BAD) return complain_lab(status);
     return complain((int)status,
                     "%s; that is sample %lld of the %lld of %s that cannot be read, and at most one in %d is "
@@ -106,6 +169,10 @@ int feeding_open(feeding *f, const feeding_options *options) {
                                         .bad_sample = options->ledger ? on_bad_sample : NULL,
                                         .user = f};
         if (f->info->samples[splits[part]] == 0) continue;
+        if (options->ledger && !f->known_bad[splits[part]])
+            f->known_bad[splits[part]] = calloc((size_t)f->info->samples[splits[part]], 1);
+        if (options->ledger && !f->known_bad[splits[part]])
+            return complain(BRAID_ERROR_MEMORY, "no memory for a list of bad samples");
         status = braid_loader_create(f->data, &o, &f->loaders[part]);
         if (status) return complain_lab(status);
         f->batches[part] = braid_loader_batches(f->loaders[part]);
@@ -117,6 +184,7 @@ int feeding_open(feeding *f, const feeding_options *options) {
 
 void feeding_close(feeding *f) {
     for (int part = 0; part < BRAID_PART_COUNT; part++) braid_loader_destroy(f->loaders[part]);
+    for (int split = 0; split < BRAID_SPLIT_COUNT; split++) free(f->known_bad[split]);
     braid_data_destroy(f->data);
     *f = (feeding){0};
 }

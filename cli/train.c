@@ -385,6 +385,7 @@ static int train(training *t, const char *name) {
     describe(t, &o);
     if (!status) status = braid_trainer_create(t->model, &o, &t->trainer);
     if (!status && !t->options->common.quiet) status = tell_recipe(t);
+    if (!status) (t->options->resume ? feeding_resume_ledger : feeding_begin_ledger)(&t->feeding);
     if (!status) code = keep_card(t);
     if (code) return code;
     if (!status) status = braid_trainer_run(t->trainer);

@@ -13,13 +13,15 @@ typedef struct feeding {
     braid_data *data;
     const braid_data_info *info;
     braid_loader *loaders[BRAID_PART_COUNT];
-    int64_t batches[BRAID_PART_COUNT];    /* that are learned from, or looked at */
-    int64_t next_batch[BRAID_PART_COUNT]; /* of the epoch, where none is left out */
-    braid_split validate;                 /* the split that stands for BRAID_PART_VALIDATE */
-    int failed;                           /* a call of the lab failed: its message is braid_lab_message() */
-    const char *ledger;                   /* of bad samples, which are left out; NULL: they end the run */
-    int ledger_failed;                    /* errno, where it could not be written */
-    braid_bad_sample last_bad;            /* its `why` is not kept */
+    int64_t batches[BRAID_PART_COUNT];           /* that are learned from, or looked at */
+    int64_t next_batch[BRAID_PART_COUNT];        /* of the epoch, where none is left out */
+    braid_split validate;                        /* the split that stands for BRAID_PART_VALIDATE */
+    int failed;                                  /* a call of the lab failed: its message is braid_lab_message() */
+    const char *ledger;                          /* of bad samples, which are left out; NULL: they end the run */
+    int ledger_failed;                           /* 1: it could not be written, which was said */
+    unsigned char *known_bad[BRAID_SPLIT_COUNT]; /* 1 for each sample of a split that is counted as bad */
+    int64_t bad_count[BRAID_SPLIT_COUNT];        /* of them, those of the ledger of a run that goes on included */
+    braid_bad_sample last_bad;                   /* its `why` is not kept */
 } feeding;
 
 typedef struct feeding_options {
@@ -40,6 +42,10 @@ void feeding_streams(const braid_net *net, char *text, size_t size);
 /* Opens a set. Returns 0, or an exit code after a message. */
 int feeding_open(feeding *f, const feeding_options *options);
 void feeding_close(feeding *f);
+
+/* The ledger of a run that goes on, whose samples count, and of one that begins, which has none yet. */
+void feeding_resume_ledger(feeding *f);
+void feeding_begin_ledger(feeding *f);
 
 /* Fills in what a trainer needs to know of the set: source, dtype, samples, size, mean and deviation. */
 void feeding_describe(feeding *f, braid_train_options *options);

@@ -72,6 +72,18 @@ static const command commands[] = {
      "epochs         3\n|steps          471\n", "left out sample 780 of train"},
     {BIG ": > d/train/rgb/00892.png; " ALONE "--batch 2 --steps 552 && " ALONE "--batch 2 --steps 555 --resume", 0,
      "steps          555\n", "left out sample 892 of train"},
+    /* 1: what was left out before counts when a run goes on, also where it is whole again, and has one line */
+    {BIG ": > d/train/rgb/00525.png; mkdir r; echo earlier > r/bad_samples.txt; " ALONE "--batch 50 --steps 2 && " ALONE
+         "--batch 50 --steps 44 --resume && cat r/bad_samples.txt && wc -l r/bad_samples.txt && "
+         "cp d/train/rgb/00524.png d/train/rgb/00525.png && : > d/train/rgb/00780.png && " ALONE
+         "--batch 50 --steps 66 --resume",
+     3, "train\t525\td/train/rgb/00525.png|1 r/bad_samples.txt|!earlier", "2 of the 1100 of train that cannot be read"},
+    /* 1: a list that cannot be written, or that is a pipe, ends no run */
+    {BIG ": > d/train/rgb/00525.png; mkdir r; ln -s /dev/full r/bad_samples.txt; " ALONE "--batch 50 --steps 2", 0,
+     "steps   2\n", "r/bad_samples.txt: could not write|left out sample 525"},
+    {BIG ": > d/train/rgb/00525.png; mkdir r; mkfifo r/bad_samples.txt; " ALONE "--batch 50 --steps 1 && " ALONE
+         "--batch 50 --steps 23 --resume",
+     0, "steps          23\n", "r/bad_samples.txt: could not write|left out sample 525"},
     /* 2: another size */
     {ROOMS
      "cp $M/d/train/rgb/00000.png d/train/depth/00001.png; $B train linet18 --data d --out r --width 0.125 --batch 4 "
