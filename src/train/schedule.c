@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "core/json.h"
 
@@ -44,6 +45,14 @@ double schedule_rate(const schedule *s, const schedule_state *state, int64_t ste
 
 void schedule_observe(const schedule *s, schedule_state *state, int64_t epoch, double metric) {
     if (s->rule->observe && (double)epoch >= s->warmup) s->rule->observe(s->values[0], metric, state);
+}
+
+void schedule_follow(schedule *s, bool larger_is_better) {
+    const schedule_parameter *list = s->rule->parameters;
+    for (int j = 0; list[j].name; j++) {
+        if (strcmp(list[j].name, "maximize") != 0) continue;
+        for (int group = 0; group < s->run.groups; group++) s->values[group][j] = larger_is_better;
+    }
 }
 
 /* ---- Saving ------------------------------------------------------------------------------- */

@@ -86,6 +86,9 @@ typedef struct schedule {
 /* Reads the text form; BRAID_ERROR_ARGUMENT names the field that is wrong. */
 braid_status schedule_parse(const char *text, const schedule_run *run, schedule *out);
 
+/* Which metrics are better: larger or smaller ones. For rules that watch one; nothing for all others. */
+void schedule_follow(schedule *s, bool larger_is_better);
+
 /* The text form with every field. Returns memory for memory_free. */
 braid_status schedule_print(const schedule *s, char **text);
 

@@ -107,7 +107,8 @@ struct braid_trainer {
     files_lock lock;        /* of the folder, as long as the trainer lives */
     generations last, best_files;
     int pause_ms;                  /* before a save that the disk refused is tried again; then twice as long */
-    bool last_failed, best_failed; /* the disk refused what came last of each */
+    bool last_failed, best_failed; /* the disk refused what came last of each; best_failed is in
+                                    * checkpoints */
     history history;
     events events;
 };

@@ -66,7 +66,7 @@ static braid_status diverged(const late_batch *b, const char *what, double value
         BRAID_ERROR_DIVERGED,
         "step %lld: expected a finite %s, got %g, in a batch of samples %s%s; the last checkpoint is as it was; "
         "try a smaller learning rate or a warm-up",
-        (long long)b->step, what, value, names, b->samples > TRAINER_NAMED ? ", ..." : "");
+        (long long)b->step, what, isnan(value) ? NAN : value, names, b->samples > TRAINER_NAMED ? ", ..." : "");
 }
 
 static double real_at(const braid_trainer *t, const int64_t *cells, int metric) {

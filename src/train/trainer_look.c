@@ -47,7 +47,7 @@ static braid_status tell_sample(const pass *p, const braid_train_batch *batch, i
     for (int64_t j = 0; j < outputs; j++) {
         if (!isfinite(row[j]))
             return fail(BRAID_ERROR_DIVERGED, "sample %lld: expected finite outputs, got %g", (long long)sample.id,
-                        row[j]);
+                        isnan(row[j]) ? NAN : row[j]);
     }
     if (gives_back)
         sample.score = squared_error(row, (const float *)batch->streams[0] + b * outputs, outputs);

@@ -96,6 +96,10 @@ static braid_status make_state(const braid_trainer *t, json_t **state) {
                        "best_metrics", save_metrics(&at->best_metrics), "choices", choices, "norm", norm, "rates",
                        rates_save(t->rates, t->groups));
     memory_free(schedule_text);
+    if (*state && t->best_failed && json_object_set_new(*state, "best_failed", json_true()) != 0) {
+        json_decref(*state);
+        *state = NULL;
+    }
     return *state ? BRAID_OK : no_memory();
 }
 
@@ -143,9 +147,13 @@ static braid_status load_position(const json_t *state, position *at) {
     return fail(BRAID_ERROR_MODEL, "checkpoint: expected a loss scale above 0, got %g", at->scaler.scale);
 }
 
+/* What a schedule takes for better is what the monitor does, whatever the text says: that of a checkpoint has every
+ * field, and older versions wrote maximize=0 whatever the monitor was. */
 static braid_status parse_schedule(braid_trainer *t, const char *text) {
     const schedule_run run = {t->groups, t->options.epochs, t->options.steps_per_epoch};
-    return schedule_parse(text, &run, &t->schedule);
+    TRY(schedule_parse(text, &run, &t->schedule));
+    schedule_follow(&t->schedule, t->stopping.monitor == STOPPING_VAL_ACCURACY);
+    return BRAID_OK;
 }
 
 static braid_status keep_given(braid_trainer *t, const char *text) {
@@ -232,6 +240,7 @@ static braid_status take_state(braid_trainer *t, const json_t *state, const char
     TRY(model_pin_choices(t->model, choices));
     const json_t *norm = json_object_get(state, "norm"); /* of the last update; nothing but the metrics needs it */
     t->norm = json_is_number(norm) ? json_number_value(norm) : NAN;
+    t->best_failed = json_is_true(json_object_get(state, "best_failed")); /* until there is a better one */
     t->at = at;
     reopen(t, state, &t->at.stopping);
     return BRAID_OK;
@@ -254,6 +263,15 @@ static braid_status resume(braid_trainer *t) {
 
 /* ---- The folder --------------------------------------------------------------------------- */
 
+/* A folder that cannot be written to is found out before anything is computed. Leaves no file. */
+static braid_status try_to_write(const braid_trainer *t) {
+    files_output out;
+    TRY(files_output_begin(&out, t->last.newest));
+    braid_status status = files_output_write(&out, 0, "", 1);
+    braid_status ended = files_output_end(&out, status ? status : BRAID_ERROR_DISK); /* as one that is not wanted */
+    return status ? ended : BRAID_OK;
+}
+
 /* A new run never begins over the checkpoint of another. */
 static braid_status begin(braid_trainer *t) {
     const char *path;
@@ -266,7 +284,7 @@ static braid_status begin(braid_trainer *t) {
                        "%.200s: expected a folder without a run, got one with %s; resume it, or "
                        "take another folder",
                        t->options.folder, LAST)
-                : BRAID_OK;
+                : try_to_write(t);
 }
 
 /* Two runs in one folder would tear each other's files. */
@@ -393,7 +411,10 @@ static braid_status go_on(braid_trainer *t, braid_status status) {
 
 braid_status trainer_save_midway(braid_trainer *t) { return go_on(t, braid_trainer_save(t)); }
 
-braid_status trainer_save_best(braid_trainer *t) { return go_on(t, save_as(t, &t->best_files, &t->best_failed)); }
+braid_status trainer_save_best(braid_trainer *t) {
+    t->best_failed = false; /* an older one that was refused is the best no more */
+    return go_on(t, save_as(t, &t->best_files, &t->best_failed));
+}
 
 static braid_status sync_events(void *user) {
     braid_trainer *t = user;

@@ -310,6 +310,60 @@ static void the_metrics_are_whole_afterwards(void **state) {
     memory_free(text);
 }
 
+/* The disk is full until it was told that the best epoch is not saved. */
+static int refuse_best(void *user, const braid_train_event *e) {
+    if (e->kind == BRAID_TRAIN_EVENT_STEP && e->step == EPOCH) fail_files_arm(FAIL_WRITE, 1, FAIL_PERSISTENT, ENOSPC);
+    if (e->kind == BRAID_TRAIN_EVENT_NOTE) fail_files_disarm();
+    return listen(user, e);
+}
+
+static braid_status run_until(int64_t steps, int resume, braid_train_event_function *event) {
+    small_run r;
+    notes heard = {0};
+    braid_train_options o = options_until(steps, resume);
+    o.event = event;
+    o.user = &heard;
+    ok(small_run_open(&r, &o));
+    braid_status status = braid_trainer_run(r.trainer);
+    small_run_close(&r);
+    return status;
+}
+
+/* A best epoch that no file holds is told by every run that goes on, until there is a better one. */
+static void a_refused_best_epoch_is_not_forgotten(void **state) {
+    (void)state;
+    fail_files_install();
+    remove_run();
+    assert_int_equal(run_until(EPOCH, 0, refuse_best), BRAID_ERROR_DISK);
+    for (int times = 0; times < 2; times++) {
+        assert_int_equal(access("run/best.safetensors", F_OK), -1);
+        assert_int_equal(run_until(EPOCH + times, 1, listen), BRAID_ERROR_DISK);
+        assert_non_null(strstr(braid_message(), "run/best.safetensors: the disk refused the best epoch"));
+    }
+    ok(run_until(2 * EPOCH, 1, listen));
+    assert_int_equal(access("run/best.safetensors", F_OK), 0);
+    ok(run_until(2 * EPOCH, 1, listen));
+    fail_files_remove();
+    assert_int_equal(memory_live(), 0);
+}
+
+/* A folder that cannot be written to is found out before the first step of a new run, which leaves nothing there. */
+static void a_folder_is_tried_first(void **state) {
+    small_run r;
+    (void)state;
+    remove_run();
+    fail_files_install();
+    braid_train_options o = options_until(1, 0);
+    fail_files_arm(FAIL_WRITE, 1, FAIL_PERSISTENT, EROFS);
+    assert_int_equal(small_run_open(&r, &o), BRAID_ERROR_DISK);
+    assert_non_null(strstr(braid_message(), "Read-only file system"));
+    assert_true(fail_files_disarm() > 0);
+    small_run_close(&r);
+    assert_int_equal(rmdir("run"), 0);
+    fail_files_remove();
+    assert_int_equal(memory_live(), 0);
+}
+
 /* ---- Two at once ------------------------------------------------------------------------------- */
 
 /* A folder is for one trainer at a time, until that is destroyed; without locks a run goes on all the same. */
@@ -343,6 +397,8 @@ int main(void) {
         IN_FOLDER(room_is_looked_for),
         IN_FOLDER(a_full_disk_does_not_end_a_run),
         IN_FOLDER(the_metrics_are_whole_afterwards),
+        IN_FOLDER(a_refused_best_epoch_is_not_forgotten),
+        IN_FOLDER(a_folder_is_tried_first),
         IN_FOLDER(one_trainer_in_a_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "tests/support/unit.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -215,6 +216,51 @@ static void a_longer_run_has_a_longer_schedule(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+#define QUICK 0.05 /* a rate at which each epoch of the first ones is better */
+
+/* The rate behind every epoch, as the metric says; larger ones are better, or smaller ones. */
+static void plateau_of(const char *metric, bool larger, double *expected, size_t count) {
+    double best = NAN, rate = QUICK;
+    json_t *columns;
+    ok(history_read("run/metrics.jsonl", &columns));
+    for (size_t j = 0; j < count; j++) {
+        double now = json_number_value(json_array_get(json_object_get(columns, metric), j));
+        bool better = j == 0 || (larger ? now > best * (1 + 1e-4) : now < best * (1 - 1e-4));
+        if (better) best = now;
+        if (!better) rate /= 2;
+        expected[j] = rate;
+    }
+    json_decref(columns);
+}
+
+/* What a plateau takes for better is what the monitor does, also in a run that goes on, and whatever was typed. */
+static void a_plateau_follows_the_monitor(void **state) {
+    static const char *const rules[] = {"plateau:patience=0", "plateau:patience=0:maximize=0",
+                                        "plateau:patience=0:maximize=1"};
+    (void)state;
+    for (int j = 0; j < 6; j++) {
+        double expected[8], backwards[8];
+        bool larger = j < 3;
+        braid_train_options o = small_run_options();
+        assert_int_equal(system("rm -rf run"), 0);
+        o.folder = "run";
+        o.schedule = rules[j % 3];
+        o.learning_rate = QUICK;
+        o.monitor = larger ? NULL : "val_loss"; /* NULL: val_accuracy */
+        o.epochs = 4;
+        assert_int_equal(runs_to(&o), 4);
+        o.resume = 1;
+        o.schedule = NULL;
+        o.epochs = 8;
+        assert_int_equal(runs_to(&o), 8);
+        plateau_of(larger ? "val_accuracy" : "val_loss", larger, expected, 8);
+        plateau_of(larger ? "val_accuracy" : "val_loss", !larger, backwards, 8);
+        rates_are(expected, 8);
+        assert_true(expected[7] > backwards[7]);
+    }
+    assert_int_equal(memory_live(), 0);
+}
+
 /* Metrics of the best epoch are told by a run that goes on and finds no better one; and there is one summary of all. */
 static void the_best_epoch_is_remembered(void **state) {
     small_run r;
@@ -267,6 +313,7 @@ int main(void) {
         IN_FOLDER(a_bad_validation_costs_no_epoch),
         IN_FOLDER(a_longer_run_has_a_longer_schedule),
         IN_FOLDER(batches_passed_over_count),
+        IN_FOLDER(a_plateau_follows_the_monitor),
         IN_FOLDER(the_best_epoch_is_remembered),
         IN_FOLDER(nothing_is_left_of_a_run_that_did_not_begin),
     };
