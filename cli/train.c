@@ -75,6 +75,7 @@ static const option train_option_list[] = {
 #define DEFAULT_MOMENTUM 0.9
 #define NOT_GIVEN (-1) /* of a number that may be 0 */
 #define PATH_BYTES 4096
+#define LAYERS_BYTES 96
 
 typedef struct training {
     const train_options *options;
@@ -137,6 +138,13 @@ static bar_state state_of(const training *t, const braid_train_event *e) {
                        .best = e->best};
 }
 
+/* The samples of the batch that an event tells of: the last of a part has what is left. */
+static int64_t samples_of(const training *t, const braid_train_event *e) {
+    braid_split split = e->kind == BRAID_TRAIN_EVENT_VALIDATE ? t->feeding.validate : BRAID_SPLIT_TRAIN;
+    int64_t batch = t->options->network.batch, left = t->feeding.info->samples[split] - (e->batch - 1) * batch;
+    return left < 0 ? 0 : left < batch ? left : batch;
+}
+
 static int on_event(void *user, const braid_train_event *e) {
     training *t = user;
     if (e->kind == BRAID_TRAIN_EVENT_NOTE) {
@@ -149,7 +157,7 @@ static int on_event(void *user, const braid_train_event *e) {
     if (e->kind == BRAID_TRAIN_EVENT_EPOCH) {
         show_epoch(t, &state, e);
     } else {
-        t->samples += t->options->network.batch;
+        t->samples += samples_of(t, e);
         bar_update(&t->bar, &state, clock_s());
     }
     return interrupted();
@@ -205,31 +213,68 @@ static int open_data(training *t, const network_options *network) {
 }
 
 /* An mlp without layers is as wide as the samples of the set, and as its classes. */
+static const char *mlp_layers(const training *t, const network_options *network, char text[LAYERS_BYTES]) {
+    snprintf(text, LAYERS_BYTES, "%lld,%d,%d", (long long)feeding_row(&t->feeding, 0), MLP_WIDTH,
+             network->classes ? network->classes : t->feeding.info->classes);
+    return text;
+}
+
 static int open_mlp(training *t, network_options *network) {
-    char layers[96];
+    char layers[LAYERS_BYTES];
     int code = open_data(t, network);
     if (code) return code;
-    snprintf(layers, sizeof layers, "%lld,%d,%d", (long long)feeding_row(&t->feeding, 0), MLP_WIDTH,
-             network->classes ? network->classes : t->feeding.info->classes);
-    network->layers = layers;
+    network->layers = mlp_layers(t, network, layers);
     code = network_open("mlp", network, &t->net);
     return code ? code : feeding_check(&t->feeding, t->net);
 }
 
-/* A run goes on with the network that it began with: what is said of it on the command line must be true of it. */
+/* A field of the description of a network, its name and value in so many bytes; NULL: there is none of that name. */
+static const char *find_field(const char *description, const char *name, size_t *bytes) {
+    char key[64];
+    snprintf(key, sizeof key, "\"%s\":", name);
+    const char *value = strstr(description, key), *end = value ? strstr(value, ",\"") : NULL;
+    *bytes = end ? (size_t)(end - value) : value ? strlen(value) : 0;
+    if (value && !end) (*bytes)--; /* the brace */
+    return value;
+}
+
+/* The first field of what was typed that two descriptions differ in, as `now` has it; NULL: there is none. */
+static const char *find_difference(const network_options *typed, const char *saved, const char *now, size_t *bytes) {
+    const struct {
+        const char *name;
+        int given;
+    } fields[] = {{"streams", typed->streams > 0},   {"channels", typed->channels != NULL},
+                  {"classes", typed->classes > 0},   {"width", typed->width > 0},
+                  {"dropout", typed->dropout >= 0},  {"zero_init_residual", typed->zero_init},
+                  {"dilate", typed->dilate != NULL}, {"init", typed->init != NULL},
+                  {"fusion", typed->fusion > 0},     {"layers", typed->layers != NULL}};
+    for (size_t j = 0; j < sizeof fields / sizeof fields[0]; j++) {
+        size_t before;
+        const char *a = find_field(saved, fields[j].name, &before), *b = find_field(now, fields[j].name, bytes);
+        if (fields[j].given && a && b && (before != *bytes || memcmp(a, b, before) != 0)) return b;
+    }
+    return NULL;
+}
+
+/* A run goes on with the network that it began with: what is said of it on the command line must be true of it. What is
+ * not said is as the run has it. */
 static int check_saved(const training *t, const char *name) {
     network_options network = t->options->network;
     braid_net *wanted = NULL;
+    char layers[LAYERS_BYTES];
     const char *saved = braid_net_describe(t->net);
     int counts = !strncmp(name, "linet", 5) || !strncmp(name, "mcresnet", 8);
     if (!network_is_described(&network)) return 0;
     if (counts && !network.classes) network.classes = t->feeding.info->classes;
+    if (!strncmp(name, "linet", 5) && !network.streams) network.streams = braid_net_stream_count(t->net);
+    if (!strcmp(name, "mlp") && !network.layers) network.layers = mlp_layers(t, &network, layers);
     int code = network_open(name, &network, &wanted);
     if (code) return code;
-    const char *now = braid_net_describe(wanted);
-    if (strcmp(saved, now) != 0)
-        code = complain(BRAID_ERROR_ARGUMENT, "%s: expected the network that the run began with, %s, got %s",
-                        t->options->out, saved, now);
+    size_t bytes;
+    const char *other = find_difference(&t->options->network, saved, braid_net_describe(wanted), &bytes);
+    if (other)
+        code = complain(BRAID_ERROR_ARGUMENT, "%s: expected the network that the run began with, %s, got %.*s",
+                        t->options->out, saved, (int)bytes, other);
     braid_net_destroy(wanted);
     return code;
 }
@@ -331,7 +376,7 @@ static int failure(const training *t, braid_status status) {
 
 static const char *state_of_run(const training *t, const braid_train_event *place) {
     int steps_done = t->options->steps > 0 && place->step >= t->options->steps;
-    if (interrupted()) return "interrupted; the same command with --resume goes on";
+    if (!braid_trainer_is_done(t->trainer)) return "interrupted; the same command with --resume goes on";
     if (place->epoch < t->epochs && !steps_done) return "done: stopped early, for want of a better epoch";
     return "done";
 }

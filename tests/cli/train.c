@@ -75,6 +75,15 @@ static const command commands[] = {
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 1 --dropout 0.5 > log && $B train linet18 --data d --batch 8 "
                "--device cpu --effort estimate -q --cache-dir '' --out r --steps 2 --resume --dropout 0",
      2, NULL, "expected the network that the run began with|\"dropout\":0.0"},
+    /* of a run that goes on, what is typed must be true, and what is not typed is as the run has it */
+    {"$B data make fmnist86 --out f --count 50 -q && for more in '' --resume '--resume --layers 7396,256,10' "
+     "'--resume --layers 7396,64,10'; do $B train mlp --data f --batch 16 --classes 10 --out r --epochs 1 -q "
+     "--effort estimate --device cpu --cache-dir '' $more || exit 99; done",
+     99, "done", "expected the network that the run began with|[7396,256,10]|[7396,64,10]"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 1 && for more in '--channels 3,1,1' '--streams 3' "
+               "'--classes 15' '--channels 3,3,1'; do $B train linet18 --data d --batch 8 --device cpu "
+               "--effort estimate -q --cache-dir '' --out r --steps 1 --resume $more || exit 99; done",
+     99, "done", "expected the network that the run began with|\"channels\":[3,3,1]|!1.0"},
     {"$B train linet18 --data d --out r --bad-sample=drop", 2, NULL, "--bad-sample: expected stop|skip, got \"drop\""},
     {"$B train linet18 --data d --out r --verify-every -1", 2, NULL, "--verify-every: expected a whole number from 0"},
     /* numbers of training have ranges of their own, 0 among them where it has a meaning */
@@ -122,6 +131,10 @@ static const command commands[] = {
                "--out r & p=$!; until ls c/*.wisdom; do sleep 0.1; done > found 2>&1; kill -TERM $p; wait $p; "
                "test $? = 130 && test -s r/last.safetensors && test $(ls c | wc -l) -lt 70 && echo few",
      0, "interrupted|few", "stopping"},
+    /* a run whose last step it was is done, whoever wanted to stop it */
+    {MAKE_DATA "$B train linet18 --data d --width 0.125 --batch 8 --device cpu --effort exhaustive -q --cache-dir c "
+               "--out r --steps 1 & p=$!; until ls c/*.wisdom; do sleep 0.1; done > found 2>&1; kill -TERM $p; wait $p",
+     0, "state   done\n|!interrupted", "stopping"},
     /* one run at a time in a folder; one that was killed holds it no longer */
     {MAKE_DATA "$B train linet18" LITTLE
                "--out r --epochs 1000 & p=$!; until test -e r/last.safetensors; do sleep 0.1; "
