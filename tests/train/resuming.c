@@ -308,14 +308,10 @@ static void nothing_is_left_of_a_run_that_did_not_begin(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(an_early_stop_is_not_for_ever),
-        IN_FOLDER(other_samples_and_monitors_are_named),
-        IN_FOLDER(a_bad_validation_costs_no_epoch),
-        IN_FOLDER(a_longer_run_has_a_longer_schedule),
-        IN_FOLDER(batches_passed_over_count),
-        IN_FOLDER(a_plateau_follows_the_monitor),
-        IN_FOLDER(the_best_epoch_is_remembered),
-        IN_FOLDER(nothing_is_left_of_a_run_that_did_not_begin),
+        IN_FOLDER(an_early_stop_is_not_for_ever),   IN_FOLDER(other_samples_and_monitors_are_named),
+        IN_FOLDER(a_bad_validation_costs_no_epoch), IN_FOLDER(a_longer_run_has_a_longer_schedule),
+        IN_FOLDER(batches_passed_over_count),       IN_FOLDER(a_plateau_follows_the_monitor),
+        IN_FOLDER(the_best_epoch_is_remembered),    IN_FOLDER(nothing_is_left_of_a_run_that_did_not_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
