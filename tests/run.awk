@@ -6,6 +6,20 @@ function number(text) { # the first number in a text
     return substr(text, RSTART, RLENGTH) + 0
 }
 
+# The output of a test is kept for the case that it fails, without the cases that passed: at most 400 lines.
+function keep(id, line) {
+    if (line ~ /^\[ RUN/) { settle(id); open_case[id] = 1 }
+    else if (line ~ /^\[       OK \]/ && open_case[id]) { pending[id] = ""; pending_lines[id] = 0; open_case[id] = 0; return }
+    if (lines[id] + pending_lines[id] < 400) pending[id] = pending[id] "    " line "\n"
+    pending_lines[id]++
+}
+function settle(id) {
+    output[id] = output[id] pending[id]
+    lines[id] += pending_lines[id]
+    pending[id] = ""
+    pending_lines[id] = 0
+}
+
 /^test [0-9]+$/ { next }
 
 # "12: one line of output of test 12"
@@ -13,8 +27,7 @@ function number(text) { # the first number in a text
     id = $1 + 0
     line = substr($0, index($0, ": ") + 2)
     if (line ~ /^(Test command|Working Directory|Environment variables|Test timeout)|^ [A-Z_]+=/) next
-    if (lines[id] < 400) output[id] = output[id] "    " line "\n"
-    lines[id]++
+    keep(id, line)
     if (line ~ /^\[==========\] [0-9]+ test\(s\) run/) ran[id] += number(line)
     else if (line ~ /^\[  PASSED  \] [0-9]+ test\(s\)/) passed[id] += number(line)
     else if (line ~ /^\[  SKIPPED \] [0-9]+ test\(s\)/) skipped[id] += number(line)
@@ -48,6 +61,7 @@ function number(text) { # the first number in a text
     else if (p + f + s == 0) { why = "ran no case"; f = 1 }
     printf "%-6s %-34s %6d passed %4d failed %4d skipped %8.2f s%s\n", f ? "FAIL" : "ok", name, p, f, s, seconds, why ? "   " why : ""
     if (s > 0) printf "%s", reason[id] ? reason[id] : "      skip: (no reason given)\n"
+    settle(id)
     more = lines[id] - 400
     if (f) printf "%s%s", output[id], (more > 0) ? "    ... (" more " more lines)\n" : ""
     fflush()
