@@ -316,6 +316,17 @@ void conv2d_im2col_destroy(device *d, void *state) {
     memory_free(state);
 }
 
+/* Pixels that no tap reaches and that are added to in place are there already. Their segments are the last ones. */
+static void drop_idle(struct conv2d_im2col_args *args) {
+    while (args->segments > 0) {
+        const struct im2col_segment *last = &args->segment[args->segments - 1];
+        const struct im2col_plane *plane = &args->plane[last->plane];
+        if (steps_of(args, last) > 0 || plane->epilogue.added != plane->out) return;
+        args->tiles = last->first_tile;
+        args->segments--;
+    }
+}
+
 braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state, const buffers *b,
                                   const im2col_tiles *tiles) {
     const im2col_state *made = state;
@@ -328,6 +339,7 @@ braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state
         args.plane[i].mask = b->plane[CONV2D_MASK][i];
         TRY(make_maps(&args, p, d, b, i, IM2COL_PIXELS(tile->columns, tiles->split)));
     }
+    drop_idle(&args);
     return cuda_launch(d, &(cuda_call){.stem = tiles->stem,
                                        .function = p->dtype == BRAID_DTYPE_F16 ? tile->f16 : tile->bf16,
                                        .blocks = args.tiles < PROCESSORS ? args.tiles : PROCESSORS,

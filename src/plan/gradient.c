@@ -19,10 +19,14 @@ typedef struct parts {
     int tensor[MAX_PARTS];
 } parts;
 
+#define MAX_POSTPONED 16
+
 typedef struct gradients {
     program *program;
     parts *of;
-    int tensor_count; /* forward tensors */
+    int tensor_count;              /* forward tensors */
+    call postponed[MAX_POSTPONED]; /* their data passes come last of all that read the same */
+    int postponed_count;
 } gradients;
 
 static call start_backward(const program *p, braid_op_id op, braid_pass pass, const braid_problem *from) {
@@ -174,7 +178,9 @@ static int is_known(const gradients *g, const call *c, const braid_problem *p, i
 
 /* True where the pass makes few pixels of an output, and the rest is what is added to it. */
 static int is_sparse(const braid_problem *p, int slot) {
-    return p->op == BRAID_OP_INTEGRATE && slot == INTEGRATE_Z && (p->stride[0] > 1 || p->stride[1] > 1);
+    int strided = p->stride[0] > 1 || p->stride[1] > 1;
+    if (p->op == BRAID_OP_INTEGRATE) return strided && slot == INTEGRATE_Z;
+    return p->op == BRAID_OP_CONV2D && strided && p->filter[0] == 1 && p->filter[1] == 1;
 }
 
 /* True where nobody else reads or holds a gradient, so that it may be changed in place. */
@@ -246,12 +252,52 @@ static braid_status add_pass(gradients *g, const call *c, const call *weight_pas
     return BRAID_OK;
 }
 
+/* True where the data pass of a call is best the last of all that read the same: it changes few pixels, in place. */
+static int is_postponed(gradients *g, const call *c) {
+    const program_options *o = &g->program->options;
+    braid_problem joined = c->problem;
+    joined.pass = BRAID_PASS_BWD_DATA;
+    joined.add = 1;
+    if (joined.op != BRAID_OP_CONV2D || !is_sparse(&joined, CONV2D_X) || g->postponed_count == MAX_POSTPONED) return 0;
+    if (!o->has_kernel || braid_problem_check(&joined) != BRAID_OK || !o->has_kernel(o->user, &joined)) return 0;
+    g->postponed[g->postponed_count++] = *c;
+    return 1;
+}
+
+/* True where a call makes something that another convolution reads. */
+static int feeds(const call *maker, const call *c) {
+    const op_info *o = op_of(&maker->problem);
+    int found = 0;
+    for (int i = 0; i < c->problem.streams; i++) {
+        const int x = c->tensor[CONV2D_X][i];
+        if (maker->is_view) found |= maker->tensor[1][0] == x;
+        for (int slot = 0; !maker->is_view && slot < op_operand_count(o); slot++) {
+            int planes = op_role(&maker->problem, slot) == ROLE_OUT ? o->planes(&maker->problem, slot) : 0;
+            for (int j = 0; j < planes; j++) found |= maker->tensor[slot][j] == x;
+        }
+    }
+    return found;
+}
+
+/* The postponed data passes of calls that read what a call makes. */
+static braid_status catch_up(gradients *g, const call *maker) {
+    for (int k = g->postponed_count - 1; k >= 0; k--) {
+        call data;
+        const call c = g->postponed[k];
+        if (!feeds(maker, &c)) continue;
+        g->postponed[k] = g->postponed[--g->postponed_count];
+        TRY(add_pass(g, &c, NULL, BRAID_PASS_BWD_DATA, &data));
+    }
+    return BRAID_OK;
+}
+
 static braid_status by_passes(gradients *g, const call *c) {
     call weights, data;
     unsigned passes = op_of(&c->problem)->passes;
     int has_weights = (passes >> BRAID_PASS_BWD_WEIGHT & 1) && pass_is_wanted(g->program, c, BRAID_PASS_BWD_WEIGHT);
     int has_data = (passes >> BRAID_PASS_BWD_DATA & 1) && pass_is_wanted(g->program, c, BRAID_PASS_BWD_DATA);
     if (has_weights) TRY(add_pass(g, c, NULL, BRAID_PASS_BWD_WEIGHT, &weights));
+    if (has_data && is_postponed(g, c)) return BRAID_OK;
     return has_data ? add_pass(g, c, has_weights ? &weights : NULL, BRAID_PASS_BWD_DATA, &data) : BRAID_OK;
 }
 
@@ -474,7 +520,8 @@ braid_status program_differentiate(program *p) {
     braid_status status = give(&g, p->loss, p->loss_scale);
     for (int j = calls - 1; j >= 0 && !status; j--) {
         call c = p->calls[j];
-        if (!c.gradient_absorbed) status = go_back(&g, &c);
+        status = catch_up(&g, &c);
+        if (!status && !c.gradient_absorbed) status = go_back(&g, &c);
     }
     if (!status) status = keep_parameter_gradients(&g);
     memory_free(g.of);

@@ -107,9 +107,11 @@ static void sums_of_gradients_agree(void **state) {
         joined += c->segment == BACKWARD && c->problem.add;
         in_place += c->problem.op == BRAID_OP_INTEGRATE && (c->problem.add & INTEGRATE_ADD_Z) &&
                     p->tensors[c->tensor[INTEGRATE_Z][0]].root == c->tensor[INTEGRATE_AZ][0];
+        in_place += c->problem.op == BRAID_OP_CONV2D && c->problem.add &&
+                    p->tensors[c->tensor[CONV2D_X][0]].root == c->tensor[CONV2D_A][0];
     }
     assert_int_equal(joined, 7 + 19);
-    assert_int_equal(in_place, 3);
+    assert_int_equal(in_place, 3 + 3);
     for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
         double cpu = distance(&of[1], &of[0], names[j]), got = distance(&of[2], &of[0], names[j]);
         if (!(got < 3 * cpu + 0.005))
