@@ -130,7 +130,6 @@ static const char *refuses_options(const braid_problem *p) {
         if (p->padding[axis] != 1 || p->extra_padding[axis] != 0) return "only padding 1 on all sides";
     }
     if (p->padding_mode != BRAID_PADDING_ZEROS) return "only padding with zeros";
-    if (p->streams > HALO_MOST_STREAMS) return "more than 6 streams";
     return p->groups != 1 ? "only one group" : NULL;
 }
 
@@ -143,8 +142,15 @@ static const char *refuses_channels(const braid_problem *p) {
     return launch_refuses_channels(p);
 }
 
-const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const halo_shape *shape) {
+/* False where the argument cannot say a part of the streams. */
+static int fits(const braid_problem *p, const halo_shape *shape, int index) {
     struct conv2d_halo_args args;
+    launch_part part;
+    launch_take_part(&part, p, NULL, HALO_MOST_STREAMS, index);
+    return fill_shape(&args, &part.problem, shape) && fill_schedule(&args, &part.problem, shape, H200_PROCESSORS);
+}
+
+const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const halo_shape *shape) {
     const char *reason = refuses_options(p);
     if (!reason) reason = conv2d_epilogue_refuses(p);
     if (!reason) reason = refuses_channels(p);
@@ -157,8 +163,9 @@ const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const h
     for (int i = 0; i < p->streams && shape->rings == 0 && !reason; i++) {
         if (inputs(p, i) > HALO_BLOCK) reason = "a stream has more than 64 channels to sum over";
     }
-    if (!reason && !(fill_shape(&args, p, shape) && fill_schedule(&args, p, shape, H200_PROCESSORS)))
-        reason = launch_too_large;
+    for (int j = 0; j < launch_parts(p, HALO_MOST_STREAMS) && !reason; j++) {
+        if (!fits(p, shape, j)) reason = launch_too_large;
+    }
     return reason;
 }
 
@@ -171,7 +178,7 @@ static double rows_cost(const struct conv2d_halo_args *args, const braid_problem
 }
 
 /* Tiles in turns of the multiprocessors, each at the speed of its matrix units or of the L2 cache. */
-double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape) {
+static double cost_once(const braid_problem *p, const halo_shape *shape) {
     struct conv2d_halo_args args;
     double seconds = 0, tiles = 0;
     if (!fill_shape(&args, p, shape) || !fill_schedule(&args, p, shape, H200_PROCESSORS)) return 1;
@@ -186,6 +193,16 @@ double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape) {
     }
     double turns = (double)launch_tiles((int64_t)tiles, H200_PROCESSORS);
     return LAUNCH_S + (tiles > 0 ? seconds / tiles * turns : 0);
+}
+
+double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape) {
+    double seconds = 0;
+    for (int j = 0; j < launch_parts(p, HALO_MOST_STREAMS); j++) {
+        launch_part part;
+        launch_take_part(&part, p, NULL, HALO_MOST_STREAMS, j);
+        seconds += cost_once(&part.problem, shape);
+    }
+    return seconds;
 }
 
 static braid_status make_maps(struct conv2d_halo_plane *plane, device *d, const braid_problem *p, const buffers *b,
@@ -239,7 +256,7 @@ static size_t shared_bytes(const struct conv2d_halo_args *args, const halo_shape
            HALO_BARRIER_BYTES;
 }
 
-braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b) {
+static braid_status launch_once(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b) {
     struct conv2d_halo_args args;
     int rings = k->shape.rings, processors = cuda_processors(d);
     if (!fill_shape(&args, p, &k->shape) || !fill_schedule(&args, p, &k->shape, processors))
@@ -260,4 +277,13 @@ braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_ke
                                        .shared_bytes = shared_bytes(&args, &k->shape),
                                        .args = &args,
                                        .args_bytes = sizeof args});
+}
+
+braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b) {
+    for (int j = 0; j < launch_parts(p, HALO_MOST_STREAMS); j++) {
+        launch_part part;
+        launch_take_part(&part, p, b, HALO_MOST_STREAMS, j);
+        TRY(launch_once(&part.problem, d, k, &part.memory));
+    }
+    return BRAID_OK;
 }

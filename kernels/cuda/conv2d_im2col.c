@@ -18,7 +18,7 @@ typedef struct axis {
     int64_t count, stride, lower, upper, step, size;
 } axis;
 
-/* What is known before the buffers are: all of the argument but pointers and maps. */
+/* What is known of one launch before the buffers are: all of the argument but pointers and maps. */
 typedef struct im2col_state {
     struct conv2d_im2col_args args;
     const im2col_tile *tile;
@@ -104,7 +104,6 @@ static const char *refuses_sizes(const braid_problem *p) {
 
 const char *conv2d_im2col_refuses(const braid_problem *p, const device *d) {
     if (p->groups != 1) return "only one group";
-    if (p->streams > IM2COL_MOST_STREAMS) return "more than 5 streams";
     if (p->padding_mode != BRAID_PADDING_ZEROS) return "only zero padding";
     if (p->filter[0] * p->filter[1] > IM2COL_MAX_TAPS) return "only filters of up to 64 taps";
     const char *reason = conv2d_epilogue_refuses(p);
@@ -238,9 +237,16 @@ static const im2col_tile *choose(struct conv2d_im2col_args *args, const braid_pr
 double conv2d_im2col_cost(const braid_problem *p, const im2col_tiles *tiles) {
     const double cycles_per_s = 1.4e9, bytes_per_s = 3e12, launch_s = 5e-6;
     struct conv2d_im2col_args args;
-    double cycles = 0, memory = op_bytes(p) / bytes_per_s;
-    (void)choose(&args, p, tiles, &cycles);
-    return launch_s + (cycles / cycles_per_s > memory ? cycles / cycles_per_s : memory);
+    double all = 0;
+    for (int j = 0; j < launch_parts(p, IM2COL_MOST_STREAMS); j++) {
+        launch_part part;
+        double cycles = 0;
+        launch_take_part(&part, p, NULL, IM2COL_MOST_STREAMS, j);
+        double memory = op_bytes(&part.problem) / bytes_per_s;
+        (void)choose(&args, &part.problem, tiles, &cycles);
+        all += launch_s + (cycles / cycles_per_s > memory ? cycles / cycles_per_s : memory);
+    }
+    return all;
 }
 
 /* ---- Tensor maps and launch -------------------------------------------------------------------- */
@@ -304,10 +310,15 @@ static braid_status make_maps(struct conv2d_im2col_args *args, const braid_probl
 }
 
 braid_status conv2d_im2col_create(const braid_problem *p, const im2col_tiles *tiles, void **state) {
-    double cycles = 0;
-    TRY(memory_calloc(1, sizeof(im2col_state), "conv2d", state));
+    int parts = launch_parts(p, IM2COL_MOST_STREAMS);
+    TRY(memory_calloc((size_t)parts, sizeof(im2col_state), "conv2d", state));
     im2col_state *made = *state;
-    made->tile = choose(&made->args, p, tiles, &cycles);
+    for (int j = 0; j < parts; j++) {
+        launch_part part;
+        double cycles = 0;
+        launch_take_part(&part, p, NULL, IM2COL_MOST_STREAMS, j);
+        made[j].tile = choose(&made[j].args, &part.problem, tiles, &cycles);
+    }
     return BRAID_OK;
 }
 
@@ -327,12 +338,10 @@ static void drop_idle(struct conv2d_im2col_args *args) {
     }
 }
 
-braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state, const buffers *b,
-                                  const im2col_tiles *tiles) {
-    const im2col_state *made = state;
+static braid_status launch_once(const braid_problem *p, device *d, const im2col_state *made, const buffers *b,
+                                const im2col_tiles *tiles) {
     const im2col_tile *tile = made->tile;
     struct conv2d_im2col_args args = made->args;
-    if (p->batch == 0) return BRAID_OK;
     for (int i = 0; i < p->streams; i++) {
         args.plane[i].out = b->plane[is_forward(p) ? CONV2D_Y : CONV2D_X][i];
         args.plane[i].epilogue = conv2d_epilogue(p, b, i);
@@ -347,4 +356,16 @@ braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state
                                        .shared_bytes = (size_t)IM2COL_SHARED_BYTES(tile->columns, tiles->split),
                                        .args = &args,
                                        .args_bytes = sizeof args});
+}
+
+braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state, const buffers *b,
+                                  const im2col_tiles *tiles) {
+    const im2col_state *made = state;
+    int parts = p->batch > 0 ? launch_parts(p, IM2COL_MOST_STREAMS) : 0;
+    for (int j = 0; j < parts; j++) {
+        launch_part part;
+        launch_take_part(&part, p, b, IM2COL_MOST_STREAMS, j);
+        TRY(launch_once(&part.problem, d, &made[j], &part.memory, tiles));
+    }
+    return BRAID_OK;
 }

@@ -5,6 +5,8 @@
  */
 #include "kernels/cuda/launch.h"
 
+#include <string.h>
+
 const char launch_too_large[] = "the problem needs more blocks than one launch can have";
 
 const char *launch_name(const launch_names *names, braid_dtype dtype) {
@@ -44,6 +46,30 @@ const char *launch_refuses_channels(const braid_problem *p) {
         }
     }
     return NULL;
+}
+
+int launch_parts(const braid_problem *p, int most) { return (p->streams + most - 1) / most; }
+
+static void take_list(int64_t *list, const int64_t *from, int first, int count) {
+    memset(list, 0, BRAID_MAX_PLANES * sizeof *list);
+    memcpy(list, from + first, (size_t)count * sizeof *list);
+}
+
+void launch_take_part(launch_part *part, const braid_problem *p, const buffers *b, int most, int index) {
+    int parts = launch_parts(p, most), first = p->streams * index / parts;
+    int count = p->streams * (index + 1) / parts - first;
+    part->problem = *p;
+    part->problem.streams = count;
+    take_list(part->problem.in_channels, p->in_channels, first, count);
+    take_list(part->problem.out_channels, p->out_channels, first, count);
+    take_list(part->problem.in_pitch, p->in_pitch, first, count);
+    take_list(part->problem.out_pitch, p->out_pitch, first, count);
+    memset(&part->memory, 0, sizeof part->memory);
+    if (!b) return;
+    part->memory.workspace = b->workspace;
+    for (int slot = 0; slot < OP_MAX_OPERANDS; slot++) {
+        for (int i = 0; i < count; i++) part->memory.plane[slot][i] = b->plane[slot][first + i];
+    }
 }
 
 double launch_cost(const braid_problem *p) {

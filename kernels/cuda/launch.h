@@ -36,6 +36,16 @@ const char *launch_refuses_channels(const braid_problem *p);
 
 extern const char launch_too_large[]; /* the reason where launch_schedule says no */
 
+/* Kernels whose argument holds tensor maps for so many streams take more of them in several launches: each a part of the
+ * streams, as a problem and memory of its own. */
+typedef struct launch_part {
+    braid_problem problem;
+    buffers memory;
+} launch_part;
+int launch_parts(const braid_problem *p, int most); /* how many, of `most` streams at most */
+/* Part `index`, from 0 on; parts differ by one stream at most. `b` may be NULL: `memory` is empty then. */
+void launch_take_part(launch_part *part, const braid_problem *p, const buffers *b, int most, int index);
+
 /* Predicted seconds of one launch: the slower of arithmetic and memory. */
 double launch_cost(const braid_problem *p);
 
