@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <math.h>
+
 #include "kernels/cuda/conv2d_im2col_launch.h"
 
 static const char stem[] = "conv2d_bwd_data_im2col_sm90a";
@@ -49,6 +51,8 @@ const kernel_functions conv2d_bwd_data__cuda_im2col_lanes = {.supports = conv2d_
                                                              .destroy = conv2d_im2col_destroy};
 
 static double pixels_cost(const braid_problem *p) { return conv2d_im2col_cost(p, &pixels); }
+
+double conv2d_bwd_data_im2col_cost(const braid_problem *p) { return fmin(lanes_cost(p), pixels_cost(p)); }
 
 static braid_status pixels_create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
     (void)d;

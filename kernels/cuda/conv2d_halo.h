@@ -1,6 +1,7 @@
 /*
  * The argument of the 3x3 convolution kernels that keep a halo of input rows in shared memory. "Input" and "output"
- * are those of the pass: x and y forwards, dy and dx in the data gradient.
+ * are those of the pass: x and y forwards, dy and dx in the data gradient. The kernel for stride 2 (parity) has the
+ * size, strips and pixels of dy, its input.
  *
  * A stream's image is cut into strips of columns, and a strip's rows lie behind each other with `pitch` pixels each,
  * of which the first `width` are outputs: pixel p is row p / pitch, column p % pitch. A single strip needs one pixel
@@ -29,11 +30,18 @@
 #define HALO_ROW_BYTES(pixels) ((((pixels) + 2) * 128 + 1023) / 1024 * 1024) /* of one of them */
 #define HALO_ROW_STAGING_BYTES(pixels) (((pixels)*128 + 1023) / 1024 * 1024) /* of a row of outputs */
 
+/* Of parity: rows of dy in the ring, and blocks of channels to sum over, at most. */
+#define HALO_PARITY_ROWS 3
+#define HALO_PARITY_BLOCKS 2
+#define HALO_PARITY_BYTES(pixels)                                                              \
+    (HALO_PARITY_BLOCKS * HALO_TAPS * HALO_WEIGHT_BYTES + 2 * HALO_ROW_STAGING_BYTES(pixels) + \
+     HALO_PARITY_ROWS * HALO_PARITY_BLOCKS * HALO_ROW_BYTES(pixels) + HALO_BARRIER_BYTES)
+
 struct conv2d_halo_plane {
     cuda_tensor_map input;  /* [sample][row][column][channel] */
     cuda_tensor_map weight; /* [k][tap][c] */
-    cuda_tensor_map row;    /* of the output, for halo_rows: boxes of one row of a strip */
-    cuda_tensor_map added;  /* the same of what is added */
+    cuda_tensor_map row;    /* of the output, for halo_rows: boxes of one row of a strip; of parity: even columns */
+    cuda_tensor_map added;  /* the same of what is added; of parity, which adds nothing: odd columns of the output */
     void *output;
     struct epilogue epilogue;
     const uint32_t *mask;

@@ -36,8 +36,8 @@ const char *launch_refuses_channels(const braid_problem *p);
 
 extern const char launch_too_large[]; /* the reason where launch_schedule says no */
 
-/* Kernels whose argument holds tensor maps for so many streams take more of them in several launches: each a part of the
- * streams, as a problem and memory of its own. */
+/* Kernels whose argument holds tensor maps for so many streams take more of them in several launches: each a part of
+ * the streams, as a problem and memory of its own. */
 typedef struct launch_part {
     braid_problem problem;
     buffers memory;

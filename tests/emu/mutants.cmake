@@ -55,15 +55,25 @@ emu_mutant(conv2d_fwd_halo_early_start tile/halo.cuh conv2d_fwd_halo_sm90a conv2
 emu_mutant(conv2d_fwd_halo_wrong_border tile/halo.cuh conv2d_fwd_halo_sm90a conv2d_fwd__cuda_halo_64x240
            "shared_clear(at.input + stage * args.stage_bytes + byte)" ";")
 emu_mutant(conv2d_fwd_halo_rows_wrong_strip tile/halo_rows.cuh conv2d_fwd_halo_sm90a conv2d_fwd__cuda_halo_rows136
-           "unit->input += 2" ";")
+           "unit->input += borders" ";")
 emu_mutant(conv2d_fwd_halo_rows_blanked tile/halo_rows.cuh conv2d_fwd_halo_sm90a conv2d_fwd__cuda_halo_rows112
            "mask_blanks(plane.mask, sample)" "false")
+emu_mutant(conv2d_bwd_data_parity_wrong_row tile/halo_parity.cuh conv2d_bwd_data_parity_sm90a
+           conv2d_bwd_data__cuda_parity72 "row[r == 0 ? 1 : 0]" "row[r == 2 ? 1 : 0]")
+emu_mutant(conv2d_bwd_data_parity_wrong_strip tile/halo_parity.cuh conv2d_bwd_data_parity_sm90a
+           conv2d_bwd_data__cuda_parity72 "if (++row > args.size[0])" "if (++row >= args.size[0])")
+emu_mutant(conv2d_bwd_data_parity_blanked tile/halo_parity.cuh conv2d_bwd_data_parity_sm90a
+           conv2d_bwd_data__cuda_parity72 "tile.blanked ? 0 : sums[of][i]" "sums[of][i]")
+emu_mutant(conv2d_bwd_data_parity_early_reuse tile/halo_parity.cuh conv2d_bwd_data_parity_sm90a
+           conv2d_bwd_data__cuda_parity72
+           "        halo_unit_step<1>(&unit, args, range, 2);\n        wgmma_wait<0>();"
+           "        halo_unit_step<1>(&unit, args, range, 2);\n        halo_rows_release<HALO_PARITY_ROWS>(at, &released, unit.input);\n        wgmma_wait<0>();")
 emu_mutant(conv2d_bwd_data_halo_wrong_tap tile/halo.cuh conv2d_bwd_data_halo_sm90a conv2d_bwd_data__cuda_halo_64x240
            "HALO_TAPS - 1 - tap" "tap")
 emu_mutant(conv2d_bwd_data_halo_rows_early_reuse tile/halo_rows.cuh conv2d_bwd_data_halo_sm90a
            conv2d_bwd_data__cuda_halo_rows136
-           "        wgmma_wait<0>();\n        wgmma_hold(sum);\n        halo_rows_release(at, &released, unit.input);"
-           "        halo_rows_release(at, &released, unit.input);\n        wgmma_wait<0>();")
+           "        wgmma_wait<0>();\n        wgmma_hold(sum);\n        halo_rows_release<HALO_ROWS>(at, &released, unit.input);"
+           "        halo_rows_release<HALO_ROWS>(at, &released, unit.input);\n        wgmma_wait<0>();")
 emu_mutant(conv2d_bwd_data_halo_rows_early_staging tile/halo_rows.cuh conv2d_bwd_data_halo_sm90a
            conv2d_bwd_data__cuda_halo_rows136
            "    if (leads) tma_wait_read<0>();\n" "")

@@ -38,7 +38,8 @@ struct halo_range {
     int32_t loads;        /* input rows */
 };
 
-static __device__ __forceinline__ halo_range halo_rows_range(const conv2d_halo_args &args) {
+/* `borders`: rows of zeros above and below a strip. */
+template <int borders> static __device__ __forceinline__ halo_range halo_rows_range(const conv2d_halo_args &args) {
     halo_range found;
     found.plane = schedule_plane(args.first_tile, args.planes);
     const int32_t share = (int32_t)blockIdx.x - args.first_tile[found.plane];
@@ -47,7 +48,7 @@ static __device__ __forceinline__ halo_range halo_rows_range(const conv2d_halo_a
     found.first = (int32_t)(j * all / args.strip_tiles);
     found.units = (int32_t)((j + 1) * all / args.strip_tiles) - found.first;
     found.row = found.first % args.size[0];
-    found.loads = found.units + 2 * ((found.row + found.units - 1) / args.size[0] + 1);
+    found.loads = found.units + borders * ((found.row + found.units - 1) / args.size[0] + 1);
     return found;
 }
 
@@ -80,18 +81,19 @@ static __device__ __forceinline__ void halo_rows_load(const conv2d_halo_args &ar
     }
 }
 
-/* Waits until input row `i` is there. Returns its stage. */
-static __device__ __forceinline__ uint32_t halo_rows_await(const halo_rows_shared &at, int32_t i) {
-    const uint32_t stage = (uint32_t)i % HALO_ROWS;
-    barrier_wait(at.full + stage * BARRIER_BYTES, (uint32_t)i / HALO_ROWS & 1);
+/* Waits until input row `i` is there. Returns its stage, of `rows` of the ring. */
+template <int rows> static __device__ __forceinline__ uint32_t halo_rows_await(const halo_rows_shared &at, int32_t i) {
+    const uint32_t stage = (uint32_t)i % rows;
+    barrier_wait(at.full + stage * BARRIER_BYTES, (uint32_t)i / rows & 1);
     return stage;
 }
 
 /* One lane of each warp gives input rows back, up to `end`. It waits for each of them, since the other warpgroup may
  * not have come so far. */
+template <int rows>
 static __device__ __forceinline__ void halo_rows_release(const halo_rows_shared &at, int32_t *released, int32_t end) {
     for (; *released < end; ++*released) {
-        if (threadIdx.x % 32 == 0) barrier_arrive(at.empty + halo_rows_await(at, *released) * BARRIER_BYTES);
+        if (threadIdx.x % 32 == 0) barrier_arrive(at.empty + halo_rows_await<rows>(at, *released) * BARRIER_BYTES);
     }
 }
 
@@ -100,6 +102,7 @@ struct halo_unit {
     int32_t index, strip, row, input;
 };
 
+template <int borders>
 static __device__ __forceinline__ void halo_unit_step(halo_unit *unit, const conv2d_halo_args &args,
                                                       const halo_range &range, int32_t by) {
     unit->index += by;
@@ -108,7 +111,7 @@ static __device__ __forceinline__ void halo_unit_step(halo_unit *unit, const con
     while (unit->row >= args.size[0]) {
         unit->row -= args.size[0];
         unit->strip++;
-        unit->input += 2;
+        unit->input += borders;
     }
     if (unit->index >= range.units) unit->input = range.loads;
 }
@@ -172,8 +175,8 @@ static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args 
     float sum[columns / 2];
     const epilogue_rows with = epilogue_rows_find<number>(plane.epilogue, range.group * HALO_BLOCK, plane.channels);
     barrier_wait(at.weight_full, 0);
-    halo_unit_step(&unit, args, range, group);
-    halo_rows_release(at, &released, unit.input);
+    halo_unit_step<2>(&unit, args, range, group);
+    halo_rows_release<HALO_ROWS>(at, &released, unit.input);
     if (group == 1) named_arrive(1, 256); /* the first turn is the other's */
 #pragma unroll 1
     while (unit.index < range.units) {
@@ -183,14 +186,15 @@ static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args 
         if (is_added && !tile.blanked) halo_rows_load_added<columns>(plane, staging, added, tile, output_row);
         uint32_t row[3];
 #pragma unroll
-        for (int i = 0; i < 3; i++) row[i] = at.rows + halo_rows_await(at, unit.input + i) * HALO_ROW_BYTES(columns);
+        for (int i = 0; i < 3; i++)
+            row[i] = at.rows + halo_rows_await<HALO_ROWS>(at, unit.input + i) * HALO_ROW_BYTES(columns);
         named_sync(1 + group, 256);
         if (!tile.blanked) halo_rows_multiply<number, columns, transposed>(sum, at, row);
         if (unit.index + 1 < range.units) named_arrive(2 - group, 256);
-        halo_unit_step(&unit, args, range, 2);
+        halo_unit_step<2>(&unit, args, range, 2);
         wgmma_wait<0>();
         wgmma_hold(sum);
-        halo_rows_release(at, &released, unit.input);
+        halo_rows_release<HALO_ROWS>(at, &released, unit.input);
         if (tile.blanked) {
             halo_clear<number, columns>(args, halo_aim(args, tile, range.group * HALO_BLOCK),
                                         (uint32_t)(output_row * args.pitch), plane.epilogue.keeps);
@@ -209,7 +213,7 @@ static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args 
 template <class number, int columns, bool transposed>
 static __device__ __forceinline__ void conv2d_halo_rows(const conv2d_halo_args &args) {
     const halo_rows_shared at = halo_rows_layout<columns>();
-    const halo_range range = halo_rows_range(args);
+    const halo_range range = halo_rows_range<2>(args);
     const int group = warp_uniform((int)threadIdx.x / 128);
     if (threadIdx.x == 0) {
         barrier_init(at.weight_full, 1);

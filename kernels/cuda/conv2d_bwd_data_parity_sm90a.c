@@ -1,0 +1,126 @@
+/*
+ * conv2d data gradient on the matrix units of sm_90a, 3x3 at stride 2 with few channels to sum over: the launcher of
+ * conv2d_bwd_data_parity_sm90a.cu, where dy is loaded once for all classes of pixels.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "kernels/cuda/conv2d_halo_launch.h"
+#include "kernels/cuda/conv2d_im2col_launch.h"
+
+#define COLUMNS 72 /* pixels of dy in a row of a strip */
+
+static const char *refuses_options(const braid_problem *p) {
+    for (int axis = 0; axis < 2; axis++) {
+        if (p->filter[axis] != 3 || p->dilation[axis] != 1) return "only filters of 3x3 without dilation";
+        if (p->stride[axis] != 2) return "only stride 2";
+        if (p->padding[axis] != 1 || p->extra_padding[axis] != 0) return "only padding 1 on all sides";
+    }
+    if (p->add) return "adds to nothing";
+    if (p->size[1] < 2) return "the image has one column";
+    for (int i = 0; i < p->streams; i++) {
+        if (p->out_channels[i] > HALO_PARITY_BLOCKS * HALO_BLOCK)
+            return "a stream has more than 128 channels to sum over";
+    }
+    return NULL;
+}
+
+static const char *supports(const braid_problem *p, const device *d) {
+    const char *reason = refuses_options(p);
+    return reason ? reason : conv2d_im2col_refuses(p, d);
+}
+
+/* Not measured yet: a little more than what it is to replace, so that races alone choose it. */
+static double cost(const braid_problem *p) { return 1.01 * conv2d_bwd_data_im2col_cost(p); }
+
+/* Everything but pointers and maps. Blocks share the rows of each group of 64 channels. */
+static int fill(struct conv2d_halo_args *args, const braid_problem *p, int processors) {
+    int64_t tiles[BRAID_MAX_PLANES] = {0}, groups = 0;
+    memset(args, 0, sizeof *args);
+    args->planes = p->streams;
+    args->samples = (int32_t)p->batch;
+    for (int axis = 0; axis < 2; axis++) args->size[axis] = (int32_t)conv2d_out_size(p, axis);
+    args->strips = (int32_t)launch_tiles(args->size[1], COLUMNS);
+    args->width = COLUMNS;
+    for (int i = 0; i < p->streams; i++) {
+        struct conv2d_halo_plane *plane = &args->plane[i];
+        plane->channels = (int32_t)p->in_channels[i];
+        plane->pitch = (int32_t)p->in_pitch[i];
+        plane->blocks = (int32_t)launch_tiles(p->out_channels[i], HALO_BLOCK);
+        plane->groups = (int32_t)launch_tiles(p->in_pitch[i], HALO_BLOCK);
+        groups += plane->groups;
+    }
+    int64_t units = p->batch * args->strips * args->size[0], shares = processors / groups;
+    if (shares < 1) shares = 1;
+    args->strip_tiles = (int32_t)(shares < units ? shares : units);
+    for (int i = 0; i < p->streams; i++) tiles[i] = (int64_t)args->plane[i].groups * args->strip_tiles;
+    return launch_schedule(args->first_tile, tiles, p->streams);
+}
+
+/* The pixels of dx in every other column, from `first` on. */
+static braid_status make_columns_map(cuda_tensor_map *to, device *d, const braid_problem *p, void *dx, int i,
+                                     int64_t first) {
+    int64_t pixel = p->in_pitch[i] * 2, row = pixel * p->size[1];
+    const cuda_tensor columns = {.memory = (char *)dx + first * pixel,
+                                 .dtype = p->dtype,
+                                 .rank = 4,
+                                 .size = {p->in_pitch[i], (p->size[1] - first + 1) / 2, p->size[0], p->batch},
+                                 .pitch = {2 * pixel, row, row * p->size[0]},
+                                 .box = {HALO_BLOCK, COLUMNS, 1, 1},
+                                 .swizzle = 128};
+    return cuda_tensor_map_make(to, d, &columns);
+}
+
+static braid_status make_maps(struct conv2d_halo_plane *plane, device *d, const braid_problem *p, const buffers *b,
+                              int i, const struct conv2d_halo_args *args) {
+    int64_t pixel = p->out_pitch[i] * 2, row = pixel * args->size[1], tap = p->in_channels[i] * 2;
+    const cuda_tensor dy = {.memory = b->plane[CONV2D_Y][i],
+                            .dtype = p->dtype,
+                            .rank = 4,
+                            .size = {p->out_channels[i], args->size[1], args->size[0], p->batch},
+                            .pitch = {pixel, row, row * args->size[0]},
+                            .box = {HALO_BLOCK, COLUMNS + 1, 1, 1},
+                            .swizzle = 128};
+    const cuda_tensor weight = {.memory = b->plane[CONV2D_W][i],
+                                .dtype = p->dtype,
+                                .rank = 3,
+                                .size = {p->in_channels[i], HALO_TAPS, p->out_channels[i]},
+                                .pitch = {tap, tap * HALO_TAPS},
+                                .box = {HALO_BLOCK, 1, HALO_BLOCK},
+                                .swizzle = 128};
+    TRY(cuda_tensor_map_make(&plane->input, d, &dy));
+    TRY(cuda_tensor_map_make(&plane->weight, d, &weight));
+    TRY(make_columns_map(&plane->row, d, p, b->plane[CONV2D_X][i], i, 0));
+    return make_columns_map(&plane->added, d, p, b->plane[CONV2D_X][i], i, 1);
+}
+
+static braid_status launch_once(const braid_problem *p, device *d, const buffers *b) {
+    static const launch_names names = {NULL, "conv2d_bwd_data_parity72_f16", "conv2d_bwd_data_parity72_bf16"};
+    struct conv2d_halo_args args;
+    if (!fill(&args, p, cuda_processors(d))) return fail(BRAID_ERROR_ARGUMENT, "conv2d: %s", launch_too_large);
+    for (int i = 0; i < p->streams; i++) {
+        args.plane[i].mask = b->plane[CONV2D_MASK][i];
+        TRY(make_maps(&args.plane[i], d, p, b, i, &args));
+    }
+    return cuda_launch(d, &(cuda_call){.stem = "conv2d_bwd_data_parity_sm90a",
+                                       .function = launch_name(&names, p->dtype),
+                                       .blocks = args.first_tile[BRAID_MAX_PLANES],
+                                       .threads = HALO_THREADS,
+                                       .shared_bytes = HALO_PARITY_BYTES(COLUMNS),
+                                       .args = &args,
+                                       .args_bytes = sizeof args});
+}
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    int parts = p->batch > 0 ? launch_parts(p, HALO_MOST_STREAMS) : 0;
+    (void)state;
+    for (int j = 0; j < parts; j++) {
+        launch_part part;
+        launch_take_part(&part, p, b, HALO_MOST_STREAMS, j);
+        TRY(launch_once(&part.problem, d, &part.memory));
+    }
+    return BRAID_OK;
+}
+
+const kernel_functions conv2d_bwd_data__cuda_parity72 = {.supports = supports, .cost = cost, .launch = launch};
