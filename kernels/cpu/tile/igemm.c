@@ -579,9 +579,21 @@ braid_status igemm_launch(const braid_problem *p, device *d, void *state, const 
     return BRAID_OK;
 }
 
+/* The share of the lanes of whole vectors that hold a column. */
+static double used_lanes(const braid_problem *p, const gemm_tile *tile) {
+    const int64_t width = tile->columns / 2, groups = taps_problem(p).groups;
+    double used = 0, all = 1;
+    for (int i = 0; i < p->streams; i++) {
+        const int64_t columns = (p->pass == BRAID_PASS_FWD ? p->out_channels[i] : p->in_channels[i]) / groups;
+        used += (double)columns;
+        all += (double)(ceil_div(columns, width) * width);
+    }
+    return (used + 1) / all;
+}
+
 double igemm_cost(const braid_problem *p, const gemm_tile *tile) {
     double weights = 0, taps_in_filter = p->op == BRAID_OP_LINEAR ? 1 : (double)p->filter[0] * (double)p->filter[1];
     for (int i = 0; i < p->streams; i++)
         weights += (double)p->in_channels[i] * (double)p->out_channels[i] * taps_in_filter;
-    return cost_seconds(p, tile->flops, 2, 2e-6) + weights * 3 * sizeof(float) / COST_COPY_BYTES;
+    return cost_seconds(p, used_lanes(p, tile) * tile->flops, 2, 2e-6) + weights * 3 * sizeof(float) / COST_COPY_BYTES;
 }
