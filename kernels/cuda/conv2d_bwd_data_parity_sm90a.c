@@ -74,7 +74,7 @@ static braid_status make_columns_map(cuda_tensor_map *to, device *d, const braid
 
 static braid_status make_maps(struct conv2d_halo_plane *plane, device *d, const braid_problem *p, const buffers *b,
                               int i, const struct conv2d_halo_args *args) {
-    int64_t pixel = p->out_pitch[i] * 2, row = pixel * args->size[1], tap = p->in_channels[i] * 2;
+    int64_t pixel = p->out_pitch[i] * 2, row = pixel * args->size[1];
     const cuda_tensor dy = {.memory = b->plane[CONV2D_Y][i],
                             .dtype = p->dtype,
                             .rank = 4,
@@ -82,15 +82,8 @@ static braid_status make_maps(struct conv2d_halo_plane *plane, device *d, const 
                             .pitch = {pixel, row, row * args->size[0]},
                             .box = {HALO_BLOCK, COLUMNS + 1, 1, 1},
                             .swizzle = 128};
-    const cuda_tensor weight = {.memory = b->plane[CONV2D_W][i],
-                                .dtype = p->dtype,
-                                .rank = 3,
-                                .size = {p->in_channels[i], HALO_TAPS, p->out_channels[i]},
-                                .pitch = {tap, tap * HALO_TAPS},
-                                .box = {HALO_BLOCK, 1, HALO_BLOCK},
-                                .swizzle = 128};
     TRY(cuda_tensor_map_make(&plane->input, d, &dy));
-    TRY(cuda_tensor_map_make(&plane->weight, d, &weight));
+    TRY(conv2d_halo_map_weights(&plane->weight, d, p, b, i));
     TRY(make_columns_map(&plane->row, d, p, b->plane[CONV2D_X][i], i, 0));
     return make_columns_map(&plane->added, d, p, b->plane[CONV2D_X][i], i, 1);
 }

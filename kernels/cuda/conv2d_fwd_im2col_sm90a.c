@@ -31,50 +31,10 @@ static const im2col_tile pixels_list[] = {
 };
 static const im2col_tiles pixels = {stem, 1, pixels_list};
 
-static double lanes_cost(const braid_problem *p) { return conv2d_im2col_cost(p, &lanes); }
+IM2COL_FUNCTIONS(lanes)
+const kernel_functions conv2d_fwd__cuda_im2col_lanes = IM2COL_KERNEL(lanes);
+const kernel_functions conv2d_scale_bias_act__cuda_im2col_lanes = IM2COL_KERNEL(lanes);
 
-static braid_status lanes_create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
-    (void)d;
-    *workspace_bytes = 0;
-    return conv2d_im2col_create(p, &lanes, state);
-}
-
-static braid_status lanes_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    return conv2d_im2col_launch(p, d, state, b, &lanes);
-}
-
-const kernel_functions conv2d_fwd__cuda_im2col_lanes = {.supports = conv2d_im2col_refuses,
-                                                        .cost = lanes_cost,
-                                                        .create = lanes_create,
-                                                        .launch = lanes_launch,
-                                                        .destroy = conv2d_im2col_destroy};
-
-const kernel_functions conv2d_scale_bias_act__cuda_im2col_lanes = {.supports = conv2d_im2col_refuses,
-                                                                   .cost = lanes_cost,
-                                                                   .create = lanes_create,
-                                                                   .launch = lanes_launch,
-                                                                   .destroy = conv2d_im2col_destroy};
-
-static double pixels_cost(const braid_problem *p) { return conv2d_im2col_cost(p, &pixels); }
-
-static braid_status pixels_create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
-    (void)d;
-    *workspace_bytes = 0;
-    return conv2d_im2col_create(p, &pixels, state);
-}
-
-static braid_status pixels_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    return conv2d_im2col_launch(p, d, state, b, &pixels);
-}
-
-const kernel_functions conv2d_fwd__cuda_im2col_pixels = {.supports = conv2d_im2col_refuses,
-                                                         .cost = pixels_cost,
-                                                         .create = pixels_create,
-                                                         .launch = pixels_launch,
-                                                         .destroy = conv2d_im2col_destroy};
-
-const kernel_functions conv2d_scale_bias_act__cuda_im2col_pixels = {.supports = conv2d_im2col_refuses,
-                                                                    .cost = pixels_cost,
-                                                                    .create = pixels_create,
-                                                                    .launch = pixels_launch,
-                                                                    .destroy = conv2d_im2col_destroy};
+IM2COL_FUNCTIONS(pixels)
+const kernel_functions conv2d_fwd__cuda_im2col_pixels = IM2COL_KERNEL(pixels);
+const kernel_functions conv2d_scale_bias_act__cuda_im2col_pixels = IM2COL_KERNEL(pixels);

@@ -205,16 +205,8 @@ double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape) {
     return seconds;
 }
 
-static braid_status make_maps(struct conv2d_halo_plane *plane, device *d, const braid_problem *p, const buffers *b,
-                              int i, const struct conv2d_halo_args *args) {
-    int64_t pixel = input_pitch(p, i) * 2, tap = p->in_channels[i] * 2;
-    const cuda_tensor input = {.memory = b->plane[is_gradient(p) ? CONV2D_Y : CONV2D_X][i],
-                               .dtype = p->dtype,
-                               .rank = 4,
-                               .size = {inputs(p, i), p->size[1], p->size[0], p->batch},
-                               .pitch = {pixel, pixel * p->size[1], pixel * p->size[1] * p->size[0]},
-                               .box = {HALO_BLOCK, args->pitch, args->rows, 1},
-                               .swizzle = 128};
+braid_status conv2d_halo_map_weights(cuda_tensor_map *to, device *d, const braid_problem *p, const buffers *b, int i) {
+    int64_t tap = p->in_channels[i] * 2;
     const cuda_tensor weight = {.memory = b->plane[CONV2D_W][i],
                                 .dtype = p->dtype,
                                 .rank = 3,
@@ -222,8 +214,21 @@ static braid_status make_maps(struct conv2d_halo_plane *plane, device *d, const 
                                 .pitch = {tap, tap * HALO_TAPS},
                                 .box = {HALO_BLOCK, 1, HALO_BLOCK},
                                 .swizzle = 128};
+    return cuda_tensor_map_make(to, d, &weight);
+}
+
+static braid_status make_maps(struct conv2d_halo_plane *plane, device *d, const braid_problem *p, const buffers *b,
+                              int i, const struct conv2d_halo_args *args) {
+    int64_t pixel = input_pitch(p, i) * 2;
+    const cuda_tensor input = {.memory = b->plane[is_gradient(p) ? CONV2D_Y : CONV2D_X][i],
+                               .dtype = p->dtype,
+                               .rank = 4,
+                               .size = {inputs(p, i), p->size[1], p->size[0], p->batch},
+                               .pitch = {pixel, pixel * p->size[1], pixel * p->size[1] * p->size[0]},
+                               .box = {HALO_BLOCK, args->pitch, args->rows, 1},
+                               .swizzle = 128};
     TRY(cuda_tensor_map_make(&plane->input, d, &input));
-    return cuda_tensor_map_make(&plane->weight, d, &weight);
+    return conv2d_halo_map_weights(&plane->weight, d, p, b, i);
 }
 
 /* A row of a strip: of outputs with the lanes between channels and pitch, of what is added without. */

@@ -25,4 +25,20 @@ const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const h
 double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape);
 braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b);
 
+/* The map of stream i's weights: boxes of 64 x 64 of one tap. */
+braid_status conv2d_halo_map_weights(cuda_tensor_map *to, device *d, const braid_problem *p, const buffers *b, int i);
+
+/* The functions of the kernel `tile`, a halo_kernel; HALO_KERNEL(tile) is its kernel_functions. */
+#define HALO_FUNCTIONS(tile)                                                                              \
+    static const char *tile##_supports(const braid_problem *p, const device *d) {                         \
+        return conv2d_halo_refuses(p, d, &tile.shape);                                                    \
+    }                                                                                                     \
+    static double tile##_cost(const braid_problem *p) { return conv2d_halo_cost(p, &tile.shape); }        \
+    static braid_status tile##_launch(const braid_problem *p, device *d, void *state, const buffers *b) { \
+        (void)state;                                                                                      \
+        return conv2d_halo_launch(p, d, &tile, b);                                                        \
+    }
+#define HALO_KERNEL(tile) \
+    { .supports = tile##_supports, .cost = tile##_cost, .launch = tile##_launch }
+
 #endif

@@ -37,4 +37,21 @@ void conv2d_im2col_destroy(device *d, void *state);
 braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state, const buffers *b,
                                   const im2col_tiles *tiles);
 
+/* The functions of the candidate `tiles`, an im2col_tiles; IM2COL_KERNEL(tiles) is its kernel_functions. */
+#define IM2COL_FUNCTIONS(tiles)                                                                            \
+    static double tiles##_cost(const braid_problem *p) { return conv2d_im2col_cost(p, &tiles); }           \
+    static braid_status tiles##_create(const braid_problem *p, device *d, void **state, size_t *bytes) {   \
+        (void)d;                                                                                           \
+        *bytes = 0;                                                                                        \
+        return conv2d_im2col_create(p, &tiles, state);                                                     \
+    }                                                                                                      \
+    static braid_status tiles##_launch(const braid_problem *p, device *d, void *state, const buffers *b) { \
+        return conv2d_im2col_launch(p, d, state, b, &tiles);                                               \
+    }
+#define IM2COL_KERNEL(tiles)                                                                                         \
+    {                                                                                                                \
+        .supports = conv2d_im2col_refuses, .cost = tiles##_cost, .create = tiles##_create, .launch = tiles##_launch, \
+        .destroy = conv2d_im2col_destroy,                                                                            \
+    }
+
 #endif

@@ -132,42 +132,51 @@ static __device__ __forceinline__ void load_added_panel(uint32_t to, const integ
     }
 }
 
-template <class shape>
-static __device__ __forceinline__ void load_added(const integrate_gradient_args &args, const gradient_memory &at) {
+/* A tile of columns of one source, in its place in the ring of results. */
+struct gradient_result {
+    int source;
+    int32_t c, first_pixel; /* its first channel and pixel */
+    uint32_t memory;
+};
+
+/* Every result of a block in turn: `does` gets it and its place in the ring. */
+template <class shape, class action>
+static __device__ __forceinline__ void for_results(const integrate_gradient_args &args, const gradient_memory &at,
+                                                   const action &does) {
     ring_cursor result = ring_begin(at.result_barriers, args.results);
     for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles; tile += (int32_t)gridDim.x) {
         const gradient_work work = find_work<shape>(args, tile);
         for (int32_t column = work.column; column < work.end; column++, ring_next(&result)) {
             const int i = find_source(args, column);
-            const int32_t c = (column - args.source[i].first_column) * shape::columns;
-            const uint32_t to = at.results + (uint32_t)result.index * shape::result_bytes;
-            ring_fill(result, args.source[i].adds ? shape::result_bytes : 0);
-            for (int panel = 0; panel < shape::columns / PANEL_COLUMNS && args.source[i].adds; panel++)
-                load_added_panel(to + (uint32_t)panel * shape::pixel_bytes, args, i, ring_filled(result),
-                                 c + panel * PANEL_COLUMNS, work.first_pixel);
+            const gradient_result one = {i, (column - args.source[i].first_column) * shape::columns, work.first_pixel,
+                                         at.results + (uint32_t)result.index * shape::result_bytes};
+            does(result, one);
         }
     }
+}
+
+template <class shape>
+static __device__ __forceinline__ void load_added(const integrate_gradient_args &args, const gradient_memory &at) {
+    for_results<shape>(args, at, [&](const ring_cursor &result, const gradient_result &to) {
+        ring_fill(result, args.source[to.source].adds ? shape::result_bytes : 0);
+        for (int panel = 0; panel < shape::columns / PANEL_COLUMNS && args.source[to.source].adds; panel++)
+            load_added_panel(to.memory + (uint32_t)panel * shape::pixel_bytes, args, to.source, ring_filled(result),
+                             to.c + panel * PANEL_COLUMNS, to.first_pixel);
+    });
 }
 
 /* Stores the results as they are made. Those of a strided pathway the groups have written themselves. */
 template <class shape>
 static __device__ __forceinline__ void store_results(const integrate_gradient_args &args, const gradient_memory &at) {
-    ring_cursor result = ring_begin(at.result_barriers, args.results);
-    for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles; tile += (int32_t)gridDim.x) {
-        const gradient_work work = find_work<shape>(args, tile);
-        for (int32_t column = work.column; column < work.end; column++, ring_next(&result)) {
-            const int i = find_source(args, column);
-            const int32_t c = (column - args.source[i].first_column) * shape::columns;
-            const uint32_t from = at.results + (uint32_t)result.index * shape::result_bytes;
-            barrier_wait(at.made_barriers + (uint32_t)result.index * BARRIER_BYTES, result.parity);
-            for (int panel = 0; panel < shape::columns / PANEL_COLUMNS && !skips_pixels(args, i); panel++)
-                tma_store_2d(&args.x[i], from + (uint32_t)panel * shape::pixel_bytes, c + panel * PANEL_COLUMNS,
-                             work.first_pixel);
-            tma_commit();
-            tma_wait_read<0>();
-            ring_free(result);
-        }
-    }
+    for_results<shape>(args, at, [&](const ring_cursor &result, const gradient_result &from) {
+        barrier_wait(at.made_barriers + (uint32_t)result.index * BARRIER_BYTES, result.parity);
+        for (int panel = 0; panel < shape::columns / PANEL_COLUMNS && !skips_pixels(args, from.source); panel++)
+            tma_store_2d(&args.x[from.source], from.memory + (uint32_t)panel * shape::pixel_bytes,
+                         from.c + panel * PANEL_COLUMNS, from.first_pixel);
+        tma_commit();
+        tma_wait_read<0>();
+        ring_free(result);
+    });
     tma_wait<0>();
 }
 

@@ -325,7 +325,7 @@ emu_mutant(integrate_bwd_data_wgmma_no_zeros integrate_bwd_data_sm90a.cu integra
 emu_mutant(integrate_bwd_data_wgmma_unwritten_tail integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
            integrate_bwd_data__cuda_wgmma "panel < shape::columns / PANEL_COLUMNS && !skips" "panel < 1 && !skips")
 emu_mutant(integrate_bwd_data_wgmma_early_reuse integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
-           integrate_bwd_data__cuda_wgmma "            tma_wait_read<0>();\n" "")
+           integrate_bwd_data__cuda_wgmma "        tma_wait_read<0>();\n" "")
 emu_mutant(integrate_bwd_data_wgmma_early_add integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
            integrate_bwd_data__cuda_wgmma "    ring_wait(result);\n" "")
 emu_mutant(integrate_bwd_data_wgmma_wrong_weights integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
