@@ -62,7 +62,8 @@ static const option train_option_list[] = {
      "of a sample that cannot be read: end (default), or leave it out and list it in RUN/bad_samples.txt, while they "
      "are at most one in a thousand",
      OWN(bad_sample)},
-    {"verify-every", 0, OPTION_WHOLE, "N", "do every Nth update twice and compare the bits (default: 0, never)",
+    {"verify-every", 0, OPTION_WHOLE, "N",
+     "do every Nth update twice, from the bytes of its batches on, and compare the bits (default: 0, never)",
      OWN(verify_every)},
     {"effort", 0, OPTION_CHOICE, "measure|estimate|exhaustive", "how kernels are chosen (default: measure)",
      OWN(effort)},
@@ -138,13 +139,6 @@ static bar_state state_of(const training *t, const braid_train_event *e) {
                        .best = e->best};
 }
 
-/* The samples of the batch that an event tells of: the last of a part has what is left. */
-static int64_t samples_of(const training *t, const braid_train_event *e) {
-    braid_split split = e->kind == BRAID_TRAIN_EVENT_VALIDATE ? t->feeding.validate : BRAID_SPLIT_TRAIN;
-    int64_t batch = t->options->network.batch, left = t->feeding.info->samples[split] - (e->batch - 1) * batch;
-    return left < 0 ? 0 : left < batch ? left : batch;
-}
-
 static int on_event(void *user, const braid_train_event *e) {
     training *t = user;
     if (e->kind == BRAID_TRAIN_EVENT_NOTE) {
@@ -157,7 +151,7 @@ static int on_event(void *user, const braid_train_event *e) {
     if (e->kind == BRAID_TRAIN_EVENT_EPOCH) {
         show_epoch(t, &state, e);
     } else {
-        t->samples += samples_of(t, e);
+        t->samples += e->samples;
         bar_update(&t->bar, &state, clock_s());
     }
     return interrupted();

@@ -64,6 +64,7 @@ typedef enum braid_train_event_kind {
 typedef struct braid_train_event {
     braid_train_event_kind kind;
     int64_t epoch, batch;      /* the epoch counts from 0; batches that are done in this part of it */
+    int64_t samples;           /* STEP and VALIDATE: of the batch that is done */
     int64_t step;              /* updates that are done in the whole run */
     double learning_rate;      /* of the last group */
     double norm;               /* of all gradients of the last update; NaN before it */

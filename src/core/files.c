@@ -20,6 +20,7 @@
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "core/temporaries.h"
+#include "core/within.h"
 
 #define MAX_INTERRUPTS 100 /* in a row, before a call counts as failed */
 #define MAX_NAMES 100      /* temporaries of crashed processes to step over */
@@ -112,8 +113,9 @@ static braid_status read_all(int fd, const char *path, size_t expected, size_t l
     }
 }
 
-static braid_status look_at_input(files_input *in) {
+static braid_status look_at_input(files_input *in, const char *root) {
     struct stat info;
+    TRY(within_check(root, in->fd, in->path, in->code));
     if (fstat(in->fd, &info) != 0) return fail_file(in->code, in->path, "read", errno);
     if (!S_ISREG(info.st_mode)) return fail(in->code, "%s: expected a file, got a folder or a device", in->path);
     in->bytes = (size_t)info.st_size;
@@ -121,11 +123,15 @@ static braid_status look_at_input(files_input *in) {
 }
 
 braid_status files_input_open(files_input *in, const char *path, braid_status code) {
+    return files_input_open_within(in, NULL, path, code);
+}
+
+braid_status files_input_open_within(files_input *in, const char *root, const char *path, braid_status code) {
     *in = (files_input){.path = path, .code = code};
     int fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* a pipe must not hold us up */
     if (fd < 0) return fail_file(code, path, "open", errno);
     in->fd = fd;
-    braid_status status = look_at_input(in);
+    braid_status status = look_at_input(in, root);
     if (status != BRAID_OK) files_input_close(in);
     return status;
 }
@@ -148,11 +154,16 @@ void files_input_close(files_input *in) {
 }
 
 braid_status files_read(const char *path, size_t limit, braid_status code, char **data, size_t *bytes) {
+    return files_read_within(NULL, path, limit, code, data, bytes);
+}
+
+braid_status files_read_within(const char *root, const char *path, size_t limit, braid_status code, char **data,
+                               size_t *bytes) {
     files_input in;
     size_t used = 0;
     *data = NULL;
     *bytes = 0;
-    TRY(files_input_open(&in, path, code));
+    TRY(files_input_open_within(&in, root, path, code));
     size_t expected = in.bytes < FIRST_READ ? FIRST_READ : in.bytes + 1;
     braid_status status = read_all(in.fd, path, expected, limit, code, data, &used);
     files_input_close(&in);

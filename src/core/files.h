@@ -40,6 +40,10 @@ bool files_had_fault(void);
  * failure. Returns memory for memory_free. */
 braid_status files_read(const char *path, size_t limit, braid_status code, char **data, size_t *bytes);
 
+/* The same of a file that must lie in `root`, see core/within.h. */
+braid_status files_read_within(const char *root, const char *path, size_t limit, braid_status code, char **data,
+                               size_t *bytes);
+
 /* Replaces a file atomically, mode 0644 less the umask. Retries interrupted and short writes; on failure the old
  * file stays and no temporary is left. One failure comes later: when the folder cannot be synced, the new file is in
  * place, and the message says so. Temporaries of dead processes in the folder are swept. */
@@ -54,6 +58,7 @@ typedef struct files_input {
 } files_input;
 
 braid_status files_input_open(files_input *in, const char *path, braid_status code);
+braid_status files_input_open_within(files_input *in, const char *root, const char *path, braid_status code);
 
 /* Exactly `bytes` bytes from `offset` on; a file that ends before them is a failure. */
 braid_status files_input_read(const files_input *in, size_t offset, void *data, size_t bytes);

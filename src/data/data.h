@@ -59,7 +59,7 @@ typedef struct gathered {
 typedef struct data_kind {
     const char *name;
     const char *const *endings; /* of files that can be samples, ended by NULL */
-    int (*matches)(const char *folder);
+    int (*matches)(braid_data *d);
     /* Fills the set from the folder's lists. */
     braid_status (*scan)(braid_data *d, const braid_data_options *options, problems *found);
     /* The rest are called on a scanned set; read and path from several threads at once. */
@@ -80,6 +80,7 @@ struct braid_data {
     braid_data_info info;
     const data_kind *kind;
     char *folder;
+    char *root; /* the same, free of links: no file of the set may lie outside; NULL: it is of files */
     char stream_names[BRAID_MAX_STREAMS][32];
     char **class_names;
     data_split split[BRAID_SPLIT_COUNT];
@@ -96,15 +97,22 @@ size_t data_sample_bytes(const braid_data *d, int stream);
 /* Labels for `samples` samples of the split test that have none. */
 braid_status data_unlabelled(braid_data *d, int64_t samples);
 
-/* Reads folder/name, at most `most` bytes. A missing file is a failure of BRAID_ERROR_DATA. Both for memory_free. */
-braid_status data_read_file(const char *folder, const char *name, size_t most, char **path, char **text, size_t *bytes);
+/* A file of a set: folder/name, at most `most` bytes, which must lie in `root` (core/within.h; NULL: anywhere). */
+typedef struct data_file {
+    const char *root, *folder, *name;
+    size_t most;
+} data_file;
 
-/* Names of what lies in a folder, sorted, those that begin with a dot left out. A missing folder is empty. */
+/* Reads it. A missing file is a failure of BRAID_ERROR_DATA. Both for memory_free. */
+braid_status data_read_file(const data_file *file, char **path, char **text, size_t *bytes);
+
+/* Names of what lies in a folder, sorted, those that begin with a dot left out. A missing folder is empty. It must lie
+ * in `root` (core/within.h; NULL: anywhere). */
 typedef struct folder_list {
     char **names;
     int64_t count;
 } folder_list;
-braid_status folder_read(const char *folder, folder_list *out);
+braid_status folder_read(const char *root, const char *folder, folder_list *out);
 void folder_free(folder_list *list);
 int folder_exists(const char *path);
 

@@ -51,8 +51,8 @@ static int has_split(const char *folder, braid_split split) {
     return exists(folder, split, 0) || exists(folder, split, 1);
 }
 
-static int matches(const char *folder) {
-    return has_split(folder, BRAID_SPLIT_TRAIN) || has_split(folder, BRAID_SPLIT_TEST);
+static int matches(braid_data *d) {
+    return has_split(d->folder, BRAID_SPLIT_TRAIN) || has_split(d->folder, BRAID_SPLIT_TEST);
 }
 
 static void forget(braid_data *d) {
@@ -74,7 +74,8 @@ static braid_status read_idx(braid_data *d, braid_split split, int is_labels, pr
     char name[64], *path;
     size_t bytes;
     file_name(name, split, is_labels);
-    braid_status status = data_read_file(d->folder, name, MAX_BYTES, &path, text, &bytes);
+    const data_file file = {d->root, d->folder, name, MAX_BYTES};
+    braid_status status = data_read_file(&file, &path, text, &bytes);
     if (!status) status = idx_read(*text, bytes, out);
     if (!status) status = check_rank(out, is_labels ? 1 : 3);
     if (status) {
@@ -254,7 +255,7 @@ typedef struct pixels {
 static braid_status add_image(pixels *to, const char *path, int resize) {
     image i;
     TRY(memory_grow((void **)&to->data, to->used, &to->room, SIDE * SIDE, "images"));
-    TRY(image_read(path, &i));
+    TRY(image_read(NULL, path, &i));
     braid_status status = BRAID_OK;
     if (i.channels != 1 || (!resize && (i.height != SIDE || i.width != SIDE)))
         status = fail(BRAID_ERROR_DATA, "%s: expected 86x86 pixels with 1 channel, got %lldx%lld with %d", path,

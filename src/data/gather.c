@@ -44,7 +44,7 @@ static int has_ending(const char *name, const char *const *endings) {
 static braid_status add_folder(braid_data *d, int stream, const char *folder) {
     folder_list list;
     int64_t before = d->files.stream[stream].count;
-    TRY(folder_read(folder, &list));
+    TRY(folder_read(NULL, folder, &list));
     braid_status status = BRAID_OK;
     for (int64_t i = 0; i < list.count && !status; i++) {
         char *path = NULL;

@@ -49,11 +49,11 @@ braid_status image_decode(const void *data, size_t bytes, image *out) {
                 bytes);
 }
 
-braid_status image_read(const char *path, image *out) {
+braid_status image_read(const char *root, const char *path, image *out) {
     char *bytes;
     size_t count;
     *out = (image){0};
-    TRY(files_read(path, IMAGE_MAX_BYTES, BRAID_ERROR_DATA, &bytes, &count));
+    TRY(files_read_within(root, path, IMAGE_MAX_BYTES, BRAID_ERROR_DATA, &bytes, &count));
     braid_status status = image_decode(bytes, count, out);
     memory_free(bytes);
     return status == BRAID_OK ? BRAID_OK : fail(status, "%s: %s", path, fail_message());

@@ -36,8 +36,8 @@ braid_status jpeg_decode(const void *data, size_t bytes, image *out);
 /* PNG, JPEG or npy (u8 or u16, [height][width] or [height][width][channels]), by its first bytes. */
 braid_status image_decode(const void *data, size_t bytes, image *out);
 
-/* The same from a file; a message names it. */
-braid_status image_read(const char *path, image *out);
+/* The same from a file, which must lie in `root` (core/within.h; NULL: anywhere); a message names it. */
+braid_status image_read(const char *root, const char *path, image *out);
 
 /* 16 bits to 8: the upper half of v * 255 / 65535, cut off. */
 uint8_t image_byte_of_u16(uint16_t value);

@@ -42,7 +42,8 @@ typedef struct place {
 struct braid_loader {
     const braid_data *data;
     braid_loader_options options;
-    planes layout; /* of a full batch */
+    int64_t rows;  /* of the largest batch that there is: a set may be smaller than one that is full */
+    planes layout; /* of it */
     int64_t *order;
     int64_t samples, batches; /* of an epoch */
     unsigned char *known_bad; /* of every sample of the split: 1 where the caller was told */
@@ -115,7 +116,7 @@ static void keep_failure(place *to, braid_status status, int64_t t) {
 }
 
 static void forget_reasons(const braid_loader *l, place *p) {
-    for (int64_t row = 0; p->why && row < l->options.batch; row++) {
+    for (int64_t row = 0; p->why && row < l->rows; row++) {
         memory_free(p->why[row]);
         p->why[row] = NULL;
     }
@@ -216,7 +217,7 @@ static braid_status check_options(const braid_data *data, braid_loader_options *
 }
 
 static braid_status create_place(braid_loader *l, place *p) {
-    size_t batch = (size_t)l->options.batch;
+    size_t batch = (size_t)l->rows;
     void *labels, *ids, *files;
     TRY(memory_alloc_device(l->layout.bytes, "a batch", &p->memory));
     TRY(memory_alloc(batch, sizeof(int32_t), "labels of a batch", &labels));
@@ -231,7 +232,7 @@ static braid_status create_place(braid_loader *l, place *p) {
 static braid_status create_memory(braid_loader *l) {
     const braid_data_info *info = &l->data->info;
     void *places, *threads, *order;
-    TRY(planes_lay(&l->layout, info->dtype, (int64_t[]){l->options.batch, info->size[0], info->size[1]}, info->streams,
+    TRY(planes_lay(&l->layout, info->dtype, (int64_t[]){l->rows, info->size[0], info->size[1]}, info->streams,
                    info->channels, NULL));
     TRY(memory_alloc((size_t)l->samples, sizeof *l->order, "the order of samples", &order));
     l->order = order;
@@ -261,10 +262,11 @@ braid_status braid_loader_create(const braid_data *data, const braid_loader_opti
     braid_loader *l = memory;
     l->data = data;
     l->options = o;
-    l->place_count = o.prefetch + 1; /* one for the consumer */
     l->samples = data->info.samples[o.split];
     if (o.drop_partial) l->samples -= l->samples % o.batch;
     l->batches = (l->samples + o.batch - 1) / o.batch;
+    l->rows = o.batch < l->samples || l->samples == 0 ? o.batch : l->samples;
+    l->place_count = 1 + (int)(l->batches < o.prefetch ? l->batches : o.prefetch); /* one for the consumer */
     l->taken = l->samples; /* nothing to do, and nothing to give, before the start */
     l->given = l->batches;
     l->epoch = -1;

@@ -74,7 +74,7 @@ double draw_noise(rng *r) {
 
 static braid_status check_empty(const char *folder) {
     folder_list list;
-    TRY(folder_read(folder, &list));
+    TRY(folder_read(NULL, folder, &list));
     int64_t count = list.count;
     folder_free(&list);
     if (count)

@@ -43,6 +43,7 @@ typedef struct sound_list {
 } sound_list;
 
 typedef struct set_state {
+    const char *root; /* as of the set */
     sound_list train, test;
     uint32_t *windows[BRAID_SPLIT_COUNT]; /* of train and val: the window among all of the training sounds */
     int64_t *first_windows;               /* of every training sound, and the end */
@@ -73,7 +74,8 @@ static void forget(braid_data *d) {
 
 /* ---- Folders ------------------------------------------------------------------------------ */
 
-/* Calls `visit` for every folder down to MAX_DEPTH that holds normal/. */
+/* Calls `visit` for every folder down to MAX_DEPTH that holds normal/. A folder that cannot be read is a problem of the
+ * scan. */
 typedef braid_status machine_visit(braid_data *d, const char *machine, problems *found);
 
 static int holds_sounds(const char *folder) {
@@ -86,10 +88,10 @@ static int holds_sounds(const char *folder) {
 
 static braid_status walk(braid_data *d, const char *folder, int depth, machine_visit *visit, problems *found) {
     folder_list list;
-    braid_status status = BRAID_OK;
     if (holds_sounds(folder)) return visit(d, folder, found);
     if (depth == MAX_DEPTH || !folder_exists(folder)) return BRAID_OK;
-    TRY(folder_read(folder, &list));
+    braid_status status = folder_read(d->root, folder, &list);
+    if (status == BRAID_ERROR_DATA) return d->state ? problems_catch(found, folder, status) : BRAID_OK;
     for (int64_t i = 0; i < list.count && !status; i++) {
         char *path;
         status = files_join(folder, list.names[i], &path);
@@ -106,9 +108,9 @@ static braid_status note_match(braid_data *d, const char *machine, problems *fou
     return BRAID_OK;
 }
 
-static int matches(const char *folder) {
+static int matches(braid_data *d) {
     problems machines = {0};
-    return walk(NULL, folder, 0, note_match, &machines) == BRAID_OK && machines.count > 0;
+    return walk(d, d->folder, 0, note_match, &machines) == BRAID_OK && machines.count > 0;
 }
 
 static int is_wav(const char *name) {
@@ -138,7 +140,7 @@ static braid_status count_windows(set_state *state, const char *path, const char
 static braid_status look_at_sound(set_state *state, const char *path, int64_t *windows) {
     files_input in;
     void *header = NULL;
-    TRY(files_input_open(&in, path, BRAID_ERROR_DATA));
+    TRY(files_input_open_within(&in, state->root, path, BRAID_ERROR_DATA));
     size_t bytes = in.bytes < WAV_HEADER_BYTES ? in.bytes : WAV_HEADER_BYTES;
     braid_status status = memory_alloc(bytes, 1, "the header of a sound", &header);
     if (!status) status = files_input_read(&in, 0, header, bytes);
@@ -203,7 +205,7 @@ static braid_status add_machine(braid_data *d, const char *machine, problems *fo
     braid_status status = BRAID_OK;
     for (int c = 0; c < CLASSES && !status; c++) {
         status = files_join(machine, class_names[c], &folders[c]);
-        if (!status) status = folder_read(folders[c], &lists[c]);
+        if (!status) status = problems_catch(found, folders[c], folder_read(d->root, folders[c], &lists[c]));
         if (!status) status = keep_sounds(&lists[c]);
     }
     if (!status) status = add_machine_lists(d->state, folders[0], folders[1], &lists[0], &lists[1], found);
@@ -287,6 +289,7 @@ static braid_status create_state(braid_data *d) {
     TRY(memory_calloc(1, sizeof(set_state), "a data set", &d->state));
     set_state *state = d->state;
     pthread_mutex_init(&state->lock, NULL);
+    state->root = d->root;
     state->options = (mel_options){.n_fft = N_FFT, .hop = HOP, .n_mels = N_MELS};
     return BRAID_OK;
 }
@@ -319,7 +322,7 @@ static braid_status read_sound(const set_state *state, const sound *s, float **f
     wav_info info;
     void *memory = NULL;
     *features = NULL;
-    TRY(files_read(s->path, WAV_MAX_BYTES, BRAID_ERROR_DATA, &file, &bytes));
+    TRY(files_read_within(state->root, s->path, WAV_MAX_BYTES, BRAID_ERROR_DATA, &file, &bytes));
     braid_status status = wav_read(file, bytes, &info, &samples);
     if (status) status = fail(status, "%s: %s", s->path, fail_message());
     if (!status && mel_frames(&state->options, info.frames) - FRAMES + 1 != s->windows)

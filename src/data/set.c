@@ -14,6 +14,7 @@
 #include "core/dtype.h"
 #include "core/files.h"
 #include "core/memory.h"
+#include "core/within.h"
 #include "data/card.h"
 #include "data/data.h"
 #include "data/gather.h"
@@ -92,13 +93,13 @@ static braid_status add_name(folder_list *list, int64_t *room, const char *name)
     return BRAID_OK;
 }
 
-braid_status folder_read(const char *folder, folder_list *out) {
+braid_status folder_read(const char *root, const char *folder, folder_list *out) {
     int64_t room = 0;
     *out = (folder_list){0};
     DIR *stream = opendir(folder);
     if (!stream && errno == ENOENT) return BRAID_OK;
     if (!stream) return fail(BRAID_ERROR_DATA, "%s: could not read the folder", folder);
-    braid_status status = BRAID_OK;
+    braid_status status = within_check(root, dirfd(stream), folder, BRAID_ERROR_DATA);
     for (struct dirent *entry; !status && (entry = readdir(stream));)
         if (entry->d_name[0] != '.') status = add_name(out, &room, entry->d_name);
     closedir(stream);
@@ -109,11 +110,10 @@ braid_status folder_read(const char *folder, folder_list *out) {
     return status;
 }
 
-braid_status data_read_file(const char *folder, const char *name, size_t most, char **path, char **text,
-                            size_t *bytes) {
+braid_status data_read_file(const data_file *file, char **path, char **text, size_t *bytes) {
     *path = *text = NULL;
-    TRY(files_join(folder, name, path));
-    return files_read(*path, most, BRAID_ERROR_DATA, text, bytes);
+    TRY(files_join(file->folder, file->name, path));
+    return files_read_within(file->root, *path, file->most, BRAID_ERROR_DATA, text, bytes);
 }
 
 /* ---- Sets --------------------------------------------------------------------------------- */
@@ -146,12 +146,13 @@ void braid_data_destroy(braid_data *data) {
     }
     class_names_free(data->class_names, data->info.classes);
     memory_free(data->folder);
+    memory_free(data->root);
     memory_free(data);
 }
 
 static braid_status find_kind(braid_data *d) {
     for (int k = 0; k < BRAID_DATA_KIND_COUNT; k++)
-        if (kinds[k]->matches(d->folder)) {
+        if (kinds[k]->matches(d)) {
             d->kind = kinds[k];
             d->info.kind = (braid_data_kind)k;
             return BRAID_OK;
@@ -229,7 +230,7 @@ static braid_status create(const char *folder, braid_data **data) {
     *data = memory;
     TRY(memory_copy_text(folder, &(*data)->folder));
     (*data)->info.folder = (*data)->folder;
-    return BRAID_OK;
+    return within_root(folder, &(*data)->root);
 }
 
 braid_status braid_data_open(const char *folder, const braid_data_options *options, braid_data **data) {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/files.h"
 #include "core/memory.h"
@@ -28,10 +29,10 @@ typedef struct set_state {
     int resizes;
 } set_state;
 
-static int matches(const char *folder) {
+static int matches(braid_data *d) {
     for (int s = 0; s < BRAID_SPLIT_COUNT; s++) {
         char *split = NULL;
-        int found = files_join(folder, braid_split_name((braid_split)s), &split) == BRAID_OK && folder_exists(split);
+        int found = files_join(d->folder, braid_split_name((braid_split)s), &split) == BRAID_OK && folder_exists(split);
         memory_free(split);
         if (found) return 1;
     }
@@ -94,10 +95,10 @@ static braid_status add_if_folder(braid_data *d, const char *split, const char *
 }
 
 /* rgb, depth and orth in this order, then every other folder by name. */
-static braid_status streams_in(braid_data *d, const char *split) {
+static braid_status streams_in(braid_data *d, const char *split, problems *found) {
     folder_list list;
     braid_status status = BRAID_OK;
-    TRY(folder_read(split, &list));
+    TRY(problems_catch(found, split, folder_read(d->root, split, &list)));
     for (int i = 0; i < 3 && !status; i++) status = add_if_folder(d, split, first_streams[i]);
     for (int64_t i = 0; i < list.count && !status; i++)
         if (!is_first(list.names[i])) status = add_if_folder(d, split, list.names[i]);
@@ -105,12 +106,12 @@ static braid_status streams_in(braid_data *d, const char *split) {
     return status;
 }
 
-static braid_status find_streams(braid_data *d, const char *chosen) {
+static braid_status find_streams(braid_data *d, const char *chosen, problems *found) {
     if (chosen) return chosen_streams(d, chosen);
     for (int s = 0; s < BRAID_SPLIT_COUNT && !d->info.streams; s++) {
         char *split;
         TRY(files_join(d->folder, braid_split_name((braid_split)s), &split));
-        braid_status status = streams_in(d, split);
+        braid_status status = streams_in(d, split, found);
         memory_free(split);
         TRY(status);
     }
@@ -177,7 +178,7 @@ static braid_status list_stream(braid_data *d, braid_split split, int stream, pr
     state->ending[split][stream] = memory;
     snprintf(name, sizeof name, "%s/%s", braid_split_name(split), d->stream_names[stream]);
     TRY(files_join(d->folder, name, &folder));
-    braid_status status = folder_read(folder, &list);
+    braid_status status = problems_catch(found, folder, folder_read(d->root, folder, &list));
     memory_free(folder);
     TRY(status);
     status = note_files(d, split, stream, &list, found);
@@ -192,7 +193,8 @@ static braid_status scan_split(braid_data *d, braid_split split, problems *found
     TRY(files_join(d->folder, braid_split_name(split), &folder));
     braid_status status = BRAID_OK;
     if (folder_exists(folder)) {
-        status = data_read_file(folder, "labels.txt", LISTS_MAX_BYTES, &file, &text, &bytes);
+        const data_file labels = {d->root, folder, "labels.txt", LISTS_MAX_BYTES};
+        status = data_read_file(&labels, &file, &text, &bytes);
         if (!status)
             status = labels_read(text, bytes, d->info.classes, file, found, &d->split[split].labels,
                                  &d->info.samples[split]);
@@ -213,7 +215,8 @@ static braid_status scan_split(braid_data *d, braid_split split, problems *found
 static braid_status scan_classes(braid_data *d, problems *found) {
     char *file, *text;
     size_t bytes;
-    braid_status status = data_read_file(d->folder, "class_names.txt", LISTS_MAX_BYTES, &file, &text, &bytes);
+    const data_file names = {d->root, d->folder, "class_names.txt", LISTS_MAX_BYTES};
+    braid_status status = data_read_file(&names, &file, &text, &bytes);
     if (!status) status = class_names_read(text, bytes, &d->class_names, &d->info.classes);
     status = file ? problems_catch(found, file, status) : status;
     memory_free(file);
@@ -221,16 +224,23 @@ static braid_status scan_classes(braid_data *d, problems *found) {
     return status;
 }
 
+/* Also of a link that leads nowhere. */
+static int is_there(const char *path_text) {
+    struct stat info;
+    return lstat(path_text, &info) == 0;
+}
+
 static braid_status scan_statistics(braid_data *d, problems *found) {
     char *file, *text;
     size_t bytes;
     for (int i = 0; i < d->info.streams; i++) d->info.stream_names[i] = d->stream_names[i];
     norm_stats_usual(&d->info);
-    braid_status status = data_read_file(d->folder, "norm_stats.json", LISTS_MAX_BYTES, &file, &text, &bytes);
-    if (status == BRAID_ERROR_DATA) { /* the older of the two original scripts does not write it */
+    const data_file statistics = {d->root, d->folder, "norm_stats.json", LISTS_MAX_BYTES};
+    braid_status status = data_read_file(&statistics, &file, &text, &bytes);
+    if (status == BRAID_ERROR_DATA && !is_there(file)) { /* the older of the two original scripts does not write it */
         status = BRAID_OK;
-    } else if (status == BRAID_OK) {
-        status = norm_stats_read(text, bytes, &d->info);
+    } else if (file) {
+        if (status == BRAID_OK) status = norm_stats_read(text, bytes, &d->info);
         d->info.has_statistics = status == BRAID_OK;
         status = problems_catch(found, file, status);
     }
@@ -258,7 +268,7 @@ static braid_status check_image(const braid_data *d, int stream, const char *fil
 
 static braid_status read_stream(const braid_data *d, const char *file, int stream, uint8_t *out) {
     image i;
-    TRY(image_read(file, &i));
+    TRY(image_read(d->root, file, &i));
     braid_status status = check_image(d, stream, file, &i);
     if (!status && out)
         status = image_to_bytes(&i, d->info.size[0], d->info.size[1], (int)d->info.channels[stream], out);
@@ -285,7 +295,7 @@ static braid_status learn_from(braid_data *d, braid_split split, int stream, int
         image i;
         if (state->ending[split][stream][k] == MISSING) continue;
         TRY(path(d, split, k, stream, &file));
-        braid_status status = image_read(file, &i);
+        braid_status status = image_read(d->root, file, &i);
         memory_free(file);
         if (status == BRAID_ERROR_DATA) continue; /* noted by the check, and by whoever reads it */
         TRY(status);
@@ -320,7 +330,7 @@ static braid_status scan(braid_data *d, const braid_data_options *options, probl
     if (state->resizes) TRY(image_check_size("size", options->size[0], options->size[1]));
     memcpy(d->info.size, options->size, sizeof d->info.size);
     TRY(scan_classes(d, found));
-    TRY(find_streams(d, options->streams));
+    TRY(find_streams(d, options->streams, found));
     for (int s = 0; s < BRAID_SPLIT_COUNT; s++) TRY(scan_split(d, (braid_split)s, found));
     TRY(learn_streams(d));
     return scan_statistics(d, found);

@@ -25,6 +25,13 @@ static braid_status check(const braid_train_options *o) {
         return fail(BRAID_ERROR_ARGUMENT,
                     "trainer: expected a learning rate and a weight decay of 0 or more, got %g, %g", o->learning_rate,
                     o->weight_decay);
+    for (int i = 0; i < BRAID_MAX_STREAMS * BRAID_STATISTICS; i++) {
+        double mean = o->mean[i / BRAID_STATISTICS][i % BRAID_STATISTICS];
+        double std = o->std[i / BRAID_STATISTICS][i % BRAID_STATISTICS];
+        if (!isfinite(mean) || !isfinite(std) || std < 0)
+            return fail(BRAID_ERROR_ARGUMENT, "trainer: expected a finite mean and deviation in stream %d, got %g, %g",
+                        i / BRAID_STATISTICS, mean, std);
+    }
     if (o->resume && !o->folder)
         return fail(BRAID_ERROR_ARGUMENT, "trainer: expected a folder to resume from, got NULL");
     if (o->restore_best && !o->folder)

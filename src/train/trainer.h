@@ -139,8 +139,12 @@ int trainer_accumulates(const braid_trainer *t);
 
 /* ---- trainer_verify.c ---- */
 
-/* Runs segments of a plan of training; twice, and compared, where the options want it of this update. */
-braid_status trainer_run_plan(braid_trainer *t, const pass *p, unsigned segments);
+/* Work of an update, all of it on the device: from the same state it must lead to the same bits, and it changes nothing
+ * but what the device holds. */
+typedef braid_status trainer_work(braid_trainer *t, void *user);
+
+/* Does some; twice, and compared, where the options want it of this update. */
+braid_status trainer_compute(braid_trainer *t, trainer_work *work, void *user);
 
 /* ---- trainer_late.c ---- */
 

@@ -96,12 +96,13 @@ static braid_status look_at_batch(braid_trainer *t, const braid_train_batch *bat
     return options->sample ? tell_samples(t, p, batch, options) : BRAID_OK;
 }
 
-static void tell_batch(braid_trainer *t, uint32_t blanked, const tally *sum) {
+static void tell_batch(braid_trainer *t, uint32_t blanked, int64_t samples, const tally *sum) {
     braid_train_event event;
     braid_trainer_place(t, &event);
     event.kind = BRAID_TRAIN_EVENT_VALIDATE;
     event.validate = tally_metrics(sum, t->has_labels);
     event.batch = sum->batches;
+    event.samples = samples;
     event.blanked = blanked;
     trainer_tell(t, &event);
 }
@@ -114,7 +115,7 @@ static braid_status look_at_all(braid_trainer *t, const braid_evaluate_options *
         TRY(source->next(source->user, options->part, &batch));
         if (batch.count == 0) break;
         TRY(look_at_batch(t, &batch, options, sum));
-        tell_batch(t, options->blanked, sum);
+        tell_batch(t, options->blanked, batch.count, sum);
     }
     return trainer_catch_up(t);
 }

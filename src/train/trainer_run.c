@@ -55,10 +55,11 @@ int braid_trainer_is_done(const braid_trainer *t) {
     return !t || t->at.epoch >= t->options.epochs || t->at.stopping.stopped || steps_are_done(t);
 }
 
-static void tell_step(braid_trainer *t) {
+static void tell_step(braid_trainer *t, int64_t samples) {
     braid_train_event event;
     braid_trainer_place(t, &event);
     event.kind = BRAID_TRAIN_EVENT_STEP;
+    event.samples = samples;
     trainer_tell(t, &event);
 }
 
@@ -86,7 +87,7 @@ static braid_status learn_all(braid_trainer *t, bool *whole) {
             continue;
         }
         TRY(trainer_learn(t, &batch));
-        tell_step(t);
+        tell_step(t, batch.count);
         int64_t every = t->options.save_steps;
         if (every > 0 && t->gathered == 0 && t->at.step % every == 0) TRY(trainer_save_midway(t));
     }
@@ -143,13 +144,17 @@ static bool streams_are_due(const braid_trainer *t, const braid_train_metrics *v
     return (t->at.epoch + 1) % t->options.stream_epochs == 0 || t->at.epoch + 1 >= t->options.epochs || after.stopped;
 }
 
-/* Samples that cannot be looked at cost no epoch: what was learned is saved, and looked at when the run goes on. */
+/* Samples that cannot be looked at cost no epoch: what was learned is saved, and looked at when the run goes on. Of a
+ * device that is lost there is nothing to save. */
 static braid_status keep_epoch(braid_trainer *t, braid_status status) {
-    char text[MESSAGE_BYTES];
-    if (status != BRAID_ERROR_DATA) return status;
-    snprintf(text, sizeof text, "%s", fail_message());
-    TRY(braid_trainer_save(t));
-    return fail(status, "%s", text);
+    char why[MESSAGE_BYTES], note[MESSAGE_BYTES + 16];
+    if (status == BRAID_OK || status == BRAID_ERROR_DEVICE) return status;
+    snprintf(why, sizeof why, "%s", fail_message());
+    if (braid_trainer_save(t) != BRAID_OK) {
+        snprintf(note, sizeof note, "not saved: %s", fail_message());
+        trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = note});
+    }
+    return fail(status, "%s", why);
 }
 
 static braid_status run_epoch(braid_trainer *t) {

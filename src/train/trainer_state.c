@@ -23,6 +23,7 @@
 #define RECIPE_BYTES 768
 #define NOTE_BYTES 1024
 #define SAVE_TRIES 3
+#define STATISTICS_BYTES 128
 
 static braid_status no_memory(void) { return fail(BRAID_ERROR_MEMORY, "trainer: no memory for the state of the run"); }
 
@@ -41,6 +42,21 @@ static void print_recipe(const braid_trainer *t, char text[RECIPE_BYTES]) {
              s->class_weights, trainer_optimiser_name(t), s->momentum, s->nesterov, s->clip_norm, o->modality_dropout,
              (long long)o->modality_start, (long long)o->modality_epochs, o->modality_down, o->augment,
              stopping_monitor_name(t->stopping.monitor), (long long)o->samples, o->stratified);
+}
+
+/* Mean and deviation of each stream of bytes; of rows there are none. */
+static json_t *save_statistics(const braid_trainer *t) {
+    json_t *list = json_array();
+    _Static_assert(BRAID_STATISTICS == 4, "the lists below");
+    for (int i = 0; i < t->streams && t->options.input == BRAID_DTYPE_U8; i++) {
+        const double *m = t->options.mean[i], *s = t->options.std[i];
+        json_t *one =
+            json_pack("{s:[f,f,f,f], s:[f,f,f,f]}", "mean", m[0], m[1], m[2], m[3], "std", s[0], s[1], s[2], s[3]);
+        if (json_array_append_new(list, one) == 0) continue;
+        json_decref(list);
+        return NULL;
+    }
+    return list;
 }
 
 static json_t *save_tally(const tally *sum) {
@@ -87,14 +103,14 @@ static braid_status make_state(const braid_trainer *t, json_t **state) {
         return status;
     }
     json_t *norm = isfinite(t->norm) ? json_real(t->norm) : json_null();
-    *state = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "recipe",
-                       recipe, "schedule", schedule_text, "schedule_given", t->schedule_given, "epochs",
+    *state = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                       "recipe", recipe, "schedule", schedule_text, "schedule_given", t->schedule_given, "epochs",
                        (json_int_t)t->options.epochs, "epoch", (json_int_t)at->epoch, "batch", (json_int_t)at->batch,
                        "step", (json_int_t)at->step, "train", save_tally(&at->train), "scaler",
                        save_scaler(&at->scaler), "schedule_state", schedule_state_save(&at->schedule), "stopping",
                        stopping_save(&t->stopping, &at->stopping), "best", stopping_save(&t->best, &at->best),
                        "best_metrics", save_metrics(&at->best_metrics), "choices", choices, "norm", norm, "rates",
-                       rates_save(t->rates, t->groups));
+                       rates_save(t->rates, t->groups), "statistics", save_statistics(t));
     memory_free(schedule_text);
     if (*state && t->best_failed && json_object_set_new(*state, "best_failed", json_true()) != 0) {
         json_decref(*state);
@@ -189,6 +205,52 @@ static braid_status check_recipe(const braid_trainer *t, const json_t *state, co
                 differences);
 }
 
+static void print_numbers(const double *numbers, int64_t count, char text[STATISTICS_BYTES]) {
+    int used = 0;
+    for (int64_t c = 0; c < count; c++)
+        used += snprintf(text + used, STATISTICS_BYTES - (size_t)used, "%s%.9g", c ? ", " : "", numbers[c]);
+}
+
+static braid_status check_numbers(const braid_trainer *t, const json_t *list, const char *what, int i,
+                                  const double *now) {
+    double saved[BRAID_STATISTICS];
+    char before[STATISTICS_BYTES], after[STATISTICS_BYTES];
+    int64_t channels;
+    const char *name = braid_net_stream(t->model->net, i, &channels);
+    bool same = true;
+    for (size_t c = 0; c < BRAID_STATISTICS; c++) {
+        const json_t *number = json_array_get(list, c);
+        saved[c] = json_number_value(number);
+        if (!json_is_number(number))
+            return fail(BRAID_ERROR_MODEL, "checkpoint: expected %d numbers as the %s of stream %s", BRAID_STATISTICS,
+                        what, name);
+        same = same && saved[c] == now[c];
+    }
+    if (same) return BRAID_OK;
+    if (channels > BRAID_STATISTICS) channels = BRAID_STATISTICS;
+    print_numbers(saved, channels, before);
+    print_numbers(now, channels, after);
+    return fail(BRAID_ERROR_ARGUMENT,
+                "expected the %s of stream %s that the run began with, %s, got %s; put the statistics of the data "
+                "(norm_stats.json) back as they were, or begin a run in another folder",
+                what, name, before, after);
+}
+
+/* What a network was shown so far is normalised like what it will be shown. Older versions kept no statistics. */
+static braid_status check_statistics(const braid_trainer *t, const json_t *state, const char *path) {
+    char why[NOTE_BYTES];
+    const json_t *list = json_object_get(state, "statistics");
+    for (int i = 0; i < t->streams && i < (int)json_array_size(list) && t->options.input == BRAID_DTYPE_U8; i++) {
+        const json_t *one = json_array_get(list, (size_t)i);
+        braid_status status = check_numbers(t, json_object_get(one, "mean"), "mean", i, t->options.mean[i]);
+        if (!status) status = check_numbers(t, json_object_get(one, "std"), "deviation", i, t->options.std[i]);
+        if (!status) continue;
+        snprintf(why, sizeof why, "%s", fail_message());
+        return fail(status, "%.200s: %s", path, why);
+    }
+    return BRAID_OK;
+}
+
 static bool is_longer(const braid_trainer *t, const json_t *state) {
     const json_t *epochs = json_object_get(state, "epochs");
     return json_is_integer(epochs) && t->options.epochs > json_integer_value(epochs);
@@ -232,6 +294,7 @@ static braid_status take_state(braid_trainer *t, const json_t *state, const char
     position at = {0};
     json_t *choices = json_object_get(state, "choices");
     TRY(check_recipe(t, state, path));
+    TRY(check_statistics(t, state, path));
     TRY(load_position(state, &at));
     TRY(take_schedule(t, state));
     if (!json_is_object(choices)) return fail(BRAID_ERROR_MODEL, "%.200s: expected the chosen kernels, got none", path);
@@ -280,11 +343,10 @@ static braid_status begin(braid_trainer *t) {
     TRY(parse_schedule(t, t->schedule_given));
     if (!t->options.folder) return BRAID_OK;
     TRY(generations_find(&t->last, &path, &fell_back));
-    return path ? fail(BRAID_ERROR_ARGUMENT,
-                       "%.200s: expected a folder without a run, got one with %s; resume it, or "
-                       "take another folder",
-                       t->options.folder, LAST)
-                : try_to_write(t);
+    if (!path) return BRAID_OK;
+    return fail(BRAID_ERROR_ARGUMENT,
+                "%.200s: expected a folder without a run, got one with %s; resume it, or take another folder",
+                t->options.folder, LAST);
 }
 
 /* Two runs in one folder would tear each other's files. */
@@ -325,6 +387,7 @@ braid_status trainer_open(braid_trainer *t) {
     }
     TRY(t->options.resume ? resume(t) : begin(t));
     if (!folder) return BRAID_OK;
+    TRY(try_to_write(t));
     TRY(files_join(folder, METRICS, &path));
     history_place place = {t->at.epoch, t->options.resume ? t->at.step : -1};
     braid_status status = history_open(&t->history, path, place);

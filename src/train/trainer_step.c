@@ -51,22 +51,41 @@ static braid_status make_sums(braid_trainer *t) {
     return braid_op_plan(t->add, &at_once);
 }
 
-/* Adds the gradients of a batch to the sum; behind the last one, the sum takes their place. */
-static braid_status gather(braid_trainer *t) {
+/* The sum with the gradients of a batch, in the spare memory; the first of them are the sum. */
+static braid_status add_gradients(braid_trainer *t) {
     const braid_model *m = t->model;
     device *d = m->context->device;
-    size_t bytes = (size_t)m->elements * dtype_bytes(m->master);
-    TRY(make_sums(t));
-    if (t->gathered == 0) return d->backend->copy(d, t->sum, m->gradients, bytes);
+    if (t->gathered == 0)
+        return d->backend->copy(d, t->spare, m->gradients, (size_t)m->elements * dtype_bytes(m->master));
     const braid_operand operands[] = {{"x", {t->sum}}, {"z", {m->gradients}}, {"y", {t->spare}}};
-    TRY(braid_op_run(t->add, operands, 3));
+    return braid_op_run(t->add, operands, 3);
+}
+
+static void take_sum(braid_trainer *t) {
     void *made = t->spare;
     t->spare = t->sum;
     t->sum = made;
-    return BRAID_OK;
 }
 
 /* ---- A batch ------------------------------------------------------------------------------ */
+
+/* From the bytes of a batch to gradients, their sum, or parameters. */
+typedef struct batch_work {
+    pass *pass;
+    const braid_train_batch *batch;
+} batch_work;
+
+static braid_status compute_batch(braid_trainer *t, void *user) {
+    const batch_work *work = user;
+    const pass *p = work->pass;
+    double share = t->options.modality_dropout > 0 ? modality_share(&t->modality, t->at.epoch) : 0;
+    unsigned segments = BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD;
+    TRY(feed_batch(&work->pass->feed, work->batch, t->at.step));
+    TRY(set_masks(t, p, share));
+    if (!trainer_accumulates(t)) return braid_plan_run(p->plan, segments | BRAID_SEGMENT_UPDATE);
+    TRY(braid_plan_run(p->plan, segments));
+    return add_gradients(t);
+}
 
 /* At the start, the plan of validation too: so that every kernel that was measured is in the first checkpoint. */
 static braid_status plan_ahead(braid_trainer *t, int64_t batch, int mask) {
@@ -87,9 +106,9 @@ static braid_status set_rates(braid_trainer *t, const pass *p) {
 }
 
 /* Forward, backward and update in one. */
-static braid_status learn_at_once(braid_trainer *t, pass *p) {
+static braid_status learn_at_once(braid_trainer *t, pass *p, const braid_train_batch *batch) {
     TRY(set_rates(t, p));
-    TRY(trainer_run_plan(t, p, BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD | BRAID_SEGMENT_UPDATE));
+    TRY(trainer_compute(t, compute_batch, &(batch_work){p, batch}));
     TRY(trainer_expect(t, p, &t->at.train, LATE_UPDATED));
     t->trained = p;
     t->at.batch++;
@@ -98,18 +117,16 @@ static braid_status learn_at_once(braid_trainer *t, pass *p) {
 }
 
 braid_status trainer_learn(braid_trainer *t, const braid_train_batch *batch) {
-    double share = t->options.modality_dropout > 0 ? modality_share(&t->modality, t->at.epoch) : 0;
     pass *p;
     int mask = t->options.modality_dropout > 0 && t->streams > 1;
     TRY(plan_ahead(t, batch->count, mask));
     TRY(trainer_pass(t, BRAID_PHASE_TRAIN, batch->count, mask, &p));
-    TRY(feed_batch(&p->feed, batch, t->at.step));
-    TRY(set_masks(t, p, share));
     TRY(trainer_start_scaling(t));
-    if (!trainer_accumulates(t)) return learn_at_once(t, p);
-    TRY(trainer_run_plan(t, p, BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD));
+    if (!trainer_accumulates(t)) return learn_at_once(t, p, batch);
+    TRY(make_sums(t));
+    TRY(trainer_compute(t, compute_batch, &(batch_work){p, batch}));
     TRY(trainer_expect(t, p, &t->at.train, LATE_LEARNED));
-    TRY(gather(t));
+    take_sum(t);
     t->trained = p;
     t->at.batch++;
     t->gathered++;
@@ -119,15 +136,20 @@ braid_status trainer_learn(braid_trainer *t, const braid_train_batch *batch) {
 
 /* ---- The update of several batches -------------------------------------------------------- */
 
-braid_status trainer_update(braid_trainer *t) {
+static braid_status compute_update(braid_trainer *t, void *user) {
     const braid_model *m = t->model;
+    const pass *p = user;
     device *d = m->context->device;
-    if (t->gathered == 0) return BRAID_OK;
-    pass *p = t->trained;
     TRY(d->backend->copy(d, m->gradients, t->sum, (size_t)m->elements * dtype_bytes(m->master)));
     TRY(d->backend->upload(d, model_metric(m, METRIC_SCALING + SCALING_BATCHES), &t->gathered, sizeof t->gathered));
+    return braid_plan_run(p->plan, BRAID_SEGMENT_UPDATE);
+}
+
+braid_status trainer_update(braid_trainer *t) {
+    if (t->gathered == 0) return BRAID_OK;
+    pass *p = t->trained;
     TRY(set_rates(t, p));
-    TRY(trainer_run_plan(t, p, BRAID_SEGMENT_UPDATE));
+    TRY(trainer_compute(t, compute_update, p));
     TRY(trainer_expect(t, p, NULL, LATE_UPDATED));
     t->at.step++;
     t->gathered = t->gathered_samples = 0;

@@ -1,9 +1,10 @@
 /*
  * Updates that are done twice, to find a memory or a processor that is silently wrong: all that a step changes is
- * copied to the host, the step is run, hashed, put back and run again. Kernels give the same bits from run to run, so
- * that a difference is a fault of the machine. Between two such updates nothing is slower; such a one waits for the
- * device and takes more than twice as long, and the copy takes the memory of parameters, gradients and moments on the
- * host.
+ * copied to the host, the step is run, hashed, put back and run again, from the bytes of its batch on: normalisation,
+ * augmentation, masks, forward, backward, the sum over batches, and the update. Kernels give the same bits from run to
+ * run, so that a difference is a fault of the machine. Between two such updates nothing is slower; such a one waits for
+ * the device and takes more than twice as long, and the copy takes the memory of parameters, gradients and moments on
+ * the host.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +19,7 @@
 #include "core/sizes.h"
 #include "train/trainer.h"
 
-#define AREAS 9
+#define AREAS 10
 #define PIECE_BYTES ((size_t)1 << 20) /* that are looked at at once */
 
 /* Some of the device's memory. */
@@ -28,7 +29,8 @@ typedef struct area {
     size_t bytes;
 } area;
 
-static void list_areas(const braid_model *m, area areas[AREAS]) {
+static void list_areas(const braid_trainer *t, area areas[AREAS]) {
+    const braid_model *m = t->model;
     size_t whole = (size_t)m->elements * dtype_bytes(m->master);
     size_t half = (size_t)m->elements * dtype_bytes(m->dtype);
     const area all[AREAS] = {{"gradients", m->gradients, whole},
@@ -39,7 +41,8 @@ static void list_areas(const braid_model *m, area areas[AREAS]) {
                              {"first moments", m->m, whole},
                              {"second moments", m->v, whole},
                              {"loss and norm", m->metrics, METRIC_BYTES},
-                             {"the count of updates", m->step, sizeof(int64_t)}};
+                             {"the count of updates", m->step, sizeof(int64_t)},
+                             {"the sum of gradients", t->spare, whole}};
     memcpy(areas, all, sizeof all);
     for (int j = 0; j < AREAS; j++) areas[j].bytes = areas[j].at ? areas[j].bytes : 0;
 }
@@ -109,17 +112,17 @@ static braid_status compare(const braid_trainer *t, const area areas[AREAS], con
                 (long long)t->at.step + 1, names, d->name, d->model, d->serial[0] ? ", " : "", d->serial);
 }
 
-braid_status trainer_run_plan(braid_trainer *t, const pass *p, unsigned segments) {
+braid_status trainer_compute(braid_trainer *t, trainer_work *work, void *user) {
     area areas[AREAS];
     uint64_t first[AREAS], second[AREAS];
     int64_t every = t->options.verify_every;
-    if (every == 0 || (t->at.step + 1) % every != 0) return braid_plan_run(p->plan, segments);
-    list_areas(t->model, areas);
+    if (every == 0 || (t->at.step + 1) % every != 0) return work(t, user);
+    list_areas(t, areas);
     TRY(keep(t, areas));
-    TRY(braid_plan_run(p->plan, segments));
+    TRY(work(t, user));
     TRY(hash_all(t, areas, first));
     TRY(put_back(t, areas));
-    TRY(braid_plan_run(p->plan, segments));
+    TRY(work(t, user));
     TRY(hash_all(t, areas, second));
     return compare(t, areas, first, second);
 }

@@ -24,6 +24,10 @@
 #define SAME " && cmp r/last.safetensors old"
 #define ROOMS "cp -r $M/d d && "
 
+/* Two updates on the rooms of d. */
+#define TINY \
+    "$B train linet18 --data d --out r --width 0.125 --batch 2 --epochs 1 --effort estimate --cache-dir ''" QUICK
+
 /* Sets of clothes, rooms and fans, and a run of three updates. */
 #define MAKE                                                                                                         \
     "mkdir ../made && cd ../made && $B data make fmnist86 --out f --count 20 -q && "                                 \
@@ -168,7 +172,28 @@ static const command commands[] = {
     {ROOMS "rm d/train/rgb/00000.png; mkfifo d/train/rgb/00000.png; $B data check d -q", 3,
      "d/train/rgb/00000.png|got a folder or a device", "1 problem"},
     {"mkfifo p; $B eval p --data $M/f" QUICK, 4, NULL, "p: |got a folder or a device"},
-    /* 22: sizes that do not fit */
+    /* 21: links out of a set are refused by name and target, in check and training; links within it are fine */
+    {ROOMS
+     "mv d/train/rgb/00001.png . && ln -s ../../../00001.png d/train/rgb && $B data check d -q; test $? = 3 && " TINY,
+     3, "d/train/rgb/00001.png  expected a place in |/work/d, got a link to ../../../00001.png; put a copy there",
+     "d/train/rgb/00001.png: expected a place in |got a link to ../../../00001.png"},
+    {ROOMS "mv d/val v && ln -s \"$PWD/v\" d/val && mv d/norm_stats.json . && ln -s ../norm_stats.json d && "
+           "$B data check d -q; test $? = 3 && " TINY,
+     3, "d/val/labels.txt |got one behind the link d/val to /|d/norm_stats.json |got a link to ../norm_stats.json",
+     "2 problems|d/val/labels.txt: expected a place in "},
+    {ROOMS "mv d/train d/t && ln -s t d/train && ln -sf \"$PWD/d/t/rgb/00001.png\" d/t/rgb/00000.png && ln -s d e && "
+           "$B data check e -q",
+     0, "problems  0", NULL},
+    {"cp -r $M/f f; mv f/train-86-labels-idx1-ubyte l && ln -s ../l f/train-86-labels-idx1-ubyte; $B data check f -q; "
+     "test $? = 3 && $B train lenet86 --data f --out r" QUICK,
+     3, "f/train-86-labels-idx1-ubyte |got a link to ../l", "f/train-86-labels-idx1-ubyte: expected a place in "},
+    {"cp -r $M/m m; s=$(find m -name '*.wav' | head -1); mv $s w && ln -s \"$PWD/w\" $s; ln -s / m/all; "
+     "$B data check m -q; test $? = 3 && $B train ssae --data m --out r" QUICK,
+     3, ".wav |/w; put a copy there|m/all |got a link to /;", "2 problems|expected a place in "},
+    /* 22: sizes that do not fit; a batch larger than the set needs no more memory than the set */
+    {"(ulimit -v 4000000; $B train linet18 --data $M/d --out r --width 0.125 --batch 1000000 --epochs 1 --threads 1 "
+     "--effort estimate --cache-dir ''" QUICK ")",
+     0, "steps          1\n", NULL},
     {"$B check conv2d_fwd:b2147483647:hw2147483647:c2147483647:k2147483647:rs1" QUICK, 5, NULL,
      "expected at most|elements|use a smaller problem"},
     {"$B check linear_fwd:b99999999999999999999:c1:k1" QUICK, 2, NULL, "99999999999999999999"},
@@ -185,6 +210,12 @@ static const command commands[] = {
     {"$B check conv2d_fwd:i32:b1:hw4:c4:k4:rs1" QUICK, 2, NULL, "i32"},
     /* 27: tests/cli/train.c; a reader that leaves */
     {"(trap '' PIPE; $B convert --list $M/r/last.safetensors; echo code $? >&2) | true", 0, NULL, "code 0"},
+    /* the statistics of the data are those that the run began with */
+    {ROOMS TINY " && sed -i 's/\"depth_mean\": *\\[ *0[.]/&0/' d/norm_stats.json && " TINY " --resume; code=$?; "
+                "rm d/norm_stats.json; " TINY " --resume; exit $code",
+     2, "",
+     "r/last.safetensors: expected the mean of stream depth that the run began with, 0.|, got 0.0|norm_stats.json|"
+     "mean of stream rgb"},
     /* 29: another network, a header that was changed, another set */
     {COPY "$B train mlp" LITTLE "--out r --resume; test $? = 4" SAME, 0, NULL, "r: expected a run of mlp, got one of "},
     {COPY "sed -i 's/\\\\\"format\\\\\":1/\\\\\"format\\\\\":2/' r/last.safetensors; " TRAIN "--out r --resume", 4,

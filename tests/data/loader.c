@@ -194,6 +194,26 @@ static void partial_batches(void **state) {
     braid_loader_destroy(loader);
 }
 
+/* A batch that is larger than the set takes no more memory than the set. */
+static void batches_beyond_the_set(void **state) {
+    (void)state;
+    int64_t samples;
+    braid_loader *loader = open_loader((braid_loader_options){.batch = COUNT});
+    uint64_t expected = epoch_hash(loader, 3, 0, &samples);
+    braid_loader_destroy(loader);
+    loader = open_loader((braid_loader_options){.batch = INT32_MAX, .prefetch = 1000});
+    assert_int_equal(braid_loader_batches(loader), 1);
+    for (int again = 0; again < 2; again++) {
+        assert_true(epoch_hash(loader, 3, 0, &samples) == expected);
+        assert_int_equal(samples, COUNT);
+    }
+    braid_loader_destroy(loader);
+    loader = open_loader((braid_loader_options){.batch = COUNT + 1, .drop_partial = 1});
+    (void)epoch_hash(loader, 0, 0, &samples);
+    assert_int_equal(samples, 0);
+    braid_loader_destroy(loader);
+}
+
 static void nothing_before_the_start(void **state) {
     (void)state;
     braid_batch batch;
@@ -452,6 +472,7 @@ int main(void) {
         cmocka_unit_test(epochs_begin_in_the_middle),
         cmocka_unit_test(the_next_epoch_is_read_ahead),
         cmocka_unit_test(partial_batches),
+        cmocka_unit_test(batches_beyond_the_set),
         cmocka_unit_test(nothing_before_the_start),
         cmocka_unit_test(ends_at_any_moment),
         cmocka_unit_test(times_are_counted),

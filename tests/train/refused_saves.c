@@ -347,19 +347,23 @@ static void a_refused_best_epoch_is_not_forgotten(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
-/* A folder that cannot be written to is found out before the first step of a new run, which leaves nothing there. */
+/* A folder that cannot be written to is found out before the first step of a run: a new one leaves nothing there, one
+ * that goes on leaves all as it was. */
 static void a_folder_is_tried_first(void **state) {
     small_run r;
     (void)state;
-    remove_run();
     fail_files_install();
-    braid_train_options o = options_until(1, 0);
-    fail_files_arm(FAIL_WRITE, 1, FAIL_PERSISTENT, EROFS);
-    assert_int_equal(small_run_open(&r, &o), BRAID_ERROR_DISK);
-    assert_non_null(strstr(braid_message(), "Read-only file system"));
-    assert_true(fail_files_disarm() > 0);
-    small_run_close(&r);
-    assert_int_equal(rmdir("run"), 0);
+    for (int resume = 0; resume < 2; resume++) {
+        braid_train_options o = options_until(BEFORE + 1, resume);
+        resume ? make_checkpoint() : remove_run();
+        fail_files_arm(FAIL_WRITE, 1, FAIL_PERSISTENT, EROFS);
+        assert_int_equal(small_run_open(&r, &o), BRAID_ERROR_DISK);
+        assert_non_null(strstr(braid_message(), "Read-only file system"));
+        assert_true(fail_files_disarm() > 0);
+        small_run_close(&r);
+        if (resume) assert_int_equal(start_again(), BEFORE);
+        if (!resume) assert_int_equal(rmdir("run"), 0);
+    }
     fail_files_remove();
     assert_int_equal(memory_live(), 0);
 }

@@ -87,9 +87,10 @@ static void other_samples_and_monitors_are_named(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
-/* A source whose validation samples cannot be read. */
+/* A source whose validation samples cannot be read, or are no numbers, or have no memory. */
 typedef struct broken {
     braid_train_source inner;
+    braid_status status;
 } broken;
 
 static braid_status broken_start(void *user, braid_part part, int64_t epoch, int64_t first) {
@@ -99,26 +100,25 @@ static braid_status broken_start(void *user, braid_part part, int64_t epoch, int
 
 static braid_status broken_next(void *user, braid_part part, braid_train_batch *batch) {
     const broken *b = user;
-    return part == BRAID_PART_VALIDATE ? BRAID_ERROR_DATA : b->inner.next(b->inner.user, part, batch);
+    return part == BRAID_PART_VALIDATE ? b->status : b->inner.next(b->inner.user, part, batch);
 }
 
 /* An epoch that cannot be validated is not lost: the run goes on behind its last update, to the same weights. */
-static void a_bad_validation_costs_no_epoch(void **state) {
+static void a_bad_validation(braid_status why) {
     small_run r;
     float whole[6 * 12], mended[6 * 12];
-    (void)state;
     braid_train_options o = small_run_options();
     o.epochs = 2;
     ok(small_run_open(&r, &o));
     ok(braid_trainer_run(r.trainer));
     ok(braid_model_read(r.model, "layers.0.fc.weight", whole, sizeof whole));
     small_run_close(&r);
-    broken b = {o.source};
+    broken b = {o.source, why};
     braid_train_options bad = o;
     bad.folder = "run";
     bad.source = (braid_train_source){broken_start, broken_next, &b};
     ok(small_run_open(&r, &bad));
-    assert_int_equal(braid_trainer_run(r.trainer), BRAID_ERROR_DATA);
+    assert_int_equal(braid_trainer_run(r.trainer), why);
     small_run_close(&r);
     o.folder = "run";
     o.resume = 1;
@@ -129,6 +129,14 @@ static void a_bad_validation_costs_no_epoch(void **state) {
     small_run_close(&r);
     assert_memory_equal(whole, mended, sizeof whole);
     assert_int_equal(memory_live(), 0);
+    assert_int_equal(system("rm -r run"), 0);
+}
+
+static void a_bad_validation_costs_no_epoch(void **state) {
+    (void)state;
+    a_bad_validation(BRAID_ERROR_DATA);
+    a_bad_validation(BRAID_ERROR_DIVERGED);
+    a_bad_validation(BRAID_ERROR_MEMORY);
 }
 
 /* A source that passes over batch 2 of every epoch. */

@@ -23,6 +23,7 @@ typedef struct set {
     int64_t served;  /* batches of training */
     int64_t stop_at; /* the run ends behind so many updates */
     int64_t learned; /* samples of the epoch that ended last */
+    int64_t told;    /* samples of all batches of training that were told */
     unsigned char rgb[SAMPLES][IMAGE * IMAGE * 3], depth[SAMPLES][IMAGE * IMAGE];
     int32_t labels[SAMPLES];
 } set;
@@ -61,6 +62,7 @@ static braid_status next(void *user, braid_part part, braid_train_batch *batch) 
 
 static int on_event(void *user, const braid_train_event *e) {
     (void)user;
+    if (e->kind == BRAID_TRAIN_EVENT_STEP) data.told += e->samples;
     if (e->kind == BRAID_TRAIN_EVENT_EPOCH) data.learned = e->train.samples;
     return e->kind == BRAID_TRAIN_EVENT_STEP && e->step == data.stop_at;
 }
@@ -116,6 +118,7 @@ static void one_sample_is_left_over(void **state) {
     fill_set(8, 17);
     ok(run("whole", 0));
     assert_int_equal(data.learned, 16);
+    assert_int_equal(data.told, 2 * 16);
     fill_set(8, 17);
     data.stop_at = 2;
     ok(run("parts", 0));
@@ -135,6 +138,7 @@ static void two_samples_are_learned_from(void **state) {
     fill_set(4, 6);
     ok(run(NULL, 0));
     assert_int_equal(data.learned, 6);
+    assert_int_equal(data.told, 2 * 6);
 }
 
 /* A batch of one, by request or because there are no more samples. */

@@ -1,6 +1,7 @@
 /*
  * Tests of updates that are done twice: they change no bit of a run, with everything random switched on, and a device
- * that gives one wrong bit is found out, whatever it is a bit of, and never saved.
+ * that gives one wrong bit is found out, whatever it is a bit of, and never saved; from the bytes of a batch on, and
+ * over all batches of an update.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -47,7 +48,14 @@ static braid_status next(void *user, braid_part part, braid_train_batch *batch) 
     return BRAID_OK;
 }
 
-static void run_images(braid_dtype dtype, int64_t every, int accumulate, const char *folder) {
+typedef struct image_run {
+    braid_context *context;
+    braid_net *net;
+    braid_model *model;
+    braid_trainer *trainer;
+} image_run;
+
+static void open_images(image_run *r, braid_dtype dtype, int64_t every, int accumulate, const char *folder) {
     const braid_net_options images = {.streams = 2, .channels = {3, 1}, .classes = 3, .width = 0.125, .dropout = 0.5};
     const braid_train_options o = {.step = {.batch = SAMPLES,
                                             .size = {IMAGE, IMAGE},
@@ -63,20 +71,25 @@ static void run_images(braid_dtype dtype, int64_t every, int accumulate, const c
                                    .verify_every = every,
                                    .folder = folder,
                                    .source = {start, next, NULL}};
-    braid_context *context;
-    braid_net *net;
-    braid_model *model;
-    braid_trainer *trainer;
     for (size_t j = 0; j < sizeof pixels; j++) pixels[j] = (unsigned char)(j * j % 251);
-    ok(braid_context_create(&(braid_context_options){.device = "cpu", .cache_dir = ""}, &context));
-    ok(braid_net_create("linet18", &images, &net));
-    ok(braid_model_create(context, net, &(braid_model_options){.dtype = dtype, .seed = 1}, &model));
-    ok(braid_trainer_create(model, &o, &trainer));
-    ok(braid_trainer_run(trainer));
-    braid_trainer_destroy(trainer);
-    braid_model_destroy(model);
-    braid_net_destroy(net);
-    braid_context_destroy(context);
+    ok(braid_context_create(&(braid_context_options){.device = "cpu", .cache_dir = ""}, &r->context));
+    ok(braid_net_create("linet18", &images, &r->net));
+    ok(braid_model_create(r->context, r->net, &(braid_model_options){.dtype = dtype, .seed = 1}, &r->model));
+    ok(braid_trainer_create(r->model, &o, &r->trainer));
+}
+
+static void close_images(image_run *r) {
+    braid_trainer_destroy(r->trainer);
+    braid_model_destroy(r->model);
+    braid_net_destroy(r->net);
+    braid_context_destroy(r->context);
+}
+
+static void run_images(braid_dtype dtype, int64_t every, int accumulate, const char *folder) {
+    image_run r;
+    open_images(&r, dtype, every, accumulate, folder);
+    ok(braid_trainer_run(r.trainer));
+    close_images(&r);
 }
 
 static void same_file(const char *a, const char *b) {
@@ -157,6 +170,76 @@ static void a_wrong_bit_is_found(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* ---- From the bytes on ---------------------------------------------------------------------- */
+
+static int feeds; /* times that the bytes of a batch went to the device */
+static size_t batch_bytes;
+
+static braid_status wrong_upload(device *d, void *to, const void *from, size_t bytes) {
+    unsigned char *wrong = NULL;
+    if (from != pixels || bytes != batch_bytes || ++feeds != 4) return good->upload(d, to, from, bytes);
+    ok(memory_alloc(bytes, 1, "wrong bytes", (void **)&wrong));
+    memcpy(wrong, from, bytes);
+    wrong[0] ^= 64;
+    braid_status status = good->upload(d, to, wrong, bytes);
+    memory_free(wrong);
+    return status;
+}
+
+/* A batch is normalised and augmented again: of the two verified updates the second meets one wrong byte, on its
+ * second way. */
+static void inputs_are_made_again(void **state) {
+    image_run r;
+    backend faulty;
+    (void)state;
+    open_images(&r, BRAID_DTYPE_F32, 1, 1, NULL);
+    device *d = r.context->device;
+    good = d->backend;
+    faulty = *good;
+    faulty.upload = wrong_upload;
+    d->backend = &faulty;
+    feeds = 0;
+    batch_bytes = sizeof pixels;
+    braid_status status = braid_trainer_run(r.trainer);
+    d->backend = good;
+    assert_int_equal(status, BRAID_ERROR_DEVICE);
+    assert_non_null(strstr(braid_message(), "step 2: expected the same bits from the same update, got others in "));
+    assert_non_null(strstr(braid_message(), "gradients"));
+    assert_int_equal(feeds, 4);
+    close_images(&r);
+    assert_int_equal(memory_live(), 0);
+}
+
+static int find_sum(void *user, const braid_train_event *e) {
+    image_run *r = user;
+    if (e->kind == BRAID_TRAIN_EVENT_STEP && e->batch == 1) wrong_at = r->trainer->spare; /* of the next batch */
+    return 0;
+}
+
+/* The sum over the batches of an update is made again, too. */
+static void sums_are_made_again(void **state) {
+    image_run r;
+    backend faulty;
+    (void)state;
+    open_images(&r, BRAID_DTYPE_F32, 1, 2, NULL);
+    r.trainer->options.event = find_sum;
+    r.trainer->options.user = &r;
+    device *d = r.context->device;
+    good = d->backend;
+    faulty = *good;
+    faulty.download = wrong_download;
+    d->backend = &faulty;
+    wrong_at = NULL;
+    after = 2;
+    braid_status status = braid_trainer_run(r.trainer);
+    d->backend = good;
+    assert_int_equal(status, BRAID_ERROR_DEVICE);
+    assert_non_null(
+        strstr(braid_message(), "step 1: expected the same bits from the same update, got others in the sum"));
+    close_images(&r);
+    assert_int_equal(memory_live(), 0);
+}
+
 /* Nobody looks at other updates. */
 static void others_are_not_looked_at(void **state) {
     small_run r;
@@ -178,6 +261,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(no_bit_changes),
         IN_FOLDER(a_wrong_bit_is_found),
+        cmocka_unit_test(inputs_are_made_again),
+        cmocka_unit_test(sums_are_made_again),
         cmocka_unit_test(others_are_not_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
