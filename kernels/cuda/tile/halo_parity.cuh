@@ -64,9 +64,9 @@ static __device__ __forceinline__ void halo_parity_multiply(float (&sums)[4][col
                                                             const uint32_t (&row)[2], int32_t blocks) {
 #pragma unroll
     for (int of = 0; of < 4; of++) wgmma_hold(sums[of]);
-    wgmma_begin();
 #pragma unroll 1
     for (int32_t block = 0; block < blocks; block++) {
+        wgmma_begin();
         const shared_matrix left = matrix_down_rows(at.weights + (uint32_t)block * HALO_TAPS * HALO_WEIGHT_BYTES, 0);
 #pragma unroll
         for (int tap = 0; tap < HALO_TAPS; tap++) {
@@ -80,8 +80,8 @@ static __device__ __forceinline__ void halo_parity_multiply(float (&sums)[4][col
                 wgmma<number, columns, 1>(sums[(r != 1) * 2 + (s != 1)], matrix_moved(a, (uint32_t)k * 2048),
                                           matrix_moved(b, (uint32_t)k * 32), block != 0 || !begins || k != 0);
         }
+        wgmma_commit();
     }
-    wgmma_commit();
 }
 
 template <class number, int columns>
