@@ -1,5 +1,5 @@
 /*
- * balance forward on CUDA, two launches for all streams: sums of blocks, and what follows from them.
+ * balance forward on CUDA, one launch for all streams: sums of blocks, and by the last of them what follows.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,7 +22,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     for (int i = 0; i < p->streams; i++) {
         args.plane[i].x = b->plane[BALANCE_X][i];
     }
-    return pixels_launch_totals(&args, p, p->size, b, d, &functions, "balance_variance");
+    return pixels_launch_totals(&args, p, p->size, b, d, &functions);
 }
 
 const kernel_functions balance_fwd__cuda_direct = {

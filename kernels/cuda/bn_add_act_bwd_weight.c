@@ -1,6 +1,6 @@
 /*
- * bn_add_act weight gradients on CUDA, two launches for all streams: the sums of parts of the pixels, and the sums
- * of those.
+ * bn_add_act weight gradients on CUDA, one launch for all streams: the sums of parts of the pixels, and by the last
+ * blocks the sums of those.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,5 @@
 /*
- * bn_stats on CUDA, two launches for all streams: the sums of parts of the pixels, and the sums of those.
+ * bn_stats on CUDA, one launch for all streams: sums of parts of the pixels, and by the last blocks the sums of those.
  *
  * SPDX-License-Identifier: MIT
  */

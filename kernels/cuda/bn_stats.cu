@@ -20,6 +20,12 @@ static __device__ __forceinline__ bn_moments add(const bn_moments &a, const bn_m
     return both;
 }
 
+static __device__ __forceinline__ void column_write(const pixel_args &args, int plane, int32_t channel,
+                                                    const bn_moments &all) {
+    args.plane[plane].mean[channel] = all.mean;
+    args.plane[plane].var[channel] = all.count > 0 ? all.square / all.count : 0;
+}
+
 /* Sums of distances from a value of the channel, the same for all pixels of a part. */
 struct bn_distances {
     float sum, square;
@@ -88,14 +94,9 @@ template <class number, int width> struct moments : pixel_body<number, width> {
     }
 };
 
-/* The second launch. */
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_parts(const __grid_constant__ pixel_args args) {
     __shared__ bn_moments shared[BLOCK_THREADS];
-    const column_work work = column_second(args);
-    const bn_moments sum = columns_add_parts(args, work, shared);
-    if (!column_is_last(args, work)) return;
-    args.plane[work.plane].mean[work.channel] = sum.mean;
-    args.plane[work.plane].var[work.channel] = sum.count > 0 ? sum.square / sum.count : 0;
+    columns_second(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bn_stats_f32(const __grid_constant__ pixel_args args) {

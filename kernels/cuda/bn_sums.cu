@@ -10,6 +10,12 @@
 #include "kernels/cuda/tile/gradients.cuh"
 #include "kernels/cuda/tile/slide.cuh"
 
+static __device__ __forceinline__ void column_write(const pixel_args &args, int plane, int32_t channel,
+                                                    const bn_gradients &all) {
+    args.plane[plane].dbeta[channel] = all.shift;
+    args.plane[plane].dgamma[channel] = all.scale * args.plane[plane].rstd[channel];
+}
+
 template <template <class, int> class gradient> struct sums_of {
     template <class number, int width> struct body : gradient<number, width> {
         typedef bn_gradients sum, part;
@@ -146,24 +152,19 @@ static __device__ __forceinline__ void pool_sums_run(const pixel_args &args, bn_
         step += last - first;
     }
     column_add_rows(shared, of.sums, work.lanes);
-    if ((int32_t)threadIdx.x >= work.lanes) return;
     bn_gradients *to = (bn_gradients *)columns.workspace + column_at(columns, work, work.part);
 #pragma unroll
     for (int j = 0; j < width; j++) {
         if (of.is_flipped(j)) of.sums[j].scale = -of.sums[j].scale;
-        if (work.channel + j < plane.channels) to[j] = of.sums[j];
+        if ((int32_t)threadIdx.x < work.lanes && work.channel + j < plane.channels) to[j] = of.sums[j];
     }
+    columns_join(args, work, width, shared);
 }
 
 /* The second launch, of all kinds. */
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_sums_parts(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[BLOCK_THREADS];
-    const column_work work = column_second(args);
-    const pixel_plane &plane = args.plane[work.plane];
-    const bn_gradients sum = columns_add_parts(args, work, shared);
-    if (!column_is_last(args, work)) return;
-    plane.dbeta[work.channel] = sum.shift;
-    plane.dgamma[work.channel] = sum.scale * plane.rstd[work.channel];
+    columns_second(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_sums_f32(const __grid_constant__ pixel_args args) {

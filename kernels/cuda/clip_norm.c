@@ -1,5 +1,5 @@
 /*
- * clip_norm on CUDA, two launches: sums of parts of the arena, and what follows from all of them.
+ * clip_norm on CUDA: sums of parts of the arena, and by the last block what follows from all of them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,8 +8,8 @@
 #include "kernels/cuda/update.h"
 #include "kernels/cuda/update_launch.h"
 
-#define MOST_BLOCKS 1024     /* of the first launch */
-#define ALONE_ELEMENTS 65536 /* that one block adds faster than a second launch starts */
+#define MOST_BLOCKS 1024
+#define ALONE_ELEMENTS 65536 /* that one block adds faster than several that wait for each other */
 
 static int is_alone(const braid_problem *p) { return p->in_channels[0] <= ALONE_ELEMENTS; }
 
@@ -36,6 +36,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         .scale = b->plane[CLIP_NORM_SCALE][0],
         .step = b->plane[CLIP_NORM_STEP][0],
         .workspace = b->workspace,
+        .counters = cuda_counters(d, 1),
         .limit = p->limit,
         .count = p->in_channels[0],
         .blocks = choose_blocks(p),
@@ -49,11 +50,8 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         call.threads = CLIP_NORM_ALONE_THREADS;
         return cuda_launch(d, &call);
     }
-    call.function = "clip_norm_parts";
-    call.blocks = args.blocks;
-    TRY(cuda_launch(d, &call));
     call.function = "clip_norm";
-    call.blocks = 1;
+    call.blocks = args.blocks;
     return cuda_launch(d, &call);
 }
 

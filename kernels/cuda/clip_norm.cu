@@ -1,12 +1,13 @@
 /*
- * clip_norm: the norm of all gradients and the factor that limits it. Few are added by one block, many in two launches:
- * the sums of squares of parts of the arena in double, and what follows from all of them. The equations are in
- * src/ops/clip_norm.c.
+ * clip_norm: the norm of all gradients and the factor that limits it. Few are added by one block, many by some that sum
+ * the squares of parts of the arena in double, of which the last makes what follows from all of them. The equations are
+ * in src/ops/clip_norm.c.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <math.h>
 
+#include "kernels/cuda/tile/arrive.cuh"
 #include "kernels/cuda/tile/pack.cuh"
 #include "kernels/cuda/tile/rows.cuh"
 #include "kernels/cuda/update.h"
@@ -57,16 +58,12 @@ extern "C" __global__ void __launch_bounds__(CLIP_NORM_ALONE_THREADS)
     if (threadIdx.x == 0) finish(args, squares);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
-    clip_norm_parts(const __grid_constant__ clip_norm_args args) {
-    __shared__ double shared[BLOCK_THREADS];
-    const double mine = row_sum(shared, share(args), BLOCK_THREADS);
-    if (threadIdx.x == 0) args.workspace[blockIdx.x] = mine;
-}
-
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) clip_norm(const __grid_constant__ clip_norm_args args) {
     __shared__ double shared[BLOCK_THREADS];
-    double mine = 0;
+    double mine = row_sum(shared, share(args), BLOCK_THREADS);
+    if (threadIdx.x == 0) args.workspace[blockIdx.x] = mine;
+    if (!arrives_last(args.counters, (int32_t)args.blocks)) return;
+    mine = 0;
     for (int64_t block = threadIdx.x; block < args.blocks; block += BLOCK_THREADS) mine += args.workspace[block];
     mine = row_sum(shared, mine, BLOCK_THREADS);
     if (threadIdx.x == 0) finish(args, mine);

@@ -1,6 +1,6 @@
 /*
- * layernorm weight gradients on CUDA, two launches for all streams: sums of parts of the pixels, and the sums of those.
- * Of wide rows, one before them finds the statistics.
+ * layernorm weight gradients on CUDA, two launches for all streams. Of wide rows one finds the statistics and another
+ * makes the sums of parts of the pixels and of those; of narrow ones one makes sums of parts, and another adds them.
  *
  * SPDX-License-Identifier: MIT
  */

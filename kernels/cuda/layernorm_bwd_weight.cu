@@ -1,12 +1,18 @@
 /*
- * layernorm weight gradients: dbeta = sum of dy and dgamma = sum of dy * xhat over all pixels, in two launches. Of wide
- * rows, one before them finds the statistics (rows.cu).
+ * layernorm weight gradients: dbeta = sum of dy and dgamma = sum of dy * xhat over all pixels. Of wide rows, a launch
+ * before this finds the statistics (rows.cu).
  *
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cuda/tile/columns.cuh"
 #include "kernels/cuda/tile/gradients.cuh"
 #include "kernels/cuda/tile/rows.cuh"
+
+static __device__ __forceinline__ void column_write(const pixel_args &args, int plane, int32_t channel,
+                                                    const bn_gradients &all) {
+    args.plane[plane].dbeta[channel] = all.shift;
+    args.plane[plane].dgamma[channel] = all.scale;
+}
 
 template <class number, int width> struct products : pixel_body<number, width> {
     typedef bn_gradients sum, part;
@@ -114,11 +120,7 @@ static __device__ __forceinline__ void layernorm_rows_of_plane(const pixel_args 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     layernorm_bwd_weight_parts(const __grid_constant__ pixel_args args) {
     __shared__ bn_gradients shared[BLOCK_THREADS];
-    const column_work work = column_second(args);
-    const bn_gradients sum = columns_add_parts(args, work, shared);
-    if (!column_is_last(args, work)) return;
-    args.plane[work.plane].dbeta[work.channel] = sum.shift;
-    args.plane[work.plane].dgamma[work.channel] = sum.scale;
+    columns_second(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)

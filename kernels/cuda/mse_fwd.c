@@ -1,5 +1,5 @@
 /*
- * mse forward on CUDA, two launches: sums of blocks, and the mean.
+ * mse forward on CUDA: sums of blocks, and the mean by the last of them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,7 +27,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     args.plane[0].x = b->plane[MSE_X][0];
     args.plane[0].z = b->plane[MSE_T][0];
     args.loss = b->plane[MSE_LOSS][0];
-    return pixels_launch_totals(&args, &image, image.size, b, d, &functions, "mse_mean");
+    return pixels_launch_totals(&args, &image, image.size, b, d, &functions);
 }
 
 const kernel_functions mse_fwd__cuda_direct = {

@@ -298,10 +298,12 @@ braid_status pixels_launch_rows(struct pixel_args *args, const braid_problem *p,
 }
 
 braid_status pixels_launch_totals(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
-                                  const buffers *b, device *d, const pixels_kernel *k, const char *second) {
+                                  const buffers *b, device *d, const pixels_kernel *k) {
+    if (!fill_map(args, p, size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
+    int64_t blocks = args->map.first_block[BRAID_MAX_PLANES];
     args->totals = b->workspace;
-    TRY(pixels_launch(args, p, size, d, k));
-    return run(args, 1, d, k->stem, second);
+    args->counters = cuda_counters(d, 1);
+    return run(args, blocks > 0 ? blocks : 1, d, k->stem, launch_name(&k->names, p->dtype));
 }
 
 braid_status pixels_create_totals(const braid_problem *p, const int64_t size[2], void **state,
@@ -355,10 +357,13 @@ static int fill_columns(struct pixel_args *args, const braid_problem *p, const i
            launch_schedule(columns->first_block, blocks, p->streams);
 }
 
-static braid_status run_columns(const struct pixel_args *args, const braid_problem *p, device *d,
-                                const pixels_kernel *k, const char *second) {
-    TRY(run(args, args->columns.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype)));
-    return run(args, args->columns.first_tile[BRAID_MAX_PLANES], d, k->stem, second);
+static braid_status run_columns(struct pixel_args *args, const braid_problem *p, device *d, const pixels_kernel *k,
+                                const char *second) {
+    const struct pixel_columns *columns = &args->columns;
+    int64_t blocks = columns->first_block[BRAID_MAX_PLANES];
+    args->counters = cuda_counters(d, blocks / columns->parts * PIXEL_COLUMN_COUNTERS);
+    TRY(run(args, blocks, d, k->stem, launch_name(&k->names, p->dtype)));
+    return args->counters ? BRAID_OK : run(args, columns->first_tile[BRAID_MAX_PLANES], d, k->stem, second);
 }
 
 braid_status pixels_launch_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2],

@@ -36,9 +36,9 @@ struct pixel_map {
     int64_t batch, sample_pixels;
 };
 
-/* Sums over pixels, in two launches. The first has, for each plane, tiles of channels (the lanes of a block) times
- * `parts` parts of the pixels; its sums lie in the workspace as [part][all channels of all planes]. The second adds
- * the parts, a channel to a lane. */
+/* Sums over pixels. A launch has, for each plane, tiles of channels (the lanes of a block) times `parts` parts of the
+ * pixels; its sums lie in the workspace as [part][all channels of all planes]. The last block of a tile adds its parts;
+ * where there are no counters a second launch does, a channel to a lane. */
 struct pixel_columns {
     int32_t first_block[BRAID_MAX_PLANES + 1];   /* of the first launch */
     int32_t first_tile[BRAID_MAX_PLANES + 1];    /* the blocks of the second: a tile of channels each */
@@ -51,6 +51,10 @@ struct pixel_columns {
     int64_t part_pixels;
     void *workspace;
 };
+
+/* Counters of a tile of a sum: one for all of its parts, and one for each row of threads that would add some of them in
+ * a second launch. */
+#define PIXEL_COLUMN_COUNTERS (1 + 256)
 
 /* The windows of pooling, [0] along the height and [1] along the width. */
 struct pixel_window {
@@ -73,6 +77,7 @@ struct pixel_args {
     float *loss;        /* mse and balance; dloss in their gradients */
     float *norms;       /* balance */
     double *totals;     /* [blocks]: the workspace of sums over all elements */
+    uint32_t *counters; /* tile/arrive.cuh: one, or of sums over pixels those of all tiles; NULL: there are none */
     double eps;
     const float *logits; /* fuse: [streams], or [batch][streams] where gated */
     float *dlogits;
@@ -81,7 +86,7 @@ struct pixel_args {
     int64_t fusion;
 };
 
-#define PIXEL_ARGS_BYTES 2200
+#define PIXEL_ARGS_BYTES 2208
 
 #ifdef __cplusplus
 static_assert(sizeof(struct pixel_args) == PIXEL_ARGS_BYTES, "kernel and launcher agree on pixel_args");

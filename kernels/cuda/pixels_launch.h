@@ -68,14 +68,13 @@ braid_status pixels_launch_slide(struct pixel_args *args, const braid_problem *p
 braid_status pixels_launch_rows(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
                                 const pixels_kernel *k);
 
-/* The two launches of sums over all elements of images of this size: the function of the dtype, then the one called
- * `second`; and their `create`. */
+/* The launch of a sum over all elements of images of this size, and its `create`. */
 braid_status pixels_launch_totals(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
-                                  const buffers *b, device *d, const pixels_kernel *k, const char *second);
+                                  const buffers *b, device *d, const pixels_kernel *k);
 braid_status pixels_create_totals(const braid_problem *p, const int64_t size[2], void **state, size_t *workspace_bytes);
 
-/* The two launches of a sum for each channel of images of this size: the function of the dtype, then the one called
- * `second`. */
+/* The launch of a sum for each channel of images of this size, by the function of the dtype; where the device has too
+ * few counters, behind it the one called `second`. */
 braid_status pixels_launch_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
                                    const buffers *b, device *d, const pixels_kernel *k, const char *second);
 

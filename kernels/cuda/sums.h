@@ -1,5 +1,5 @@
 /*
- * What the two launches of sums over pixels hand on in the workspace.
+ * What the parts of sums over pixels hand on in the workspace.
  *
  * SPDX-License-Identifier: MIT
  */

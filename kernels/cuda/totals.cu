@@ -1,11 +1,12 @@
 /*
- * Sums over all elements in double, in two launches: those of blocks, and what follows from all of them: the mean of
- * (x - t)^2 of mse, and the norms of the streams of balance with the variance of their logarithms.
+ * Sums over all elements in double: those of blocks, and by the last of these what follows from all of them: the mean
+ * of (x - t)^2 of mse, and the norms of the streams of balance with the variance of their logarithms.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <math.h>
 
+#include "kernels/cuda/tile/arrive.cuh"
 #include "kernels/cuda/tile/pixels.cuh"
 #include "kernels/cuda/tile/rows.cuh"
 
@@ -58,7 +59,7 @@ template <class number, int width> struct distances : squares<number, width> {
 };
 
 template <template <class, int> class body, class number>
-static __device__ __forceinline__ void totals_kernel(const pixel_args &args, double *shared) {
+static __device__ __forceinline__ double totals_of_block(const pixel_args &args, double *shared) {
     const pixel_work work = pixel_work_find(args);
     double sum;
     if (args.map.vector[work.plane]) {
@@ -70,11 +71,20 @@ static __device__ __forceinline__ void totals_kernel(const pixel_args &args, dou
         pixels_run(of, work);
         sum = of.sum;
     }
-    sum = row_sum(shared, sum, BLOCK_THREADS);
-    if (threadIdx.x == 0) args.totals[blockIdx.x] = sum;
+    return row_sum(shared, sum, BLOCK_THREADS);
 }
 
-/* The sum of the blocks of a plane, in the second launch, which is one block. */
+/* True in the block that comes last, to which all sums are known. Without an element there is one block. */
+template <template <class, int> class body, class number>
+static __device__ __forceinline__ bool totals_kernel(const pixel_args &args, double *shared) {
+    if (args.map.first_block[BRAID_MAX_PLANES] > 0) {
+        const double sum = totals_of_block<body, number>(args, shared);
+        if (threadIdx.x == 0) args.totals[blockIdx.x] = sum;
+    }
+    return arrives_last(args.counters, (int32_t)gridDim.x);
+}
+
+/* The sum of the blocks of a plane, by one block. */
 static __device__ __forceinline__ double totals_of(const pixel_args &args, int i, double *shared) {
     double mine = 0;
     for (int64_t block = args.map.first_block[i] + (int32_t)threadIdx.x; block < args.map.first_block[i + 1];
@@ -83,15 +93,13 @@ static __device__ __forceinline__ double totals_of(const pixel_args &args, int i
     return row_sum(shared, mine, BLOCK_THREADS);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) mse_mean(const __grid_constant__ pixel_args args) {
-    __shared__ double shared[BLOCK_THREADS];
+static __device__ __forceinline__ void mse_mean(const pixel_args &args, double *shared) {
     const double sum = totals_of(args, 0, shared),
                  count = (double)args.map.sample_pixels * (double)args.plane[0].channels;
     if (threadIdx.x == 0) *args.loss = count > 0 ? (float)(sum / count) : 0;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) balance_variance(const __grid_constant__ pixel_args args) {
-    __shared__ double shared[BLOCK_THREADS];
+static __device__ __forceinline__ void balance_variance(const pixel_args &args, double *shared) {
     double logs[BRAID_MAX_PLANES], mean = 0, variance = 0;
     for (int i = 0; i < args.planes; i++) {
         const double norm = sqrt(totals_of(args, i, shared));
@@ -108,34 +116,34 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) balance_variance(con
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) mse_distances_f32(const __grid_constant__ pixel_args args) {
     __shared__ double shared[BLOCK_THREADS];
-    totals_kernel<distances, f32>(args, shared);
+    if (totals_kernel<distances, f32>(args, shared)) mse_mean(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) mse_distances_f16(const __grid_constant__ pixel_args args) {
     __shared__ double shared[BLOCK_THREADS];
-    totals_kernel<distances, f16>(args, shared);
+    if (totals_kernel<distances, f16>(args, shared)) mse_mean(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     mse_distances_bf16(const __grid_constant__ pixel_args args) {
     __shared__ double shared[BLOCK_THREADS];
-    totals_kernel<distances, bf16>(args, shared);
+    if (totals_kernel<distances, bf16>(args, shared)) mse_mean(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     balance_squares_f32(const __grid_constant__ pixel_args args) {
     __shared__ double shared[BLOCK_THREADS];
-    totals_kernel<squares, f32>(args, shared);
+    if (totals_kernel<squares, f32>(args, shared)) balance_variance(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     balance_squares_f16(const __grid_constant__ pixel_args args) {
     __shared__ double shared[BLOCK_THREADS];
-    totals_kernel<squares, f16>(args, shared);
+    if (totals_kernel<squares, f16>(args, shared)) balance_variance(args, shared);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     balance_squares_bf16(const __grid_constant__ pixel_args args) {
     __shared__ double shared[BLOCK_THREADS];
-    totals_kernel<squares, bf16>(args, shared);
+    if (totals_kernel<squares, bf16>(args, shared)) balance_variance(args, shared);
 }

@@ -349,7 +349,8 @@ static void test_opening_fails(void **state) {
     static const char *const used[] = {
         "cuDeviceGetCount",    "cuDeviceGet",        "cuDeviceGetName",     "cuDeviceGetAttribute",
         "cuDeviceTotalMem_v2", "cuStreamCreate",     "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRetain",
-        "cuEventCreate",       "cuCtxPopCurrent_v2", "cuMemAllocHost_v2"};
+        "cuEventCreate",       "cuCtxPopCurrent_v2", "cuMemAllocHost_v2",   "cuMemAlloc_v2",
+        "cuMemsetD8Async"};
     (void)state;
     skip_without_images();
     victim_call = 1;

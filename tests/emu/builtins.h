@@ -37,6 +37,10 @@ extern emu_index threadIdx, blockIdx, blockDim, gridDim;
 void emu_barrier(const char *file, int line);
 #define __syncthreads() emu_barrier(__FILE__, __LINE__)
 
+/* The same, and tells whether any of them has a value that is not 0. */
+int emu_barrier_or(int value, const char *file, int line);
+#define __syncthreads_or(value) emu_barrier_or(value, __FILE__, __LINE__)
+
 /* The same for the 32 threads of a warp. */
 #define EMU_WARP 32
 void emu_warp_barrier(const char *file, int line);
@@ -46,6 +50,14 @@ void emu_warp_barrier(const char *file, int line);
 #include "tests/emu/warp.h"
 
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
+
+/* Every access is seen at once, and one block runs at a time. */
+static inline void __threadfence() {}
+static inline unsigned atomicInc(unsigned *at, unsigned last) {
+    const unsigned before = *at;
+    *at = before >= last ? 0 : before + 1;
+    return before;
+}
 
 static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 

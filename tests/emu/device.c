@@ -181,6 +181,27 @@ static braid_status emu_record_end(device *d, recording **out) {
     return BRAID_OK;
 }
 
+/* ---- Counters ------------------------------------------------------------------------------- */
+
+static uint32_t counters[2][CUDA_MOST_COUNTERS]; /* of launches, and of those aside */
+static int has_no_counters;
+
+void emu_refuse_counters(int refuse) { has_no_counters = refuse; }
+
+uint32_t *cuda_counters(device *d, int64_t count) {
+    (void)d;
+    return has_no_counters || count > CUDA_MOST_COUNTERS ? NULL : counters[is_aside];
+}
+
+/* NULL where a launch left all counters at zero; else what is wrong. */
+static const char *look_at_counters(void) {
+    static const uint32_t zeros[CUDA_MOST_COUNTERS];
+    int dirty = memcmp(counters[0], zeros, sizeof zeros) != 0 || memcmp(counters[1], zeros, sizeof zeros) != 0;
+    if (!dirty) return NULL;
+    memset(counters, 0, sizeof counters);
+    return "it left a counter that is not zero";
+}
+
 static braid_status run_now(const cuda_call *call) {
     emu_launch launch = {.stem = call->stem,
                          .function = call->function,
@@ -189,7 +210,8 @@ static braid_status run_now(const cuda_call *call) {
                          .shared_bytes = call->shared_bytes,
                          .args = call->args,
                          .args_bytes = call->args_bytes};
-    const char *problem = emu_run(&launch);
+    const char *problem = emu_run(&launch), *dirty = look_at_counters();
+    if (!problem && dirty) return fail(BRAID_ERROR_DEVICE, "emulator: %s: %s", call->function, dirty);
     return problem ? fail(BRAID_ERROR_DEVICE, "emulator: %s", problem) : BRAID_OK;
 }
 

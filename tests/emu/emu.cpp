@@ -295,7 +295,8 @@ std::string run(const emu_launch *launch) {
         if (!fibres[t].stack) make_stack(&fibres[t]);
         if (!fibres[t].stack) return "no memory for the stacks of the threads";
     }
-    for (unsigned block = 0; block < launch->blocks; block++) {
+    for (unsigned turn = 0; turn < launch->blocks; turn++) { /* blocks must not depend on their order */
+        const unsigned block = launches % 2 == 0 ? turn : launch->blocks - 1 - turn;
         blockIdx = {block, 0, 0};
         const std::string problem = run_block(launch->threads, launches % 2 == 0);
         if (problem.empty()) continue;
@@ -326,6 +327,17 @@ void emu_suspend_until(emu_ready *ready, uint32_t key, uint32_t value, const cha
 }
 
 void emu_barrier(const char *file, int line) { emu_suspend_until(nullptr, 0, 0, "", {file, line}); }
+
+int emu_barrier_or(int value, const char *file, int line) {
+    static int any;
+    any |= value != 0;
+    emu_barrier(file, line);
+    const int result = any;
+    emu_barrier(file, line);
+    any = 0;
+    emu_barrier(file, line);
+    return result;
+}
 
 void emu_fail(const char *what, emu_place at) {
     failure = std::string(what) + ", thread " + std::to_string(threadIdx.x) + " (" + at.file + ":" +

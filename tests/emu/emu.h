@@ -31,6 +31,9 @@ typedef struct emu_launch {
 /* Runs all blocks. NULL, or what went wrong in words. */
 const char *emu_run(const emu_launch *launch);
 
+/* 1: kernels get no counters, and find out otherwise which of their blocks comes last. */
+void emu_refuse_counters(int refuse);
+
 /* Where the emulator is, for the report of a crash: "conv2d_fwd_f32, block 3, thread 17"; NULL: in no kernel. */
 const char *emu_where(void);
 

@@ -155,7 +155,17 @@ emu_mutant(bn_stats_dropped_pixel tile/columns.cuh bn_stats bn_stats__cuda_direc
 emu_mutant(bn_stats_missing_barrier tile/columns.cuh bn_stats bn_stats__cuda_direct
            "            }\n        }\n        __syncthreads();" "            }\n        }")
 emu_mutant(bn_stats_wrong_lane tile/columns.cuh bn_stats bn_stats__cuda_direct
-           "if (work.channel + j < from.plane.channels) to[j]" "if (work.channel + j < from.plane.pitch) to[j]")
+           "work.lanes && work.channel + j < from.plane.channels" "work.lanes && work.channel + j < from.plane.pitch")
+emu_mutant(bn_stats_missing_reset tile/arrive.cuh bn_stats bn_stats__cuda_direct
+           "atomicInc(counter, (uint32_t)count - 1)" "atomicInc(counter, 0xFFFFFFFFu)")
+emu_mutant(bn_stats_early_look tile/arrive.cuh bn_stats bn_stats__cuda_direct
+           "__syncthreads_or(is_last)" "is_last")
+emu_mutant(bn_stats_wrong_arrivals tile/columns.cuh bn_stats bn_stats__cuda_direct
+           "(columns.parts - row + rows - 1) / rows" "columns.parts / rows")
+emu_mutant(bn_sums_wrong_row tile/columns.cuh bn_sums bn_sums__cuda_direct
+           "work.begin = row;" "work.begin = mine.part;")
+emu_mutant(bn_sums_dropped_row tile/columns.cuh bn_sums bn_sums__cuda_direct
+           "work.end = columns.parts < rows ? columns.parts : rows;" "work.end = columns.parts < rows ? columns.parts : rows - 1;")
 emu_mutant(bn_stats_wrong_count tile/columns.cuh bn_stats bn_stats__cuda_direct
            "(next < work.end ? next : work.end) - pixel" "next - pixel")
 emu_mutant(bn_stats_wrong_origin bn_stats.cu bn_stats bn_stats__cuda_direct
@@ -211,7 +221,7 @@ emu_mutant(bn_add_act_fwd_residual bn_apply.cu bn_apply bn_add_act_fwd__cuda_dir
 emu_mutant(bn_add_act_bwd_data_unwritten bn_dapply.cu bn_dapply bn_add_act_bwd_data__cuda_direct
            "if (this->plane.dz) this->clear(this->plane.dz, at);" ";")
 emu_mutant(bn_act_bwd_weight_dropped_part tile/columns.cuh bn_sums bn_act_bwd_weight__cuda_direct
-           "work.end = columns.parts" "work.end = columns.parts - 1")
+           "< work.lanes ? columns.parts" "< work.lanes ? columns.parts - 1")
 emu_mutant(bn_act_pool_bwd_data_open_relu tile/bn.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
            "act_gradient(this->args.activation, x[j] * scale[j]" "act_gradient(BRAID_ACTIVATION_NONE, x[j] * scale[j]")
 emu_mutant(maxpool_fwd_wrong_row tile/window3.cuh maxpool_fwd maxpool_fwd__cuda_direct
@@ -274,6 +284,10 @@ emu_mutant(rmsprop_frozen update.cu update rmsprop__cuda_direct
            "hyper[2] == 0 || " "")
 emu_mutant(clip_norm_dropped_pack clip_norm.cu clip_norm clip_norm__cuda_direct
            "pack += args.blocks * blockDim.x" "pack += (args.blocks + 1) * blockDim.x")
+emu_mutant(clip_norm_wrong_arrivals clip_norm.cu clip_norm clip_norm__cuda_direct
+           "arrives_last(args.counters, (int32_t)args.blocks)" "arrives_last(args.counters, (int32_t)args.blocks - 1)")
+emu_mutant(mse_fwd_never_last totals.cu totals mse_fwd__cuda_direct
+           "(int32_t)gridDim.x" "(int32_t)gridDim.x + 1")
 emu_mutant(clip_norm_one_batch clip_norm.cu clip_norm clip_norm__cuda_direct
            "(double)args.scaling[SCALING_BATCHES]" "1.0")
 emu_mutant(integrate_fwd_wrong_stride integrate_fwd.cu integrate_fwd integrate_fwd__cuda_direct

@@ -1,9 +1,11 @@
 /*
- * Sums over pixels, channel by channel, in two launches and in an order that depends on the problem alone. What is
- * summed comes as a body:
+ * Sums over pixels, channel by channel, in an order that depends on the problem alone. A block adds up a part of the
+ * pixels; the last block of a tile of channels adds the parts, or a second launch where there are no counters, both in
+ * the same order. What is summed comes as a body:
  *
  *     sum                    what a block adds up, with an add(); all its numbers are 0 at first
- *     part                   what a part hands to the second launch, with an add() too
+ *     part                   what a part hands on, with an add() too, and with a column_write(args, plane, channel,
+ *                            part) that makes the outputs of a channel from all parts
  *     begin(c, live)         readies channels c to c + width - 1 of a part that has live pixels
  *     fetch(inputs, at)      takes the element at `at` and its neighbours from memory
  *     include(sums, inputs, live, pixel, step, c)
@@ -15,6 +17,7 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_COLUMNS_CUH
 #define BRAID_KERNELS_CUDA_TILE_COLUMNS_CUH
 
+#include "kernels/cuda/tile/arrive.cuh"
 #include "kernels/cuda/tile/mma.cuh"
 #include "kernels/cuda/tile/pixels.cuh"
 
@@ -111,19 +114,105 @@ static __device__ __forceinline__ column_live column_live_of(const pixel_columns
     return live;
 }
 
-/* Adds up what the threads of a block have, and leaves it as a part in the workspace. */
+/* True where this thread has the sum of a channel. */
+static __device__ __forceinline__ bool column_is_last(const pixel_args &args, const column_work &work) {
+    return (int32_t)threadIdx.x < work.lanes && work.channel < args.plane[work.plane].channels;
+}
+
+/* This thread's share of the parts of its channel, in order: work.begin, then every step-th before work.end. */
+template <class part>
+static __device__ __forceinline__ part column_add_parts(const pixel_args &args, const column_work &work) {
+    const int ahead = 8;
+    const part *from = (const part *)args.columns.workspace;
+    const bool inside = work.channel < args.plane[work.plane].channels;
+    part mine = {};
+    for (int64_t first = work.begin; first < work.end && inside; first += ahead * work.step) {
+        part in[ahead] = {};
+#pragma unroll
+        for (int j = 0; j < ahead; j++) {
+            const int64_t at = first + j * work.step;
+            if (at < work.end) in[j] = from[column_at(args.columns, work, at)];
+        }
+#pragma unroll
+        for (int j = 0; j < ahead; j++) mine = add(mine, in[j]);
+    }
+    return mine;
+}
+
+/* The same, halves upon halves, of at most 32: `count` of them, a power of two; some may lie beyond the end. */
+template <class part>
+static __device__ __forceinline__ part column_add_halves(const pixel_args &args, const column_work &work,
+                                                         int32_t count) {
+    const int ahead = 8, most = 4; /* parts on their way at once, and how often */
+    const int32_t times = count > ahead ? count / ahead : 1;
+    const part *from = (const part *)args.columns.workspace;
+    const bool inside = work.channel < args.plane[work.plane].channels;
+    part sums[most] = {};
+#pragma unroll
+    for (int32_t k = 0; k < most; k++) {
+        if (k >= times || !inside) continue;
+        part in[ahead] = {};
+#pragma unroll
+        for (int j = 0; j < ahead; j++) {
+            const int64_t at = work.begin + (int64_t)(k + j * times) * work.step;
+            if (at < work.end) in[j] = add(in[j], from[column_at(args.columns, work, at)]);
+        }
+#pragma unroll
+        for (int half = ahead / 2; half > 0; half /= 2) {
+#pragma unroll
+            for (int j = 0; j < half; j++) in[j] = add(in[j], in[j + half]);
+        }
+        sums[k] = in[0];
+    }
+    return add(add(sums[0], sums[2]), add(sums[1], sums[3]));
+}
+
+/* What the second launch would do, by the last block of this one's tile of channels: a row of threads there adds every
+ * so-many-th part in order, and the rows are added halves upon halves. Here the last block of a row's parts does the
+ * former, in the place of the first of them, and the last of all rows the latter. The block has `width` channels to a
+ * lane; `shared` has room for a part of every thread. A call of its own, so that the sums of pixels keep their
+ * registers. */
+template <class part>
+static __device__ __noinline__ void columns_join(const pixel_args &args, const column_work mine, int32_t width,
+                                                 part *shared) {
+    const pixel_columns &columns = args.columns;
+    if (!args.counters) return;
+    const int32_t rows = BLOCK_THREADS / columns.second_lanes[mine.plane], row = mine.part % rows;
+    uint32_t *counters = args.counters + (int64_t)((int32_t)blockIdx.x / columns.parts) * PIXEL_COLUMN_COUNTERS;
+    column_work work = mine;
+    work.lanes = mine.lanes * width;
+    work.channel = mine.channel - (int32_t)threadIdx.x % mine.lanes * width + (int32_t)threadIdx.x % work.lanes;
+    if (columns.parts > rows) {
+        if (!arrives_last(counters + 1 + row, (columns.parts - row + rows - 1) / rows)) return;
+        work.begin = row;
+        work.end = (int32_t)threadIdx.x < work.lanes ? columns.parts : 0;
+        work.step = rows;
+        const part sum = column_add_parts<part>(args, work);
+        if (column_is_last(args, work)) ((part *)columns.workspace)[column_at(columns, work, row)] = sum;
+    }
+    if (!arrives_last(counters, columns.parts < rows ? columns.parts : rows)) return;
+    work.step = BLOCK_THREADS / work.lanes;
+    work.begin = (int32_t)threadIdx.x / work.lanes;
+    work.end = columns.parts < rows ? columns.parts : rows;
+    part all[1] = {column_add_halves<part>(args, work, rows / work.step)};
+    column_add_rows(shared, all, work.lanes);
+    if (column_is_last(args, work)) column_write(args, work.plane, work.channel, all[0]);
+}
+
+/* Adds up what the threads of a block have, leaves it as a part in the workspace, and adds the parts. */
 template <class body>
 static __device__ __forceinline__ void columns_finish(const body &from, typename body::sum (&mine)[body::lanes],
                                                       const column_live &all, const column_work &work,
                                                       typename body::sum *shared) {
     const pixel_columns &columns = from.args.columns;
     column_add_rows(shared, mine, work.lanes);
-    if ((int32_t)threadIdx.x >= work.lanes) return;
     typename body::part *to = (typename body::part *)columns.workspace + column_at(columns, work, work.part);
 #pragma unroll
     for (int j = 0; j < body::lanes; j++) {
-        if (work.channel + j < from.plane.channels) to[j] = from.finish(mine[j], all, j);
+        if ((int32_t)threadIdx.x < work.lanes && work.channel + j < from.plane.channels)
+            to[j] = from.finish(mine[j], all, j);
     }
+    columns_join(from.args, work, body::lanes, (typename body::part *)shared);
 }
 
 template <class body>
@@ -226,30 +315,12 @@ static __device__ __forceinline__ void columns_kernel_deep(const pixel_args &arg
     }
 }
 
-/* The second launch: the sum of all parts of this thread's channel, for the threads of the first row. */
-template <class sum>
-static __device__ __forceinline__ sum columns_add_parts(const pixel_args &args, const column_work &work, sum *shared) {
-    const int ahead = 8;
-    const sum *from = (const sum *)args.columns.workspace;
-    const bool inside = work.channel < args.plane[work.plane].channels;
-    sum mine[1] = {};
-    for (int64_t part = work.begin; part < work.end && inside; part += ahead * work.step) {
-        sum in[ahead] = {};
-#pragma unroll
-        for (int j = 0; j < ahead; j++) {
-            const int64_t at = part + j * work.step;
-            if (at < work.end) in[j] = from[column_at(args.columns, work, at)];
-        }
-#pragma unroll
-        for (int j = 0; j < ahead; j++) mine[0] = add(mine[0], in[j]);
-    }
+/* The second launch: adds all parts, and writes what follows from them. */
+template <class part> static __device__ __forceinline__ void columns_second(const pixel_args &args, part *shared) {
+    const column_work work = column_second(args);
+    part mine[1] = {column_add_parts<part>(args, work)};
     column_add_rows(shared, mine, work.lanes);
-    return mine[0];
-}
-
-/* True where this thread has the sum of a channel. */
-static __device__ __forceinline__ bool column_is_last(const pixel_args &args, const column_work &work) {
-    return (int32_t)threadIdx.x < work.lanes && work.channel < args.plane[work.plane].channels;
+    if (column_is_last(args, work)) column_write(args, work.plane, work.channel, mine[0]);
 }
 
 #endif

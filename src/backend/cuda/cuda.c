@@ -113,6 +113,7 @@ static braid_status make_queue(cuda_device *d) {
     if (!result) result = d->driver->event_create(&d->end, 0);
     braid_status status = cuda_check(d, result, "making a queue");
     if (!status) status = aside_open(d);
+    if (!status) status = counters_open(d);
     return cuda_leave(d, status ? status : staging_open(d));
 }
 
@@ -127,6 +128,7 @@ static void cuda_close(device *head) {
         if (d->queue) (void)d->driver->queue_wait(d->queue); /* copies out of pinned memory may be under way */
         staging_close(d);
         aside_close(d);
+        counters_close(d);
         vendors_close(d);
         if (d->begin) (void)d->driver->event_destroy(d->begin);
         if (d->end) (void)d->driver->event_destroy(d->end);

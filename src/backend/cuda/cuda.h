@@ -63,6 +63,12 @@ const char *cuda_vendor_refuses(const device *d, cuda_vendor vendor);
 braid_status cuda_vendor_enter(device *d, cuda_vendor vendor, void **handle, void **queue);
 braid_status cuda_vendor_leave(device *d, braid_status status);
 
+/* Counters in the device's memory for one launch, whose blocks find out by them which of them comes last: all are zero,
+ * and so the launch must leave them. The launches of a queue, of which one runs at a time, share them; those that are
+ * put aside have others. NULL where there are not so many. */
+#define CUDA_MOST_COUNTERS 65536
+uint32_t *cuda_counters(device *d, int64_t count);
+
 /* Multiprocessors: blocks that go through their work in turns are as many as run side by side. */
 int cuda_processors(const device *d);
 

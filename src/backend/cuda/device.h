@@ -52,6 +52,7 @@ typedef struct cuda_device {
     cu_event begin, end;
     staging staging;
     aside aside;
+    cu_pointer counters; /* CUDA_MOST_COUNTERS for each of the two queues */
     int is_recording;
     cu_module *modules; /* one for each image, NULL until it is used */
     loaded_function *functions;
@@ -76,6 +77,10 @@ braid_status cuda_leave(cuda_device *d, braid_status status);
 braid_status staging_open(cuda_device *d);
 void staging_close(cuda_device *d);
 braid_status staging_send(cuda_device *d, cu_pointer to, const void *from, size_t bytes);
+
+/* The counters, all zero, with the context current and a queue there. Closing is fine for what was not opened. */
+braid_status counters_open(cuda_device *d);
+void counters_close(cuda_device *d);
 
 /* The times of the backend table. */
 braid_status cuda_time(device *head, braid_status (*launch)(void *context, int i), void *context, int iterations,
