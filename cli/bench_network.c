@@ -91,7 +91,7 @@ static double flops_of(const braid_plan *plan, unsigned segments) {
 }
 
 /* "linet18_train:f32:n3:b2:hw208x272", "ssae_forward:f32:b256" */
-static int print_problem(const plan_work *work, const char *name, network_run what, braid_dtype dtype, char *text,
+static int print_problem(const plan_work *work, const char *name, network_run what, const char *dtype, char *text,
                          size_t room) {
     static const char *const words[] = {"train", "forward", "step"};
     braid_operand_info info;
@@ -102,19 +102,17 @@ static int print_problem(const plan_work *work, const char *name, network_run wh
     if (count > 1) snprintf(streams, sizeof streams, ":n%d", count);
     if (info.rank == 4 && info.dims[0][1] * info.dims[0][2] > 1)
         snprintf(size, sizeof size, ":hw%lldx%lld", (long long)info.dims[0][1], (long long)info.dims[0][2]);
-    return snprintf(text, room, "%s_%s:%s%s:b%lld%s", name, words[what], braid_dtype_name(dtype), streams,
-                    (long long)info.dims[0][0], size);
+    return snprintf(text, room, "%s_%s:%s%s:b%lld%s", name, words[what], dtype, streams, (long long)info.dims[0][0],
+                    size);
 }
 
 typedef struct network_row {
-    const char *problem, *device;
-    braid_dtype dtype;
+    const char *problem, *device, *dtype;
     double interval[3], flops;
 } network_row;
 
 static braid_status add_row(braid_table *table, const network_row *row) {
-    const char *texts[] = {row->problem, "braid_plan", braid_kind_name(BRAID_KIND_OWN), row->device,
-                           braid_dtype_name(row->dtype)};
+    const char *texts[] = {row->problem, "braid_plan", braid_kind_name(BRAID_KIND_OWN), row->device, row->dtype};
     braid_status status = BRAID_OK;
     for (int i = 0; i < 5 && !status; i++) status = braid_table_add_text(table, texts[i]);
     for (int i = 0; i < 3 && !status; i++) status = braid_table_add_number(table, 1e3 * row->interval[i]);
@@ -132,7 +130,7 @@ static int bench_one(const char *name, const plan_wish *wish, network_run what, 
     plan_work work = {0};
     timing t;
     char problem[160] = "";
-    network_row row = {.problem = problem, .dtype = network_dtype(wish->network)};
+    network_row row = {.problem = problem, .dtype = network_dtype_name(wish->network)};
     if (what != NETWORK_FORWARD) segments |= BRAID_SEGMENT_BACKWARD;
     if (what == NETWORK_STEP) segments |= BRAID_SEGMENT_UPDATE;
     int code = plan_work_open(name, wish, &work);

@@ -24,7 +24,8 @@ static const option check_option_list[] = {
     {"runs", 0, OPTION_COUNT, "N", "how often a network is trained and compared (default: 5)", OFFSET(runs)},
     {"batch", 0, OPTION_COUNT, "B", "samples of a network at a time (default: 4)", OFFSET(network.batch)},
     {"size", 0, OPTION_TEXT, "HxW", "height and width of a network's images (default: 66x66)", OFFSET(network.size)},
-    {"dtype", 0, OPTION_CHOICE, "f32|bf16|f16|f64", "number format of a network (default: f32)", OFFSET(network.dtype)},
+    {"dtype", 0, OPTION_CHOICE, "f32|bf16|f16|f64|tf32", "number format of a network (default: f32)",
+     OFFSET(network.dtype)},
     {0}};
 
 static const braid_column kernel_columns[] = {
@@ -218,12 +219,20 @@ static int count_wanted(const char *word) {
     return wanted;
 }
 
+/* Every second problem of f32 that has products allows TF32. */
+static void allow_tf32(braid_problem *problem, uint64_t seed) {
+    braid_problem rounded = *problem;
+    rounded.tf32 = 1;
+    if (problem->dtype == BRAID_DTYPE_F32 && seed % 2 && braid_problem_check(&rounded) == BRAID_OK) *problem = rounded;
+}
+
 static int check_drawn(check_job *job, braid_op_id op, braid_pass pass, int draws) {
     int code = 0;
     for (int i = 0; i < draws && !code && !interrupted(); i++) {
         braid_problem problem;
         uint64_t seed = job->options->seed + (uint64_t)i;
         braid_status status = braid_problem_draw(op, pass, seed, &problem);
+        if (!status) allow_tf32(&problem, seed);
         code = status ? complain_braid(status) : check_problem(job, &problem, seed);
     }
     return code;

@@ -113,13 +113,14 @@ static braid_status hash_model(trained *t, uint64_t *bits) {
     return status;
 }
 
-static braid_status run_once(trained *t, const braid_plan_request *request, braid_dtype dtype, int steps,
+static braid_status run_once(trained *t, const braid_plan_request *request, const network_options *network, int steps,
                              outcome *end) {
-    const braid_model_options options = {.dtype = dtype, .seed = 1};
+    braid_model_options options = network_model(network);
     float loss = NAN, scale = NAN;
+    options.seed = 1;
     braid_status status = braid_model_create(t->context, t->net, &options, &t->model);
     if (!status) status = braid_plan_create(t->model, request, &t->plan);
-    if (!status && dtype == BRAID_DTYPE_F16) status = braid_model_scale_loss(t->model, FIRST_SCALE, 1);
+    if (!status && options.dtype == BRAID_DTYPE_F16) status = braid_model_scale_loss(t->model, FIRST_SCALE, 1);
     for (int step = 0; step < steps && !status && !interrupted(); step++)
         status = train_step(t, request->batch, step, steps);
     if (!status) status = hash_model(t, &end->bits);
@@ -170,11 +171,11 @@ static int run_all(const char *name, const network_check *check, trained *t) {
     int failed = 0, code = make_request(name, check->network, &request);
     if (code) return code;
     request.mask = braid_net_stream_count(t->net) > 1;
-    printf("%s, batch %lld, %s, %d steps on %s\n", name, (long long)request.batch, braid_dtype_name(dtype), steps,
-           braid_context_device(t->context));
+    printf("%s, batch %lld, %s, %d steps on %s\n", name, (long long)request.batch, network_dtype_name(check->network),
+           steps, braid_context_device(t->context));
     for (int run = 0; run <= runs && !interrupted(); run++) {
         request.eager = run == 0;
-        braid_status status = run_once(t, &request, dtype, steps, &end);
+        braid_status status = run_once(t, &request, check->network, steps, &end);
         if (status) return complain_braid(status);
         if (run == 0) first = end;
         failed += print_run(run ? "replayed" : "launched", run, &end, judge(&first, &end, dtype));
@@ -189,7 +190,8 @@ int check_network(const char *name, const network_check *check) {
     braid_net *net = NULL;
     trained t = {0};
     if (network_dtype(&wanted) == BRAID_DTYPE_F64)
-        return complain(BRAID_ERROR_ARGUMENT, "--dtype: expected f32, bf16 or f16 to check a network with, got f64");
+        return complain(BRAID_ERROR_ARGUMENT,
+                        "--dtype: expected f32, tf32, bf16 or f16 to check a network with, got f64");
     if (is_resnet(name)) wanted.dropout = DROPOUT;
     int code = network_open(name, &wanted, &net);
     if (!code) code = context_open(check->common, &t.context);

@@ -143,6 +143,9 @@ void network_find_file(const char *word, int last, char *path, size_t size);
 
 /* The dtype, batch and image size that were given; zeros where they were not. Returns 0, or an exit code. */
 braid_dtype network_dtype(const network_options *options);
+int network_tf32(const network_options *options); /* 1: --dtype tf32, whose dtype is f32 */
+const char *network_dtype_name(const network_options *options);
+braid_model_options network_model(const network_options *options);
 int network_size(const network_options *options, int64_t size[2]);
 
 /* ---- Contexts ----------------------------------------------------------------------------- */

@@ -86,7 +86,7 @@ static int open_all(evaluation *v) {
     if (status) return complain_braid(status);
     if (!code) code = context_open(&v->options->common, &v->context);
     if (code) return code;
-    const braid_model_options wanted = {.dtype = network_dtype(&v->options->network)};
+    const braid_model_options wanted = network_model(&v->options->network);
     status = braid_model_create(v->context, v->net, &wanted, &v->model);
     if (!status) status = braid_model_load(v->model, v->path);
     if (status) return complain_braid(status);

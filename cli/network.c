@@ -123,9 +123,22 @@ void network_find_file(const char *word, int last, char *path, size_t size) {
         find_generation(word, "last", path, size);
 }
 
+enum { WORD_TF32 = 4 }; /* of --dtype */
+
 braid_dtype network_dtype(const network_options *options) {
-    static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_BF16, BRAID_DTYPE_F16, BRAID_DTYPE_F64};
+    static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_BF16, BRAID_DTYPE_F16, BRAID_DTYPE_F64,
+                                         BRAID_DTYPE_F32};
     return dtypes[options->dtype];
+}
+
+int network_tf32(const network_options *options) { return options->dtype == WORD_TF32; }
+
+const char *network_dtype_name(const network_options *options) {
+    return network_tf32(options) ? "tf32" : braid_dtype_name(network_dtype(options));
+}
+
+braid_model_options network_model(const network_options *options) {
+    return (braid_model_options){.dtype = network_dtype(options), .tf32 = network_tf32(options), .seed = options->seed};
 }
 
 int network_size(const network_options *options, int64_t size[2]) {

@@ -30,7 +30,7 @@ static void print_shape(const char *name, const plan_wish *wish, const braid_pla
     char size[48] = "";
     if (r->size[0]) snprintf(size, sizeof size, ", %lldx%lld", (long long)r->size[0], (long long)r->size[1]);
     snprintf(text, PLAN_SHAPE_TEXT, "%s, batch %lld%s, %s, %s", name, (long long)r->batch, size,
-             braid_dtype_name(network_dtype(wish->network)),
+             network_dtype_name(wish->network),
              r->phase == BRAID_PHASE_EVAL ? "a forward pass"
              : r->optimiser               ? "a training step with AdamW"
                                           : "forward, loss and backward");
@@ -53,7 +53,7 @@ int plan_work_open(const char *name, const plan_wish *wish, plan_work *work) {
                             .choice = wish->choice,
                             .progress = show_planning,
                             .user = &bar};
-    const braid_model_options model = {.dtype = network_dtype(wish->network), .seed = wish->network->seed};
+    const braid_model_options model = network_model(wish->network);
     *work = (plan_work){0};
     progress_begin(&bar, 0, wish->common->quiet);
     int code = network_size(wish->network, r.size);

@@ -56,7 +56,7 @@ static int open_model(prediction *p) {
     if (status) return complain_braid(status);
     if (!code) code = context_open(&options->common, &p->context);
     if (code) return code;
-    const braid_model_options wanted = {.dtype = network_dtype(&options->network)};
+    const braid_model_options wanted = network_model(&options->network);
     status = braid_model_create(p->context, p->net, &wanted, &p->model);
     if (!status) status = braid_model_load(p->model, p->path);
     return status ? complain_braid(status) : 0;
@@ -84,7 +84,7 @@ static int check_options(const predict_options *o, int words) {
     int code = check_inputs(o, words);
     if (code) return code;
     if (network_dtype(&o->network) == BRAID_DTYPE_F64)
-        return complain(BRAID_ERROR_ARGUMENT, "--dtype: expected f32, bf16 or f16 for a prediction, got f64");
+        return complain(BRAID_ERROR_ARGUMENT, "--dtype: expected f32, tf32, bf16 or f16 for a prediction, got f64");
     if (o->network.seed)
         return complain(BRAID_ERROR_ARGUMENT, "--seed: expected none, the model file has all parameters");
     if (o->net) return 0;

@@ -95,7 +95,9 @@ static int profile(const profile_options *options, plan_work *work, double begin
     start_s = clock_now() - begin_s;
     if (!status) status = time_whole(work, segments_of(options), &whole_s);
     if (!status) status = braid_plan_profile(work->plan, segments_of(options), rounds, seconds);
-    if (!status && braid_context_ceilings(work->context, network_dtype(&options->network), &figures.ceilings))
+    int is_known = !network_tf32(&options->network); /* the ceiling of f32 is not that of TF32 */
+    if (!status && is_known &&
+        braid_context_ceilings(work->context, network_dtype(&options->network), &figures.ceilings))
         figures.ceilings = (braid_ceilings){0}; /* no roofline is known then */
     int code = status ? complain_braid(status) : print_profile(options, work, &figures, start_s, whole_s);
     if (!code && options->trace) code = trace_save(work, &figures, options->trace);

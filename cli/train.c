@@ -419,7 +419,7 @@ static int train(training *t, const char *name) {
     if (!code) code = weigh_classes(t);
     if (!code) code = context_open(&t->options->common, &t->context);
     if (code) return code;
-    const braid_model_options wanted = {.dtype = network_dtype(&t->options->network), .seed = t->options->network.seed};
+    const braid_model_options wanted = network_model(&t->options->network);
     braid_status status = braid_model_create(t->context, t->net, &wanted, &t->model);
     describe(t, &o);
     if (!status) status = braid_trainer_create(t->model, &o, &t->trainer);

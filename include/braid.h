@@ -47,7 +47,7 @@ extern "C" {
 #endif
 
 #define BRAID_VERSION "0.1.0"
-#define BRAID_ABI 4 /* changes whenever a public struct or function changes its meaning */
+#define BRAID_ABI 5 /* changes whenever a public struct or function changes its meaning */
 
 #define BRAID_API __attribute__((visibility("default")))
 #define BRAID_MUST_CHECK __attribute__((warn_unused_result))
@@ -187,11 +187,13 @@ typedef enum braid_fusion {
  * One problem: an op, a pass, a dtype, a shape and options. Each op uses some of the fields (the
  * table in docs/problems.md); the others stay zero. As text, with the short names in brackets:
  * conv2d_fwd:f32:n3:b16:hw104x136:c64,64,64:k64,64,64:rs3x3:st1:pad1:dil1:g1:mode=zeros:bias0:mask0
+ * In the place of the dtype, tf32 stands for f32 with the member tf32.
  */
 typedef struct braid_problem {
     braid_op_id op;
     braid_pass pass;
     braid_dtype dtype;
+    int tf32;                               /* 1: products may round their f32 operands to TF32; sums stay f32 */
     int streams;                            /* [n]    1 to 8; 9 for the ops that see the integrated pathway */
     int64_t batch;                          /* [b]    samples; 0 is a valid no-op */
     int64_t size[2];                        /* [hw]   input height and width */

@@ -106,6 +106,7 @@ typedef struct braid_model braid_model;
 
 typedef struct braid_model_options {
     braid_dtype dtype; /* of compute: f32, bf16, f16 with parameters in f32, or f64 throughout */
+    int tf32;          /* 1, with f32: products may round their operands to TF32; numbers and sums stay f32 */
     uint64_t seed;     /* of the initial parameters */
 } braid_model_options;
 

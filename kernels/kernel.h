@@ -39,6 +39,7 @@ typedef enum kernel_backend { KERNEL_REF, KERNEL_CPU, KERNEL_CUDA, KERNEL_CHAIN 
 #define KERNEL_THREAD_INVARIANT 4u /* the same bits at any number of threads: level R2 */
 #define KERNEL_TENSOR_CORE 8u      /* sums in blocks with a truncating accumulator: widens the error bound */
 #define KERNEL_WINOGRAD 16u        /* mixes the pixels of a 2x2 tile of outputs: the error follows the whole tile */
+#define KERNEL_TF32 32u            /* rounds f32 operands of products to TF32: only where the problem allows it */
 
 typedef struct kernel {
     const char *name; /* <op>_<pass>__<backend>_<algorithm>[_<tile>] */

@@ -22,6 +22,7 @@
 #define DETERMINISTIC KERNEL_DETERMINISTIC
 #define THREAD_INVARIANT KERNEL_THREAD_INVARIANT
 #define TENSOR_CORE KERNEL_TENSOR_CORE
+#define TF32 KERNEL_TF32
 #define WINOGRAD KERNEL_WINOGRAD
 #define AVX2 FEATURE_AVX2
 #define AVX512 FEATURE_AVX512
@@ -116,9 +117,10 @@ const char *kernel_refuses(const kernel *k, const braid_problem *p, const device
     if (k->op != p->op || k->pass != p->pass) return "another op or pass";
     if (!kernel_runs_on(k, d)) return "another device";
     if (!(k->dtypes & (1u << p->dtype))) {
-        snprintf(reason, sizeof reason, "does not do %s", braid_dtype_name(p->dtype));
+        snprintf(reason, sizeof reason, "does not do %s", op_dtype_name(p));
         return reason;
     }
+    if ((k->flags & KERNEL_TF32) && !p->tf32) return "rounds products to TF32, which f32 does not allow";
     const char *missing = missing_feature(k, d);
     return missing ? missing : k->functions->supports ? k->functions->supports(p, d) : NULL;
 }

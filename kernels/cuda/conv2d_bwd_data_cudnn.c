@@ -20,9 +20,11 @@ static void describe(const braid_problem *p, int i, cudnn_call *call) {
     cudnn_operate(call, operation);
 }
 
-CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_1, describe, 0)
-CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_2, describe, 1)
-CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_3, describe, 2)
-CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_4, describe, 3)
-CONV2D_CUDNN_KERNEL(conv2d_bwd_data_f32__cuda_cudnn_1, describe, 0)
-CONV2D_CUDNN_KERNEL(conv2d_bwd_data_f32__cuda_cudnn_2, describe, 1)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_1, describe, 0, 0)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_2, describe, 1, 0)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_3, describe, 2, 0)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data__cuda_cudnn_4, describe, 3, 0)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data_f32__cuda_cudnn_1, describe, 0, 0)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data_f32__cuda_cudnn_2, describe, 1, 0)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data_tf32__cuda_cudnn_1, describe, 0, 1)
+CONV2D_CUDNN_KERNEL(conv2d_bwd_data_tf32__cuda_cudnn_2, describe, 1, 1)

@@ -6,11 +6,13 @@
 #include "kernels/cuda/conv2d_igemm_launch.h"
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    static const launch_names names = {NULL, "conv2d_bwd_data_igemm_f16", "conv2d_bwd_data_igemm_bf16"};
+    static const igemm_names names = {
+        "conv2d_bwd_data_igemm",
+        {"conv2d_bwd_data_igemm_f32", "conv2d_bwd_data_igemm_f16", "conv2d_bwd_data_igemm_bf16"},
+        "conv2d_bwd_data_igemm_tf32"};
     struct conv2d_args args;
     (void)state;
-    return conv2d_igemm_launch(&args, p, d, "conv2d_bwd_data_igemm", &names, b);
+    return conv2d_igemm_launch(&args, p, d, &names, b);
 }
 
-const kernel_functions conv2d_bwd_data__cuda_igemm = {
-    .supports = conv2d_igemm_refuses, .cost = conv2d_igemm_cost, .launch = launch};
+IGEMM_KERNELS(conv2d_bwd_data, conv2d_igemm_refuses, launch, NULL, NULL)

@@ -2,7 +2,7 @@
  * conv2d data gradient on the tensor cores of sm_80 and newer: an implicit matrix product per stream, group and class
  * of pixels. A class has the input pixels with one remainder of the row and column by the strides: the same taps reach
  * all of them. Rows are the pixels of a class, columns are input channels, and the reduction runs over those taps and
- * the output channels; dy is gathered straight from its place, 8 channels at a time. Zero padding only.
+ * the output channels; dy is gathered straight from its place, 16 bytes of channels at a time. Zero padding only.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -46,11 +46,12 @@ static __device__ __forceinline__ igemm_taps find_taps(const conv2d_args &args, 
     return found;
 }
 
-/* The right operand: the weights of terms tid / pieces, ..., 8 input channels of each. */
-template <int columns> struct data_loader {
-    static const int pieces = columns / IGEMM_PIECE, rows = IGEMM_THREADS / pieces, count = IGEMM_DEPTH / rows;
-    igemm_gather left;
-    const uint16_t *weights; /* of the group and its first column */
+/* The right operand: the weights of terms tid / pieces, ..., a piece of input channels of each. */
+template <class number, int columns> struct data_loader {
+    static const int depth = igemm_numbers<number>::depth, pieces = columns / igemm_numbers<number>::piece;
+    static const int rows = IGEMM_THREADS / pieces, count = depth / rows;
+    igemm_gather<number> left;
+    const number *weights; /* of the group and its first column */
     int32_t filter_columns, taps, channels, columns_left;
     igemm_term term[count];
 
@@ -61,18 +62,19 @@ template <int columns> struct data_loader {
             term_advance(&term[j], (int32_t)threadIdx.x / pieces + j * rows, left.image.channels, left.taps[1].count);
         }
     }
-    __device__ __forceinline__ void load(uint16_t *to_left, uint16_t *to_right) {
+    __device__ __forceinline__ void load(number *to_left, number *to_right) {
         left.load(to_left);
-        const int32_t column = (int32_t)threadIdx.x % pieces * IGEMM_PIECE;
+        const int32_t column = (int32_t)threadIdx.x % pieces * igemm_numbers<number>::piece;
 #pragma unroll
         for (int j = 0; j < count; j++) {
             const bool inside = term[j].r < left.taps[0].count && column < columns_left;
             const int32_t r = left.taps[0].tap + term[j].r * left.taps[0].step;
             const int32_t s = left.taps[1].tap + term[j].s * left.taps[1].step;
             const int64_t at = ((int64_t)term[j].channel * taps + r * filter_columns + s) * channels + column;
-            copy_async(to_right + across_at<columns>((int)threadIdx.x / pieces + j * rows, (int)threadIdx.x % pieces),
+            copy_async(to_right +
+                           across_at<number, columns>((int)threadIdx.x / pieces + j * rows, (int)threadIdx.x % pieces),
                        weights + (inside ? at : 0), inside);
-            term_advance(&term[j], IGEMM_DEPTH, left.image.channels, left.taps[1].count);
+            term_advance(&term[j], depth, left.image.channels, left.taps[1].count);
         }
     }
 };
@@ -93,11 +95,11 @@ static __device__ __forceinline__ void conv2d_bwd_data_igemm(const conv2d_args &
         tile -= pixels.tiles;
         pixels = find_class(args, ++number_of_class);
     }
-    uint16_t *shared = (uint16_t *)shared_memory();
+    number *shared = (number *)shared_memory();
 
-    data_loader<columns> from;
+    data_loader<number, columns> from;
     from.left.image = {
-        (const uint16_t *)plane.y + group * filters, {args.out_size[0], args.out_size[1]}, plane.out_pitch, filters};
+        (const number *)plane.y + group * filters, {args.out_size[0], args.out_size[1]}, plane.out_pitch, filters};
     for (int axis = 0; axis < 2; axis++) from.left.taps[axis] = find_taps(args, axis, pixels.first[axis]);
     for (int j = 0; j < 2; j++) {
         const int64_t pixel = (int64_t)tile * IGEMM_ROWS + (int)threadIdx.x / 4 + 64 * j;
@@ -114,8 +116,8 @@ static __device__ __forceinline__ void conv2d_bwd_data_igemm(const conv2d_args &
         rows->blanked[threadIdx.x / 4 + 64 * j] = blanked;
     }
     const int32_t taps = from.left.taps[0].count * from.left.taps[1].count;
-    from.weights = (const uint16_t *)plane.w + (int64_t)group * filters * args.filter[0] * args.filter[1] * channels +
-                   first_column;
+    from.weights =
+        (const number *)plane.w + (int64_t)group * filters * args.filter[0] * args.filter[1] * channels + first_column;
     from.filter_columns = args.filter[1];
     from.taps = args.filter[0] * args.filter[1];
     from.channels = channels;
@@ -125,13 +127,14 @@ static __device__ __forceinline__ void conv2d_bwd_data_igemm(const conv2d_args &
     if (taps > 0) {
         from.left.begin();
         from.begin();
-        igemm_run<number, true, false>(&sums, shared, (taps * filters + IGEMM_DEPTH - 1) / IGEMM_DEPTH, &from);
+        const int32_t depth = igemm_numbers<number>::depth;
+        igemm_run<number, true, false>(&sums, shared, (taps * filters + depth - 1) / depth, &from);
     } else {
         __syncthreads();
     }
     const int32_t end = group + 1 == args.groups ? channels + unused : channels;
-    igemm_write<number>((uint16_t *)plane.x, plane.in_pitch, rows, group * channels + first_column, end - first_column,
-                        channels - first_column, plane.epilogue, shared, sums);
+    igemm_write((number *)plane.x, plane.in_pitch, rows, group * channels + first_column, end - first_column,
+                channels - first_column, plane.epilogue, shared, sums);
 }
 
 extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
@@ -144,4 +147,16 @@ extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
     conv2d_bwd_data_igemm_bf16(const __grid_constant__ conv2d_args args) {
     __shared__ igemm_rows rows;
     conv2d_bwd_data_igemm<bf16, IGEMM_COLUMNS>(args, &rows);
+}
+
+extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
+    conv2d_bwd_data_igemm_tf32(const __grid_constant__ conv2d_args args) {
+    __shared__ igemm_rows rows;
+    conv2d_bwd_data_igemm<tf32, IGEMM_COLUMNS>(args, &rows);
+}
+
+extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
+    conv2d_bwd_data_igemm_f32(const __grid_constant__ conv2d_args args) {
+    __shared__ igemm_rows rows;
+    conv2d_bwd_data_igemm<f32, IGEMM_COLUMNS>(args, &rows);
 }

@@ -21,12 +21,14 @@ static const char *supports(const braid_problem *p, const device *d) {
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    static const launch_names names = {NULL, "conv2d_bwd_weight_igemm_f16", "conv2d_bwd_weight_igemm_bf16"};
+    static const igemm_names names = {
+        "conv2d_bwd_weight_igemm",
+        {"conv2d_bwd_weight_igemm_f32", "conv2d_bwd_weight_igemm_f16", "conv2d_bwd_weight_igemm_bf16"},
+        "conv2d_bwd_weight_igemm_tf32"};
     struct conv2d_args args;
     (void)state;
-    TRY(conv2d_igemm_launch(&args, p, d, "conv2d_bwd_weight_igemm", &names, b));
+    TRY(conv2d_igemm_launch(&args, p, d, &names, b));
     return weight_sum_conv2d(p, args.parts, d, b);
 }
 
-const kernel_functions conv2d_bwd_weight__cuda_igemm = {
-    .supports = supports, .cost = conv2d_igemm_cost, .create = create, .launch = launch, .destroy = launch_destroy};
+IGEMM_KERNELS(conv2d_bwd_weight, supports, launch, create, launch_destroy)

@@ -11,12 +11,13 @@
 #include "kernels/cuda/tile/number.cuh"
 #include "kernels/cuda/tile/schedule.cuh"
 
-/* Both operands: pixels tid / 16 and 16 more of 32, 8 rows of one and 8 columns of the other. A column's tap is the
- * same for all pixels. */
-struct weight_loader {
+/* Both operands: pixels tid / pieces and half a stage more, a piece of rows of one and of columns of the other. A
+ * column's tap is the same for all pixels. */
+template <class number> struct weight_loader {
+    static const int depth = igemm_numbers<number>::depth, pieces = IGEMM_ROWS / igemm_numbers<number>::piece;
     const conv2d_args &args;
     const conv2d_plane &plane;
-    const uint16_t *dy, *x; /* of the group, and of this thread's rows and columns */
+    const number *dy, *x; /* of the group, and of this thread's rows and columns */
     bool row_inside, column_inside;
     uint32_t one; /* in place of x: the column of ones begins here; 0: it does not */
     int32_t tap_h, tap_w;
@@ -26,31 +27,33 @@ struct weight_loader {
 
     __device__ __forceinline__ weight_loader(const conv2d_args &all, const conv2d_plane &of) : args(all), plane(of) {}
 
-    __device__ __forceinline__ void load(uint16_t *left, uint16_t *right) {
+    __device__ __forceinline__ void load(number *left, number *right) {
 #pragma unroll
         for (int j = 0; j < 2; j++) {
-            const int term = (int)threadIdx.x / 16 + 16 * j, piece = (int)threadIdx.x % 16;
+            const int term = (int)threadIdx.x / pieces + depth / 2 * j, piece = (int)threadIdx.x % pieces;
             const bool live = pixel[j] < end && !mask_blanks(plane.mask, sample[j]);
             const bool left_inside = live && row_inside;
-            copy_async(left + across_at<IGEMM_ROWS>(term, piece),
-                       left_inside ? dy + pixel[j] * plane.out_pitch : plane.y, left_inside);
+            copy_async(left + across_at<number, IGEMM_ROWS>(term, piece),
+                       left_inside ? (const void *)(dy + pixel[j] * plane.out_pitch) : plane.y, left_inside);
             const int32_t h = p[j] * args.stride[0] + tap_h, w = q[j] * args.stride[1] + tap_w;
             const bool inside = live && column_inside && h >= 0 && h < args.size[0] && w >= 0 && w < args.size[1];
-            uint16_t *cell = right + across_at<IGEMM_COLUMNS>(term, piece);
+            number *cell = right + across_at<number, IGEMM_COLUMNS>(term, piece);
             if (one) {
                 const uint32_t words[4] = {one, 0, 0, 0};
                 for (int k = 0; k < 4; k++) ((uint32_t *)cell)[k] = words[k];
             } else {
-                copy_async(cell,
-                           inside ? x + ((sample[j] * args.size[0] + h) * args.size[1] + w) * plane.in_pitch : plane.x,
-                           inside);
+                copy_async(
+                    cell,
+                    inside ? (const void *)(x + ((sample[j] * args.size[0] + h) * args.size[1] + w) * plane.in_pitch)
+                           : plane.x,
+                    inside);
             }
             advance(j);
         }
     }
     __device__ __forceinline__ void advance(int j) {
-        pixel[j] += IGEMM_DEPTH;
-        q[j] += IGEMM_DEPTH;
+        pixel[j] += depth;
+        q[j] += depth;
         while (q[j] >= args.out_size[1]) {
             q[j] -= args.out_size[1];
             if (++p[j] == args.out_size[0]) {
@@ -63,6 +66,7 @@ struct weight_loader {
 
 template <class number> static __device__ __forceinline__ void conv2d_bwd_weight_igemm(const conv2d_args &args) {
     typedef igemm_warp<IGEMM_COLUMNS> warp;
+    typedef weight_loader<number> loader;
     const int i = schedule_plane(args.first_block, args.planes);
     const conv2d_plane &plane = args.plane[i];
     const int32_t channels = plane.in_channels / args.groups, filters = plane.out_channels / args.groups;
@@ -79,21 +83,22 @@ template <class number> static __device__ __forceinline__ void conv2d_bwd_weight
     const int64_t first_pixel = part * args.part_pixels;
     const int64_t end = first_pixel + args.part_pixels < pixels ? first_pixel + args.part_pixels : pixels;
 
-    const int32_t row = first_row + (int32_t)threadIdx.x % 16 * IGEMM_PIECE;
-    const int32_t column = first_column + (int32_t)threadIdx.x % 16 * IGEMM_PIECE;
+    const int piece = igemm_numbers<number>::piece, depth = loader::depth, pieces = loader::pieces;
+    const int32_t row = first_row + (int32_t)threadIdx.x % pieces * piece;
+    const int32_t column = first_column + (int32_t)threadIdx.x % pieces * piece;
     const int32_t tap = column / channels, c = column - tap * channels;
     const int32_t r = tap / args.filter[1], s = tap - r * args.filter[1];
-    weight_loader from(args, plane);
-    from.dy = (const uint16_t *)plane.y + group * filters + row;
-    from.x = (const uint16_t *)plane.x + group * channels + c;
+    loader from(args, plane);
+    from.dy = (const number *)plane.y + group * filters + row;
+    from.x = (const number *)plane.x + group * channels + c;
     from.row_inside = row < filters;
     from.column_inside = column < length;
-    from.one = args.bias && column == length ? one_pair(number()) & 0xFFFFu : 0;
+    from.one = args.bias && column == length ? one_word(number()) : 0;
     from.tap_h = r * args.dilation[0] - args.padding[0];
     from.tap_w = s * args.dilation[1] - args.padding[1];
     from.end = end;
     for (int j = 0; j < 2; j++) {
-        from.pixel[j] = first_pixel + (int)threadIdx.x / 16 + 16 * j;
+        from.pixel[j] = first_pixel + (int)threadIdx.x / pieces + depth / 2 * j;
         const int64_t line = divide(from.pixel[j], args.out_size[1]);
         from.sample[j] = divide(line, args.out_size[0]);
         from.p[j] = (int32_t)(line - from.sample[j] * args.out_size[0]);
@@ -101,8 +106,8 @@ template <class number> static __device__ __forceinline__ void conv2d_bwd_weight
     }
 
     igemm_sums<IGEMM_COLUMNS> sums = {};
-    const int32_t stages = end > first_pixel ? (int32_t)((end - first_pixel + IGEMM_DEPTH - 1) / IGEMM_DEPTH) : 0;
-    igemm_run<number, false, false>(&sums, (uint16_t *)shared_memory(), stages, &from);
+    const int32_t stages = end > first_pixel ? (int32_t)((end - first_pixel + depth - 1) / depth) : 0;
+    igemm_run<number, false, false>(&sums, (number *)shared_memory(), stages, &from);
     float *partial = args.workspace + part * args.part_elements + plane.partial;
     const int lane = (int)threadIdx.x % 32;
 #pragma unroll
@@ -125,4 +130,14 @@ extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
 extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
     conv2d_bwd_weight_igemm_bf16(const __grid_constant__ conv2d_args args) {
     conv2d_bwd_weight_igemm<bf16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
+    conv2d_bwd_weight_igemm_tf32(const __grid_constant__ conv2d_args args) {
+    conv2d_bwd_weight_igemm<tf32>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
+    conv2d_bwd_weight_igemm_f32(const __grid_constant__ conv2d_args args) {
+    conv2d_bwd_weight_igemm<f32>(args);
 }

@@ -26,6 +26,7 @@ static const char *refuses_sizes(const braid_problem *p) {
 
 const char *conv2d_cudnn_refuses(const braid_problem *p, const device *d, const cudnn_way *way) {
     const char *reason = cuda_vendor_refuses(d, CUDA_CUDNN);
+    if (!reason && p->tf32 != way->tf32) reason = vendor_other_products;
     if (!reason) reason = conv2d_refuses_add(p);
     if (!reason && p->mask) reason = "cuDNN has no masks";
     if (!reason && p->padding_mode != BRAID_PADDING_ZEROS) reason = "cuDNN pads with zeros only";

@@ -30,9 +30,10 @@ void conv2d_cudnn_forward(const braid_problem *p, cudnn_call *call, cudnn_descri
                           cudnn_descriptor y);
 
 /* `const kernel_functions name`: what `describe` says, by the engine of a rank that counts from 0. In f32 cuDNN works
- * without tensor cores, and its kernels are others in the list, held to the narrower bound. */
-#define CONV2D_CUDNN_KERNEL(name, describe, rank)                                                         \
-    static const cudnn_way name##_way = {describe, rank};                                                 \
+ * without tensor cores, and its kernels are others in the list, held to the narrower bound; those of TF32 are again
+ * others. */
+#define CONV2D_CUDNN_KERNEL(name, describe, rank, tf32)                                                   \
+    static const cudnn_way name##_way = {describe, rank, tf32};                                           \
     static const char *name##_supports(const braid_problem *p, const device *d) {                         \
         return conv2d_cudnn_refuses(p, d, &name##_way);                                                   \
     }                                                                                                     \

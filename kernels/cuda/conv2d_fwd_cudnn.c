@@ -18,9 +18,11 @@ static void describe(const braid_problem *p, int i, cudnn_call *call) {
     cudnn_pointwise(call, CUDNN_POINTWISE_ADD, sum, bias, y);
 }
 
-CONV2D_CUDNN_KERNEL(conv2d_fwd__cuda_cudnn_1, describe, 0)
-CONV2D_CUDNN_KERNEL(conv2d_fwd__cuda_cudnn_2, describe, 1)
-CONV2D_CUDNN_KERNEL(conv2d_fwd__cuda_cudnn_3, describe, 2)
-CONV2D_CUDNN_KERNEL(conv2d_fwd__cuda_cudnn_4, describe, 3)
-CONV2D_CUDNN_KERNEL(conv2d_fwd_f32__cuda_cudnn_1, describe, 0)
-CONV2D_CUDNN_KERNEL(conv2d_fwd_f32__cuda_cudnn_2, describe, 1)
+CONV2D_CUDNN_KERNEL(conv2d_fwd__cuda_cudnn_1, describe, 0, 0)
+CONV2D_CUDNN_KERNEL(conv2d_fwd__cuda_cudnn_2, describe, 1, 0)
+CONV2D_CUDNN_KERNEL(conv2d_fwd__cuda_cudnn_3, describe, 2, 0)
+CONV2D_CUDNN_KERNEL(conv2d_fwd__cuda_cudnn_4, describe, 3, 0)
+CONV2D_CUDNN_KERNEL(conv2d_fwd_f32__cuda_cudnn_1, describe, 0, 0)
+CONV2D_CUDNN_KERNEL(conv2d_fwd_f32__cuda_cudnn_2, describe, 1, 0)
+CONV2D_CUDNN_KERNEL(conv2d_fwd_tf32__cuda_cudnn_1, describe, 0, 1)
+CONV2D_CUDNN_KERNEL(conv2d_fwd_tf32__cuda_cudnn_2, describe, 1, 1)

@@ -1,28 +1,28 @@
 /*
  * conv2d forward on the tensor cores of sm_80 and newer: an implicit matrix product per stream and group. Rows are
  * output pixels, columns are output channels, and the reduction runs over (r, s, c) as the weights lie in memory; x is
- * gathered straight from its place, 8 channels at a time.
+ * gathered straight from its place, 16 bytes of channels at a time.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cuda/tile/igemm_pixels.cuh"
 
 /* The right operand: the weights of column tid / 4 (and 64 more), piece tid % 4. */
-template <int columns> struct fwd_loader {
-    igemm_gather left;
-    const uint16_t *weights; /* of the first column */
+template <class number, int columns> struct fwd_loader {
+    igemm_gather<number> left;
+    const number *weights; /* of the first column */
     int32_t length, filters, term;
 
-    __device__ __forceinline__ void load(uint16_t *to_left, uint16_t *to_right) {
+    __device__ __forceinline__ void load(number *to_left, number *to_right) {
         left.load(to_left);
 #pragma unroll
         for (int j = 0; j < columns / 64; j++) {
             const int32_t column = (int32_t)threadIdx.x / 4 + 64 * j;
             const bool inside = column < filters && term < length;
-            copy_async(to_right + along_at(column, (int)threadIdx.x % 4),
+            copy_async(to_right + along_at<number>(column, (int)threadIdx.x % 4),
                        weights + (inside ? (int64_t)column * length + term : 0), inside);
         }
-        term += IGEMM_DEPTH;
+        term += igemm_numbers<number>::depth;
     }
 };
 
@@ -39,11 +39,11 @@ static __device__ __forceinline__ void conv2d_fwd_igemm(const conv2d_args &args,
     const int32_t first_column = tile % column_tiles * columns, group = tile / column_tiles % args.groups;
     const int64_t pixels = args.batch * args.out_size[0] * args.out_size[1];
     const int64_t first_pixel = (int64_t)(tile / column_tiles / args.groups) * IGEMM_ROWS;
-    uint16_t *shared = (uint16_t *)shared_memory();
+    number *shared = (number *)shared_memory();
 
-    fwd_loader<columns> from;
+    fwd_loader<number, columns> from;
     from.left.image = {
-        (const uint16_t *)plane.x + group * channels, {args.size[0], args.size[1]}, plane.in_pitch, channels};
+        (const number *)plane.x + group * channels, {args.size[0], args.size[1]}, plane.in_pitch, channels};
     for (int axis = 0; axis < 2; axis++) from.left.taps[axis] = {0, 1, args.filter[axis], 0, args.dilation[axis]};
     for (int j = 0; j < 2; j++) {
         const int64_t pixel = first_pixel + (int)threadIdx.x / 4 + 64 * j;
@@ -56,16 +56,17 @@ static __device__ __forceinline__ void conv2d_fwd_igemm(const conv2d_args &args,
         rows->blanked[threadIdx.x / 4 + 64 * j] = blanked;
     }
     from.left.begin();
-    from.weights = (const uint16_t *)plane.w + ((int64_t)group * filters + first_column) * length;
+    from.weights = (const number *)plane.w + ((int64_t)group * filters + first_column) * length;
     from.filters = filters - first_column;
     from.length = length;
-    from.term = (int32_t)threadIdx.x % 4 * IGEMM_PIECE;
+    from.term = (int32_t)threadIdx.x % 4 * igemm_numbers<number>::piece;
 
     igemm_sums<columns> sums = {};
-    igemm_run<number, true, true>(&sums, shared, (length + IGEMM_DEPTH - 1) / IGEMM_DEPTH, &from);
+    const int32_t depth = igemm_numbers<number>::depth;
+    igemm_run<number, true, true>(&sums, shared, (length + depth - 1) / depth, &from);
     const int32_t end = group + 1 == args.groups ? filters + unused : filters;
-    igemm_write<number>((uint16_t *)plane.y, plane.out_pitch, rows, group * filters + first_column, end - first_column,
-                        filters - first_column, plane.epilogue, shared, sums);
+    igemm_write((number *)plane.y, plane.out_pitch, rows, group * filters + first_column, end - first_column,
+                filters - first_column, plane.epilogue, shared, sums);
 }
 
 extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
@@ -78,4 +79,16 @@ extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
     conv2d_fwd_igemm_bf16(const __grid_constant__ conv2d_args args) {
     __shared__ igemm_rows rows;
     conv2d_fwd_igemm<bf16, IGEMM_COLUMNS>(args, &rows);
+}
+
+extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
+    conv2d_fwd_igemm_tf32(const __grid_constant__ conv2d_args args) {
+    __shared__ igemm_rows rows;
+    conv2d_fwd_igemm<tf32, IGEMM_COLUMNS>(args, &rows);
+}
+
+extern "C" __global__ void __launch_bounds__(IGEMM_THREADS, 2)
+    conv2d_fwd_igemm_f32(const __grid_constant__ conv2d_args args) {
+    __shared__ igemm_rows rows;
+    conv2d_fwd_igemm<f32, IGEMM_COLUMNS>(args, &rows);
 }

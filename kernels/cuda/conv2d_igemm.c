@@ -33,16 +33,20 @@ static int64_t plane_blocks(const braid_problem *p, int i) {
     return p->groups * tiles * launch_tiles(in_lanes, IGEMM_COLUMNS);
 }
 
+const char conv2d_igemm_leaves_tf32[] = "the kernel of TF32 makes one product of what are three here";
+
 const char *conv2d_igemm_refuses(const braid_problem *p, const device *d) {
+    const int wide = p->dtype == BRAID_DTYPE_F32, piece = wide ? IGEMM_PIECE / 2 : IGEMM_PIECE;
     struct conv2d_args args;
     if (p->padding_mode != BRAID_PADDING_ZEROS) return "only zero padding";
     if (p->stride[0] > IGEMM_MOST_STRIDE || p->stride[1] > IGEMM_MOST_STRIDE) return "only strides of up to 8";
     for (int i = 0; i < p->streams; i++) {
         int64_t channels = p->in_channels[i] / p->groups, filters = p->out_channels[i] / p->groups;
-        if (channels < 1 || channels % IGEMM_PIECE || filters < 1 || filters % IGEMM_PIECE)
-            return "only channels that are multiples of 8 in every group";
-        if (p->in_pitch[i] % IGEMM_PIECE || p->out_pitch[i] % IGEMM_PIECE)
-            return "only pitches that are multiples of 8";
+        if (channels < 1 || channels % piece || filters < 1 || filters % piece)
+            return wide ? "only channels that are multiples of 4 in every group"
+                        : "only channels that are multiples of 8 in every group";
+        if (p->in_pitch[i] % piece || p->out_pitch[i] % piece)
+            return wide ? "only pitches that are multiples of 4" : "only pitches that are multiples of 8";
     }
     const char *reason = conv2d_refuses(p, d);
     if (!reason && !conv2d_igemm_fill(&args, p, NULL)) reason = launch_too_large;
@@ -69,20 +73,23 @@ int conv2d_igemm_fill(struct conv2d_args *args, const braid_problem *p, const bu
     return launch_schedule(args->first_block, blocks, p->streams);
 }
 
-braid_status conv2d_igemm_launch(struct conv2d_args *args, const braid_problem *p, device *d, const char *stem,
-                                 const launch_names *names, const buffers *b) {
-    if (!conv2d_igemm_fill(args, p, b)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", stem, launch_too_large);
-    return cuda_launch(d, &(cuda_call){.stem = stem,
-                                       .function = launch_name(names, p->dtype),
+braid_status conv2d_igemm_launch(struct conv2d_args *args, const braid_problem *p, device *d, const igemm_names *names,
+                                 const buffers *b) {
+    if (!conv2d_igemm_fill(args, p, b)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", names->stem, launch_too_large);
+    return cuda_launch(d, &(cuda_call){.stem = names->stem,
+                                       .function = p->tf32 ? names->tf32 : launch_name(&names->by_dtype, p->dtype),
                                        .blocks = args->first_block[BRAID_MAX_PLANES],
                                        .threads = IGEMM_THREADS,
-                                       .shared_bytes = IGEMM_SHARED,
+                                       .shared_bytes = p->dtype == BRAID_DTYPE_F32 ? IGEMM_SHARED_F32 : IGEMM_SHARED,
                                        .args = args,
                                        .args_bytes = sizeof *args});
 }
 
 double conv2d_igemm_cost(const braid_problem *p) {
-    const double flops_per_s = 2e14, bytes_per_s = 2e12, launch_s = 5e-6;
+    const double flops_per_s = p->tf32                       ? 8e13
+                               : p->dtype == BRAID_DTYPE_F32 ? 2e13
+                                                             : 2e14,
+                 bytes_per_s = 2e12, launch_s = 5e-6;
     double arithmetic = op_of(p)->flops(p) / flops_per_s, memory = op_bytes(p) / bytes_per_s;
     return launch_s + (arithmetic > memory ? arithmetic : memory);
 }

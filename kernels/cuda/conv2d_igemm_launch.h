@@ -8,16 +8,35 @@
 
 #include "kernels/cuda/conv2d_launch.h"
 
-/* Why these kernels cannot do a convolution, in words; NULL: they can. */
+/* The functions of a pass by dtype; that of TF32 in place of f32 where the problem allows it. */
+typedef struct igemm_names {
+    const char *stem;
+    launch_names by_dtype;
+    const char *tf32;
+} igemm_names;
+
+/* Why these kernels cannot do a convolution, in words; NULL: they can. Those of f32 leave problems of TF32 to others. */
 const char *conv2d_igemm_refuses(const braid_problem *p, const device *d);
+extern const char conv2d_igemm_leaves_tf32[];
 
 /* The argument of a problem that is not refused, with the blocks of these kernels. False where they are too many. */
 int conv2d_igemm_fill(struct conv2d_args *args, const braid_problem *p, const buffers *b);
 
 /* Fills the argument and launches the function of the problem's dtype. */
-braid_status conv2d_igemm_launch(struct conv2d_args *args, const braid_problem *p, device *d, const char *stem,
-                                 const launch_names *names, const buffers *b);
+braid_status conv2d_igemm_launch(struct conv2d_args *args, const braid_problem *p, device *d, const igemm_names *names,
+                                 const buffers *b);
 
 double conv2d_igemm_cost(const braid_problem *p);
+
+/* The lines of f16 and bf16, of TF32, and of f32 (by three products of TF32) have the same functions, but that the last
+ * leaves problems of TF32 to the second. `const kernel_functions` head__cuda_igemm, head_tf32..., head_f32... */
+#define IGEMM_KERNELS(head, refuses, launch_it, create_it, destroy_it)                                               \
+    static const char *head##_f32_refuses(const braid_problem *p, const device *d) {                                 \
+        return p->tf32 ? conv2d_igemm_leaves_tf32 : refuses(p, d);                                                   \
+    }                                                                                                                \
+    const kernel_functions head##__cuda_igemm = {refuses, conv2d_igemm_cost, create_it, launch_it, destroy_it};      \
+    const kernel_functions head##_tf32__cuda_igemm = {refuses, conv2d_igemm_cost, create_it, launch_it, destroy_it}; \
+    const kernel_functions head##_f32__cuda_igemm = {head##_f32_refuses, conv2d_igemm_cost, create_it, launch_it,    \
+                                                     destroy_it};
 
 #endif

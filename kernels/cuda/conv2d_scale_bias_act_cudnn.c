@@ -32,5 +32,5 @@ static void describe(const braid_problem *p, int i, cudnn_call *call) {
     if (acts) cudnn_pointwise(call, activation_mode(p->activation), added, NULL, y);
 }
 
-CONV2D_CUDNN_KERNEL(conv2d_scale_bias_act__cuda_cudnn_1, describe, 0)
-CONV2D_CUDNN_KERNEL(conv2d_scale_bias_act__cuda_cudnn_2, describe, 1)
+CONV2D_CUDNN_KERNEL(conv2d_scale_bias_act__cuda_cudnn_1, describe, 0, 0)
+CONV2D_CUDNN_KERNEL(conv2d_scale_bias_act__cuda_cudnn_2, describe, 1, 0)

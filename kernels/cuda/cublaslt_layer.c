@@ -76,7 +76,8 @@ static lt_status make_unit(const braid_problem *p, lt_handle handle, const cubla
     const int dtype = lt_dtype(p->dtype);
     u->call = (cublaslt_call){.epilogue = LT_EPILOGUE_NONE};
     way->describe(p, i, &u->call);
-    lt_status status = cublaslt()->product_create(&u->product, LT_COMPUTE_FLOAT, LT_FLOAT);
+    lt_status status =
+        cublaslt()->product_create(&u->product, way->tf32 ? LT_COMPUTE_FLOAT_TF32 : LT_COMPUTE_FLOAT, LT_FLOAT);
     if (!status) status = set_transpose(u->product, LT_PRODUCT_TRANSPOSE_A, u->call.right.transposed);
     if (!status) status = set_transpose(u->product, LT_PRODUCT_TRANSPOSE_B, u->call.left.transposed);
     if (!status) status = set_epilogue(u, dtype);
@@ -99,6 +100,7 @@ const char *cublaslt_layer_refuses(const braid_problem *p, const device *d, cons
     lt_status status = LT_SUCCESS;
     const char *reason = cuda_vendor_refuses(d, CUDA_CUBLASLT);
     if (reason) return reason;
+    if (p->tf32 != way->tf32) return vendor_other_products;
     if (p->batch == 0) return "cuBLASLt is not called for a batch without samples";
     for (int i = 0; i < p->streams; i++) {
         if (p->in_channels[i] == 0 || p->out_channels[i] == 0)

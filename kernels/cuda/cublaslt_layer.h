@@ -33,6 +33,7 @@ typedef void (*cublaslt_describe)(const braid_problem *p, int i, cublaslt_call *
 typedef struct cublaslt_way {
     cublaslt_describe describe;
     int rank;
+    int tf32; /* 1: f32 operands are rounded to TF32; for the problems that allow it, and no others */
 } cublaslt_way;
 
 /* Why cuBLASLt cannot do a problem, in words; NULL: it can. The caller looks at masks and dense outputs. */

@@ -128,13 +128,13 @@ static int has_note(cudnn_descriptor engine, int name, int type, unsigned bits) 
     return 0;
 }
 
-/* Repeatable, sums in f32, products of the dtype itself; and in a graph of one operation nothing that is compiled
+/* Repeatable, sums in f32, products of the dtype itself (or TF32, where the problem allows it); and in a graph of one operation nothing that is compiled
  * when it is made ready. */
 static int is_permitted(cudnn_descriptor config, const braid_problem *p, int operations) {
     unsigned numbers = 1u << CUDNN_NOTE_NONDETERMINISTIC | 1u << CUDNN_NOTE_DOWN_CONVERTS |
                        1u << CUDNN_NOTE_REDUCED_PRECISION | 1u << CUDNN_NOTE_FFT | 1u << CUDNN_NOTE_WINOGRAD |
                        1u << CUDNN_NOTE_WINOGRAD_4 | 1u << CUDNN_NOTE_WINOGRAD_6 | 1u << CUDNN_NOTE_WINOGRAD_13;
-    if (p->dtype == BRAID_DTYPE_F32) numbers |= 1u << CUDNN_NOTE_TENSOR_CORE; /* TF32 */
+    if (p->dtype == BRAID_DTYPE_F32 && !p->tf32) numbers |= 1u << CUDNN_NOTE_TENSOR_CORE; /* they take TF32 */
     const unsigned behaviors = operations == 1 ? 1u << CUDNN_BEHAVIOR_RUNTIME_COMPILATION : 0;
     cudnn_descriptor engine = NULL;
     int64_t count = 0;

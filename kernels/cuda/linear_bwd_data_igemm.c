@@ -16,5 +16,4 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return conv2d_bwd_data__cuda_igemm.launch(&conv, d, state, b);
 }
 
-const kernel_functions linear_bwd_data__cuda_igemm = {
-    .supports = supports, .cost = conv2d_igemm_cost, .launch = launch};
+IGEMM_KERNELS(linear_bwd_data, supports, launch, NULL, NULL)

@@ -14,7 +14,9 @@ static void describe(const braid_problem *p, int i, cublaslt_call *call) {
     if (p->bias) call->epilogue = LT_EPILOGUE_BIAS_GRADIENT;
 }
 
-LINEAR_CUBLASLT_KERNEL(linear_bwd_weight__cuda_cublaslt_1, describe, 0)
-LINEAR_CUBLASLT_KERNEL(linear_bwd_weight__cuda_cublaslt_2, describe, 1)
-LINEAR_CUBLASLT_KERNEL(linear_bwd_weight_f32__cuda_cublaslt_1, describe, 0)
-LINEAR_CUBLASLT_KERNEL(linear_bwd_weight_f32__cuda_cublaslt_2, describe, 1)
+LINEAR_CUBLASLT_KERNEL(linear_bwd_weight__cuda_cublaslt_1, describe, 0, 0)
+LINEAR_CUBLASLT_KERNEL(linear_bwd_weight__cuda_cublaslt_2, describe, 1, 0)
+LINEAR_CUBLASLT_KERNEL(linear_bwd_weight_f32__cuda_cublaslt_1, describe, 0, 0)
+LINEAR_CUBLASLT_KERNEL(linear_bwd_weight_f32__cuda_cublaslt_2, describe, 1, 0)
+LINEAR_CUBLASLT_KERNEL(linear_bwd_weight_tf32__cuda_cublaslt_1, describe, 0, 1)
+LINEAR_CUBLASLT_KERNEL(linear_bwd_weight_tf32__cuda_cublaslt_2, describe, 1, 1)

@@ -21,5 +21,4 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return conv2d_bwd_weight__cuda_igemm.launch(&conv, d, state, b);
 }
 
-const kernel_functions linear_bwd_weight__cuda_igemm = {
-    .supports = supports, .cost = conv2d_igemm_cost, .create = create, .launch = launch, .destroy = launch_destroy};
+IGEMM_KERNELS(linear_bwd_weight, supports, launch, create, launch_destroy)

@@ -20,8 +20,8 @@ cublaslt_matrix linear_cublaslt_w(const braid_problem *p, int i);
 cublaslt_matrix linear_cublaslt_y(const braid_problem *p, int i);
 
 /* `const kernel_functions name`: what `describe` says, by the algorithm of a rank that counts from 0. */
-#define LINEAR_CUBLASLT_KERNEL(name, describe, rank)                                                            \
-    static const cublaslt_way name##_way = {describe, rank};                                                    \
+#define LINEAR_CUBLASLT_KERNEL(name, describe, rank, tf32)                                                      \
+    static const cublaslt_way name##_way = {describe, rank, tf32};                                              \
     static const char *name##_supports(const braid_problem *p, const device *d) {                               \
         return linear_cublaslt_refuses(p, d, &name##_way);                                                      \
     }                                                                                                           \

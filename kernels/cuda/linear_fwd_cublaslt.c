@@ -14,7 +14,9 @@ static void describe(const braid_problem *p, int i, cublaslt_call *call) {
     if (p->bias) call->epilogue = LT_EPILOGUE_BIAS;
 }
 
-LINEAR_CUBLASLT_KERNEL(linear_fwd__cuda_cublaslt_1, describe, 0)
-LINEAR_CUBLASLT_KERNEL(linear_fwd__cuda_cublaslt_2, describe, 1)
-LINEAR_CUBLASLT_KERNEL(linear_fwd_f32__cuda_cublaslt_1, describe, 0)
-LINEAR_CUBLASLT_KERNEL(linear_fwd_f32__cuda_cublaslt_2, describe, 1)
+LINEAR_CUBLASLT_KERNEL(linear_fwd__cuda_cublaslt_1, describe, 0, 0)
+LINEAR_CUBLASLT_KERNEL(linear_fwd__cuda_cublaslt_2, describe, 1, 0)
+LINEAR_CUBLASLT_KERNEL(linear_fwd_f32__cuda_cublaslt_1, describe, 0, 0)
+LINEAR_CUBLASLT_KERNEL(linear_fwd_f32__cuda_cublaslt_2, describe, 1, 0)
+LINEAR_CUBLASLT_KERNEL(linear_fwd_tf32__cuda_cublaslt_1, describe, 0, 1)
+LINEAR_CUBLASLT_KERNEL(linear_fwd_tf32__cuda_cublaslt_2, describe, 1, 1)

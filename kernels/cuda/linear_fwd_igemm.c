@@ -16,4 +16,4 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return conv2d_fwd__cuda_igemm.launch(&conv, d, state, b);
 }
 
-const kernel_functions linear_fwd__cuda_igemm = {.supports = supports, .cost = conv2d_igemm_cost, .launch = launch};
+IGEMM_KERNELS(linear_fwd, supports, launch, NULL, NULL)

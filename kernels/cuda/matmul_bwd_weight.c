@@ -8,12 +8,15 @@
 extern const kernel_functions linear_bwd_weight__cuda_direct, linear_bwd_weight__cuda_cublaslt_1,
     linear_bwd_weight_f32__cuda_cublaslt_1;
 extern const kernel_functions linear_bwd_weight__cuda_skinny, linear_bwd_weight_f32__cuda_skinny;
+extern const kernel_functions linear_bwd_weight_tf32__cuda_cublaslt_1;
 
 MATMUL_KERNEL(matmul_bwd_weight__cuda_direct, &linear_bwd_weight__cuda_direct, &linear_bwd_weight__cuda_direct)
 MATMUL_KERNEL(matmul_bwd_weight__cuda_cublaslt_1, &linear_bwd_weight__cuda_cublaslt_1,
               &linear_bwd_weight__cuda_cublaslt_1)
 MATMUL_KERNEL(matmul_bwd_weight_f32__cuda_cublaslt_1, &linear_bwd_weight_f32__cuda_cublaslt_1,
               &linear_bwd_weight_f32__cuda_cublaslt_1)
+MATMUL_KERNEL(matmul_bwd_weight_tf32__cuda_cublaslt_1, &linear_bwd_weight_tf32__cuda_cublaslt_1,
+              &linear_bwd_weight_tf32__cuda_cublaslt_1)
 MATMUL_KERNEL(matmul_bwd_weight__cuda_skinny, &linear_bwd_weight__cuda_skinny, &linear_bwd_weight__cuda_skinny)
 MATMUL_KERNEL(matmul_bwd_weight_f32__cuda_skinny, &linear_bwd_weight_f32__cuda_skinny,
               &linear_bwd_weight_f32__cuda_skinny)

@@ -5,6 +5,8 @@
  */
 #include "kernels/cuda/vendor.h"
 
+const char vendor_other_products[] = "this library's other kernels are for such products (f32 or TF32)";
+
 int vendor_same_shape(const braid_problem *p, int i) {
     int j = 0;
     while (p->in_channels[j] != p->in_channels[i] || p->out_channels[j] != p->out_channels[i] ||
@@ -21,7 +23,10 @@ int vendor_is_dense(const int64_t *channels, const int64_t *pitch, int streams) 
 }
 
 double vendor_cost(const braid_problem *p) {
-    const double flops_per_s = p->dtype == BRAID_DTYPE_F32 ? 3e13 : 3e14, bytes_per_s = 2.5e12, call_s = 5e-6;
+    const double flops_per_s = p->tf32                       ? 1.5e14
+                               : p->dtype == BRAID_DTYPE_F32 ? 3e13
+                                                             : 3e14,
+                 bytes_per_s = 2.5e12, call_s = 5e-6;
     double arithmetic = op_of(p)->flops(p) / flops_per_s, memory = op_bytes(p) / bytes_per_s;
     return call_s * p->streams + (arithmetic > memory ? arithmetic : memory);
 }

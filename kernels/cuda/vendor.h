@@ -20,6 +20,9 @@ int vendor_same_shape(const braid_problem *p, int i);
 /* 1 where every pitch equals its channels: a library writes channels only. */
 int vendor_is_dense(const int64_t *channels, const int64_t *pitch, int streams);
 
+/* Why a kernel of f32 leaves a problem of TF32 to another of the same library, and the other way round. */
+extern const char vendor_other_products[];
+
 /* Predicted seconds on tensor cores, or without them in f32. */
 double vendor_cost(const braid_problem *p);
 

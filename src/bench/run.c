@@ -97,9 +97,11 @@ static braid_status copy_rows(const braid_race *race, braid_bench_result *r) {
     return BRAID_OK;
 }
 
-/* f32 always has fast kernels; elsewhere the reference may be alone, and its speed is no ceiling. */
+/* f32 always has fast kernels; elsewhere the reference may be alone, and its speed is no ceiling. That of TF32 is not
+ * measured. */
 static int has_ceilings(const braid_bench_result *r) {
     int fast = r->dtype == BRAID_DTYPE_F32;
+    if (r->tf32) return 0;
     for (int i = 0; i < r->count; i++) fast |= r->rows[i].kind != BRAID_KIND_REF && !isnan(r->rows[i].median_s);
     return fast;
 }
@@ -131,6 +133,7 @@ static braid_status fill_result(braid_bench *bench, braid_op *op, braid_bench_re
     LAB_TRY(lab_copy_text(braid_context_device(bench->context), (char **)&r->device));
     LAB_TRY(lab_copy_text(race->why ? race->why : "", (char **)&r->why));
     r->dtype = problem->dtype;
+    r->tf32 = problem->tf32;
     r->from_wisdom = race->from_wisdom;
     r->flops = race->flops;
     r->bytes = race->bytes;

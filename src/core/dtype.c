@@ -52,6 +52,12 @@ static uint32_t shift_right_to_even(uint32_t value, uint32_t shift) {
     return (value + half - 1 + odd) >> shift;
 }
 
+float tf32_from_f32(float value) {
+    uint32_t bits = bits_of(value);
+    if ((bits & 0x7f800000) == 0x7f800000) return value;
+    return float_of((bits + 0x1000) & ~UINT32_C(0x1fff));
+}
+
 uint16_t f16_from_f32(float value) {
     uint32_t bits = bits_of(value);
     uint32_t sign = (bits >> 16) & 0x8000;

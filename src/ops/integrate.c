@@ -105,7 +105,7 @@ const op_info op_integrate = {
     .summary = "learned mix of all streams and the integrated pathway",
     .passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
     .fields = FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(hw) | FIELD_BIT(c) | FIELD_BIT(st) | FIELD_BIT(bias) |
-              FIELD_BIT(mask) | FIELD_BIT(zi) | FIELD_BIT(zo) | FIELD_BIT(add) | FIELD_BIT(cp),
+              FIELD_BIT(mask) | FIELD_BIT(zi) | FIELD_BIT(zo) | FIELD_BIT(add) | FIELD_BIT(cp) | FIELD_BIT(tf32),
     .max_streams = BRAID_MAX_STREAMS,
     .exact_passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
     .operands =

@@ -84,7 +84,7 @@ const op_info op_linear_act = {
     .summary = "linear map and activation",
     .passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
     .fields = FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(c) | FIELD_BIT(k) | FIELD_BIT(bias) | FIELD_BIT(mask) |
-              FIELD_BIT(phase) | FIELD_BIT(act) | FIELD_BIT(cp) | FIELD_BIT(kp),
+              FIELD_BIT(phase) | FIELD_BIT(act) | FIELD_BIT(cp) | FIELD_BIT(kp) | FIELD_BIT(tf32),
     .max_streams = BRAID_MAX_PLANES,
     .exact_passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
     .operands =

@@ -41,8 +41,8 @@ const op_info op_matmul = {
     .name = "matmul",
     .summary = "matrix product of two operands of every stream",
     .passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
-    .fields =
-        FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(c) | FIELD_BIT(k) | FIELD_BIT(trans) | FIELD_BIT(cp) | FIELD_BIT(kp),
+    .fields = FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(c) | FIELD_BIT(k) | FIELD_BIT(trans) | FIELD_BIT(cp) |
+              FIELD_BIT(kp) | FIELD_BIT(tf32),
     .max_streams = BRAID_MAX_PLANES,
     .exact_passes = 1u << BRAID_PASS_FWD | 1u << BRAID_PASS_BWD_DATA | 1u << BRAID_PASS_BWD_WEIGHT,
     .operands =

@@ -83,6 +83,8 @@ braid_status op_operand_info(const braid_problem *p, int slot, braid_operand_inf
     return BRAID_OK;
 }
 
+const char *op_dtype_name(const braid_problem *p) { return p->tf32 ? "tf32" : braid_dtype_name(p->dtype); }
+
 int op_is_empty(const braid_problem *p) { return (op_of(p)->fields & FIELD_BIT(b)) && p->batch == 0; }
 int op_is_exact(const braid_problem *p) {
     const op_info *o = op_of(p);

@@ -13,6 +13,7 @@
 
 /* X(name, kind, member, flags): the fields a problem string can have, in canonical order. */
 #define FIELD_LIST(X)                               \
+    X(tf32, INT, tf32, FIELD_DTYPE)                 \
     X(n, INT, streams, 0)                           \
     X(b, INT64, batch, 0)                           \
     X(hw, PAIR, size, 0)                            \
@@ -54,7 +55,8 @@
     X(cp, LIST, in_pitch, FIELD_OMIT)               \
     X(kp, LIST, out_pitch, FIELD_OMIT)
 
-#define FIELD_OMIT 1 /* not printed where it has its default */
+#define FIELD_OMIT 1  /* not printed where it has its default */
+#define FIELD_DTYPE 2 /* read and printed in the place of the dtype */
 
 #define FIELD_ENUM(name, kind, member, flags) FIELD_##name,
 typedef enum field_id { FIELD_LIST(FIELD_ENUM) FIELD_COUNT } field_id;
@@ -181,6 +183,9 @@ int op_is_input(operand_role role);                             /* in, inout, di
 int op_is_output(operand_role role);                            /* out, inout, dout */
 braid_status op_operand_info(const braid_problem *p, int slot, braid_operand_info *info); /* name is borrowed */
 const char *op_operand_name(const braid_problem *p, int slot);                            /* "dx" in a gradient role */
+
+/* "f16", or "tf32" where f32 operands of products may be rounded. */
+const char *op_dtype_name(const braid_problem *p);
 
 /* 1 where the problem has no samples: there is nothing to do. */
 int op_is_empty(const braid_problem *p);

@@ -185,6 +185,9 @@ braid_status braid_problem_check(braid_problem *problem) {
         return fail(BRAID_ERROR_ARGUMENT, "%s: expected dtype f32, f16, bf16 or f64, got %s (%d)", o->name,
                     name ? name : "no dtype", (int)problem->dtype);
     }
+    if (problem->tf32 && problem->dtype != BRAID_DTYPE_F32)
+        return fail(BRAID_ERROR_ARGUMENT, "%s: expected tf32 with dtype f32, got %s", o->name,
+                    braid_dtype_name(problem->dtype));
     braid_problem checked = *problem;
     fill_defaults(&checked, o);
     for (int id = 0; id < FIELD_COUNT; id++) TRY(check_field(&checked, o, (field_id)id));

@@ -135,6 +135,7 @@ static int starts_value(char c) { return c == '=' || c == '.' || (c >= '0' && c 
 static braid_status read_field(reading *r, const char *token) {
     for (int id = 0; id < FIELD_COUNT; id++) {
         size_t length = strlen(fields[id].name);
+        if (fields[id].flags & FIELD_DTYPE) continue;
         if (strncmp(token, fields[id].name, length) != 0 || !starts_value(token[length])) continue;
         if (!(r->op->fields & (UINT64_C(1) << id))) {
             return fail(BRAID_ERROR_ARGUMENT, "problem: %s has no field %s, got \"%s\"", r->op->name, fields[id].name,
@@ -171,10 +172,14 @@ static braid_status read_op(const char *token, reading *r) {
                 token);
 }
 
-static int read_dtype(const char *token, braid_dtype *dtype) {
+static int read_dtype(const char *token, braid_problem *p) {
+    if (strcmp(token, "tf32") == 0) {
+        p->tf32 = 1;
+        return 1;
+    }
     for (int i = 0; i < BRAID_DTYPE_COUNT; i++) {
         if (strcmp(token, braid_dtype_name((braid_dtype)i)) == 0) {
-            *dtype = (braid_dtype)i;
+            p->dtype = (braid_dtype)i;
             return 1;
         }
     }
@@ -263,7 +268,7 @@ braid_status braid_problem_parse(const char *text, braid_problem *problem) {
     TRY(read_op(strsep(&rest, ":"), &r));
     for (int position = 1; rest; position++) {
         const char *token = strsep(&rest, ":");
-        if (position == 1 && read_dtype(token, &parsed.dtype)) continue;
+        if (position == 1 && read_dtype(token, &parsed)) continue;
         TRY(read_field(&r, token));
     }
     TRY(complete(&r));
@@ -330,10 +335,9 @@ braid_status braid_problem_print(const braid_problem *problem, char *text, size_
     TRY(braid_problem_check(&p));
     const op_info *o = op_of(&p);
     text_out out = {.text = text, .size = size};
-    put(&out, "%s%s%s:%s", o->name, o->single_pass ? "" : "_", braid_pass_name(p.op, p.pass),
-        braid_dtype_name(p.dtype));
+    put(&out, "%s%s%s:%s", o->name, o->single_pass ? "" : "_", braid_pass_name(p.op, p.pass), op_dtype_name(&p));
     for (int id = 0; id < FIELD_COUNT; id++) {
-        if (!(o->fields & (UINT64_C(1) << id))) continue;
+        if (!(o->fields & (UINT64_C(1) << id)) || (fields[id].flags & FIELD_DTYPE)) continue;
         if ((fields[id].flags & FIELD_OMIT) && is_default(&p, (field_id)id)) continue;
         put_field(&out, &p, (field_id)id);
     }

@@ -57,7 +57,7 @@ void maxpool_shrink(braid_problem *p);
 #define CONV2D_FIELDS                                                                                            \
     (FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(hw) | FIELD_BIT(c) | FIELD_BIT(k) | FIELD_BIT(rs) | FIELD_BIT(st) | \
      FIELD_BIT(pad) | FIELD_BIT(extra) | FIELD_BIT(dil) | FIELD_BIT(g) | FIELD_BIT(mode) | FIELD_BIT(mask) |     \
-     FIELD_BIT(cp) | FIELD_BIT(kp))
+     FIELD_BIT(cp) | FIELD_BIT(kp) | FIELD_BIT(tf32))
 braid_status conv2d_check(const braid_problem *p);
 void conv2d_shape(const braid_problem *p, int slot, int i, plane_shape *out);
 double conv2d_flops(const braid_problem *p);

@@ -66,7 +66,7 @@ static const char *supports(const braid_problem *p, const device *d) {
     for (int j = 0; !reason && j < c.count; j++) {
         if (cheapest(&c.steps[j].problem, d)) continue;
         snprintf(text, sizeof text, "no kernel of this device does its step %s in %s", op_of(&c.steps[j].problem)->name,
-                 braid_dtype_name(p->dtype));
+                 op_dtype_name(p));
         reason = text;
     }
     return reason;

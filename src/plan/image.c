@@ -63,6 +63,8 @@ static double draw_value(const fill *f, rng *r) {
         case FILL_POSITIVE: return f->mode == IMAGE_EXACT ? powers[rng_between(r, 0, 2)] : 0.5 + rng_uniform(r);
         case FILL_COUNTER: return (double)rng_between(r, 0, 9);
         default:
+            /* Inputs are numbers of the kernel's type already, so that its products are exact. */
+            if (f->mode == IMAGE_REAL && f->p->tf32) return (double)tf32_from_f32((float)rng_normal(r));
             if (f->mode == IMAGE_REAL) return f->scale * rng_normal(r);
             return rng_uniform(r) < f->density ? (double)rng_between(r, -4, 4) : 0;
     }

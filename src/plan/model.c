@@ -326,11 +326,15 @@ braid_status braid_model_create(braid_context *context, const braid_net *net, co
     if (!dtype_is_compute(o->dtype))
         return fail(BRAID_ERROR_ARGUMENT, "braid_model_create: expected f32, bf16, f16 or f64, got dtype %d",
                     (int)o->dtype);
+    if (o->tf32 && o->dtype != BRAID_DTYPE_F32)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_model_create: expected tf32 with dtype f32, got %s",
+                    braid_dtype_name(o->dtype));
     TRY(memory_calloc(1, sizeof *made, "model", (void **)&made));
     *made = (braid_model){.context = context,
                           .net = net,
                           .graph = graph_of_net(net),
                           .dtype = o->dtype,
+                          .tf32 = o->tf32 != 0,
                           .master = dtype_statistics(o->dtype),
                           .seed = o->seed};
     braid_status status = fill(made);

@@ -32,6 +32,7 @@ struct braid_model {
     const braid_net *net;
     const graph *graph;
     braid_dtype dtype;  /* of compute */
+    int tf32;           /* 1: f32, and products may round their operands */
     braid_dtype master; /* of the arena: the dtype of statistics */
     uint64_t seed;
     int64_t elements; /* of the arena */

@@ -144,6 +144,7 @@ static int has_kernel(void *user, const braid_problem *p) {
 static program_options options_of(const braid_model *model, const braid_plan_request *r) {
     program_options o = {.phase = r->phase,
                          .dtype = model->dtype,
+                         .tf32 = model->tf32,
                          .batch = r->batch ? r->batch : 1,
                          .size = {r->size[0], r->size[1]},
                          .mask = r->mask,

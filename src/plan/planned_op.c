@@ -169,7 +169,7 @@ static braid_status none_able(const braid_op *op) {
         if (wrote > 0) used += wrote;
     }
     return fail(BRAID_ERROR_ARGUMENT, "%s %s on %s: no kernel can do this problem (%s)", op_of(&op->problem)->name,
-                braid_dtype_name(op->problem.dtype), op->context->device->name,
+                op_dtype_name(&op->problem), op->context->device->name,
                 op->race.count ? text : "there is none for this device");
 }
 

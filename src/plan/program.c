@@ -65,6 +65,7 @@ call call_start(const program *p, braid_op_id op, braid_pass pass, const braid_p
         memcpy((char *)&c.problem + fields[j].offset, (const char *)from + fields[j].offset,
                field_bytes(fields[j].kind));
     }
+    c.problem.tf32 = p->options.tf32 && (op_find(op)->fields & FIELD_BIT(tf32));
     for (int slot = 0; slot < OP_MAX_OPERANDS; slot++) {
         for (int i = 0; i < BRAID_MAX_PLANES; i++) c.tensor[slot][i] = -1;
     }

@@ -52,6 +52,7 @@ typedef struct call {
 typedef struct program_options {
     braid_phase phase;
     braid_dtype dtype;
+    int tf32; /* 1: products may round their f32 operands to TF32 */
     int64_t batch;
     int64_t size[2];
     int mask; /* 1: samples may be blanked */

@@ -9,6 +9,8 @@
 
 #include "core/dtype.h"
 
+#define TF32_ROUNDOFF 0x1p-11 /* 11 significant bits */
+
 /* Exceptions, each with its reason. */
 static const struct {
     braid_op_id op;
@@ -42,16 +44,21 @@ double tolerance_bound(const braid_problem *p, const kernel *k, int slot, ref_va
     double terms = (double)op_of(p)->terms(p), factor = 1;
     double accumulator = p->dtype == BRAID_DTYPE_F64 ? ldexp(1, -53) : ldexp(1, -24);
     if (k->flags & KERNEL_WINOGRAD) terms = terms / 9 + 10; /* channels, and 2 + 4 + 4 roundings of the transforms */
-    double growth = 2 * sqrt(terms) + (k->flags & KERNEL_TENSOR_CORE ? terms / 16 : 0);
+
+    double block = p->dtype == BRAID_DTYPE_F32 ? 8 : 16; /* terms that a tensor core adds at once */
+    double growth = 2 * sqrt(terms) + (k->flags & KERNEL_TENSOR_CORE ? terms / block : 0);
     op_of(p)->shape(p, slot, 0, &shape);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].op != p->op || rows[i].slot != slot) continue;
         factor = rows[i].factor;
         if (rows[i].growth > 0) growth = rows[i].growth;
     }
-    /* A fused kernel may round what its chain would store; the chain rounds every one of its temporary results. */
-    double roundings = !op_of(p)->chain ? 0 : k->backend == KERNEL_CHAIN ? CHAIN_MAX_TEMPS : 1;
-    double stored = roundings * dtype_unit_roundoff(p->dtype) * truth.magnitude;
+    /* A fused kernel may round what its chain would store; the chain rounds every one of its temporary results. With
+     * TF32 that is where a later product reads them: the inputs of a check are numbers of TF32 already. */
+    int is_chain = k->backend == KERNEL_CHAIN;
+    double roundings = !op_of(p)->chain ? 0 : is_chain ? CHAIN_MAX_TEMPS : 1;
+    int to_tf32 = p->tf32 && (is_chain || (k->flags & KERNEL_TF32));
+    double stored = roundings * (to_tf32 ? TF32_ROUNDOFF : dtype_unit_roundoff(p->dtype)) * truth.magnitude;
     return stored + dtype_unit_roundoff(shape.dtype) * fabs(truth.value) +
            growth * accumulator * truth.magnitude * factor + smallest(shape.dtype);
 }

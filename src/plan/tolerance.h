@@ -6,9 +6,10 @@
  *
  * where magnitude is the sum of the absolute terms behind the output, L the longest sum, u_out the unit
  * roundoff of the stored format, u_acc that of the accumulator (2^-24; 2^-53 in f64) and tiny the
- * smallest number the stored format keeps. The factor is 1 but for the rows of the table, some of which also have a
- * growth of their own in place of 2 * sqrt(L). A kernel that mixes the pixels of a tile (KERNEL_WINOGRAD) is measured
- * by the magnitudes that it mixes (conv2d_tile_magnitude_f64).
+ * smallest number the stored format keeps. In f32 a tensor core adds 8 terms at once, not 16. In TF32 the inputs are
+ * numbers of TF32, and what a fused op multiplies behind its first step has the roundoff 2^-11. The factor is 1 but for
+ * the rows of the table, some of which also have a growth of their own in place of 2 * sqrt(L). A kernel that mixes the
+ * pixels of a tile (KERNEL_WINOGRAD) is measured by the magnitudes that it mixes (conv2d_tile_magnitude_f64).
  *
  * SPDX-License-Identifier: MIT
  */

@@ -117,6 +117,7 @@ static const char *const short_forms[][2] = {
     {"linear_fwd:b64:c128:k10:bias1", "linear_fwd:f32:n1:b64:c128:k10:bias1:mask0"},
     {"linear_bwd_weight:f16:n2:b4:c8,9:k5", "linear_bwd_weight:f16:n2:b4:c8,9:k5,5:bias0:mask0"},
     {"linear_bwd_data:b0007:c1:k1", "linear_bwd_data:f32:n1:b7:c1:k1:bias0:mask0"},
+    {"linear_fwd:tf32:b4:c8:k5", "linear_fwd:tf32:n1:b4:c8:k5:bias0:mask0"},
     {"bn_stats:n9:b2:hw3x4:c8", "bn_stats:f32:n9:b2:hw3x4:c8,8,8,8,8,8,8,8,8:mask0"},
     {"bn_finalize:b2:hw2:c3", "bn_finalize:f32:n1:b2:hw2x2:c3:mask0:phase=train:avg=exponential:eps1e-05:mom0.1"},
     {"bn_finalize:b2:hw2:c3:phase=eval:avg=cumulative:eps=.001:mom.5",
@@ -193,6 +194,9 @@ static const char *const hostile[][2] = {
     {"linear_fwd:b1:c1,1,1:k1,1", "1 or 3 values in field k (out_channels)|got 2"},
     {"linear_fwd:n0:b1:c1:k1", "n (streams) from 1 to 9|got 0"},
     {"linear_fwd:n10:b1:c1:k1", "n (streams)|at most 9|10"},
+    {"linear_fwd:b1:tf32:c1:k1", "a field like b16|tf32"},
+    {"linear_fwd:tf321:b1:c1:k1", "a field like b16|tf321"},
+    {"act_fwd:tf32:b1:hw2:c1", "act has no field tf32"},
     {"linear_fwd:n99999999999:b1:c1:k1", "n (streams)|at most 9"},
     {"linear_fwd:b99999999999999999999:c1:k1", "b (batch) to fit in 64 bits|99999999999999999999"},
     {"linear_fwd:b9223372036854775807:c1:k1", "b (batch) from 0 to 2147483647|9223372036854775807"},
@@ -283,6 +287,15 @@ static void printing_into_too_little_room(void **state) {
     assert_int_equal(needed, 39);
 }
 
+static void tf32_is_f32_that_may_round(void **state) {
+    braid_problem p = given_problem("matmul_fwd:tf32:b4:c8:k5");
+    (void)state;
+    assert_int_equal(p.dtype, BRAID_DTYPE_F32);
+    assert_int_equal(p.tf32, 1);
+    p.dtype = BRAID_DTYPE_F16;
+    assert_refused(braid_problem_check(&p), BRAID_ERROR_ARGUMENT, "tf32 with dtype f32|f16");
+}
+
 static void names_out_of_range_are_null(void **state) {
     (void)state;
     assert_string_equal(braid_op_id_name(BRAID_OP_CONV2D), "conv2d");
@@ -354,6 +367,7 @@ int main(void) {
         cmocka_unit_test(hostile_texts_are_refused_in_words),
         cmocka_unit_test(texts_of_any_length),
         cmocka_unit_test(printing_into_too_little_room),
+        cmocka_unit_test(tf32_is_f32_that_may_round),
         cmocka_unit_test(names_out_of_range_are_null),
         cmocka_unit_test(a_decimal_comma_changes_nothing),
         cmocka_unit_test(a_decimal_sign_of_several_bytes_changes_nothing),

@@ -125,6 +125,18 @@ static void ties_and_edges_f16(void **state) {
     assert_int_equal(f16_from_f32(float_of(0xff800001)), 0xfe00);
 }
 
+static void ties_and_edges_tf32(void **state) {
+    (void)state;
+    assert_true(tf32_from_f32(1 + 0x1p-11f) == 1 + 0x1p-10f); /* tie, away from zero */
+    assert_true(tf32_from_f32(-1 - 0x1p-11f) == -1 - 0x1p-10f);
+    assert_true(tf32_from_f32(nextafterf(1 + 0x1p-11f, 1)) == 1);
+    assert_true(tf32_from_f32(1 + 0x5p-12f) == 1 + 0x1p-10f);
+    assert_true(isinf(tf32_from_f32(FLT_MAX)));
+    assert_true(isinf(tf32_from_f32(-INFINITY)));
+    assert_true(isnan(tf32_from_f32(float_of(0x7f800001))));
+    assert_int_equal(bits_of(tf32_from_f32(-0.0f)), 0x80000000);
+}
+
 static void ties_and_edges_bf16(void **state) {
     (void)state;
     assert_int_equal(bf16_from_f32(1 + 0x1p-8f), 0x3f80);
@@ -290,6 +302,7 @@ int main(void) {
         cmocka_unit_test(every_f16),
         cmocka_unit_test(every_bf16),
         cmocka_unit_test(ties_and_edges_f16),
+        cmocka_unit_test(ties_and_edges_tf32),
         cmocka_unit_test(ties_and_edges_bf16),
         cmocka_unit_test(agrees_with_arithmetic),
         cmocka_unit_test(agrees_with_hardware),

@@ -21,6 +21,7 @@
 #include "kernels/kernel.h"
 #include "plan/verify.h"
 #include "tests/emu/emu.h"
+#include "tests/emu/unrounded.h"
 
 typedef struct options {
     const char *kernel; /* NULL: all */
@@ -85,9 +86,9 @@ static int run_problem(const kernel *k, device *d, const braid_problem *p, unsig
     return 1;
 }
 
-/* Some convolutions of sm_90a take no others: channels and pitches in eights, one group, zeros beyond the edge. */
+/* Some convolutions of sm_90a, and those of TF32, take no others: channels and pitches in eights, one group, zeros beyond the edge. */
 static void round_problem(braid_problem *p) {
-    p->groups = 1;
+    p->groups = op_of(p)->fields & FIELD_BIT(g) ? 1 : 0;
     p->padding_mode = BRAID_PADDING_ZEROS;
     for (int i = 0; i < p->streams; i++) {
         p->in_channels[i] = (p->in_channels[i] + 7) / 8 * 8;
@@ -118,6 +119,11 @@ static int run_drawn(const kernel *k, device *d, unsigned long long seed, tally 
     braid_problem p;
     if (braid_problem_draw(k->op, k->pass, seed, &p) != BRAID_OK) return 0;
     p.dtype = dtypes[seed % 3];
+    if (k->flags & KERNEL_TF32) {
+        p.dtype = BRAID_DTYPE_F32;
+        p.tf32 = 1;
+        round_problem(&p);
+    }
     if (k->features & FEATURE_SM90A && (k->op == BRAID_OP_CONV2D || k->op == BRAID_OP_CONV2D_SCALE_BIAS_ACT)) {
         p.dtype = dtypes[1 + seed % 2];
         if (k->pass == BRAID_PASS_BWD_WEIGHT)
@@ -141,6 +147,23 @@ static const char *const chosen[] = {
     "conv2d_bwd_data:bf16:n1:b7:hw7x8:c64:k72:rs3x3:st2:pad1:mask1",
     "conv2d_bwd_data:f16:n1:b2:hw6x38:c128:k8:rs3x3:st2:pad1",
     "conv2d_bwd_data:f16:n1:b2:hw18x17:c40:k16:rs5x3:st2x1:pad2x1:dil2x1:cp48",
+    "conv2d_fwd:tf32:n2:b2:hw9x8:c72,4:k132,8:rs3x3:st2:pad1:bias1:mask1:kp136,8",
+    "conv2d_fwd:tf32:n1:b2:hw13x9:c24:k16:rs2x3:st2x3:pad1:dil2x1:g2",
+    "conv2d_fwd:f32:n2:b2:hw9x8:c72,4:k132,8:rs3x3:st2:pad1:bias1:mask1:kp136,8",
+    "conv2d_bwd_data:tf32:n2:b3:hw9x8:c132,16:k72,4:rs3x3:pad1:mask1:add1:cp136,16",
+    "conv2d_bwd_data:tf32:n1:b2:hw13x9:c24:k16:rs3x4:st2x3:pad1:dil1x2:g2",
+    "conv2d_bwd_data:f32:n2:b3:hw9x8:c132,16:k72,4:rs3x3:st2:pad1:mask1:cp136,16",
+    "conv2d_bwd_weight:tf32:n2:b4:hw9x8:c72,4:k136,8:rs3x3:pad1:bias1:mask1:kp140,8",
+    "conv2d_bwd_weight:tf32:n1:b4:hw13x19:c24:k16:rs2x3:st2x3:pad1:dil2x1:g2",
+    "conv2d_bwd_weight:f32:n2:b4:hw9x8:c72,4:k136,8:rs3x3:pad1:bias1:mask1:kp140,8",
+    "conv2d_scale_bias_act:tf32:n2:b2:hw9x8:c72,16:k132,8:rs3x3:st2:pad1:mask1:add1:kp136,8",
+    "conv2d_scale_bias_act:f32:n1:b3:hw7x5:c20:k12:rs3x3:pad1:act=none",
+    "linear_fwd:tf32:n2:b70:c200,4:k132,64:bias1:mask1",
+    "linear_fwd:f32:n2:b70:c200,4:k132,64:bias1:mask1",
+    "linear_bwd_data:tf32:n2:b70:c132,64:k200,4:mask1",
+    "linear_bwd_data:f32:n2:b70:c132,64:k200,4:mask1",
+    "linear_bwd_weight:tf32:n2:b700:c72,4:k64,72:bias1:mask1",
+    "linear_bwd_weight:f32:n2:b700:c72,4:k64,72:bias1:mask1",
     "conv2d_fwd:f32:n2:b2:hw9x8:c70,3:k130,65:rs3x3:pad1:bias1",
     "conv2d_fwd:f32:n2:b0:hw9x9:c4,2:k5,6:rs3x3:pad1",
     "conv2d_fwd:bf16:n1:b40:hw1x1:c130:k67:rs1x1:mask1:kp72",
@@ -421,10 +444,32 @@ static int run_odd_addresses(const kernel *k, device *d, tally *t) {
     return status == BRAID_OK;
 }
 
+/* Operands of products that are not numbers of TF32 give what they give once rounded, bit for bit. */
+static int run_unrounded(const kernel *k, device *d, tally *t) {
+    static const char *const products[] = {"conv2d_fwd:tf32:b2:hw5x6:c12:k20:rs3x3:pad1",
+                                           "conv2d_bwd_data:tf32:b2:hw5x6:c12:k20:rs3x3:pad1",
+                                           "conv2d_bwd_weight:tf32:b2:hw5x6:c12:k20:rs3x3:pad1",
+                                           "linear_fwd:tf32:b9:c28:k12",
+                                           "linear_bwd_data:tf32:b9:c28:k12",
+                                           "linear_bwd_weight:tf32:b9:c28:k12"};
+    for (size_t j = 0; j < sizeof products / sizeof products[0]; j++) {
+        braid_problem p;
+        char failure[128] = "";
+        if (braid_problem_parse(products[j], &p) != BRAID_OK) return 0;
+        if (kernel_refuses(k, &p, d)) continue;
+        if (unrounded_differs(k, d, &p, failure, sizeof failure) != BRAID_OK) return 0;
+        if (failure[0]) describe_failure(k, &p, 0, failure);
+        t->failed += failure[0] != '\0';
+        t->passed += failure[0] == '\0';
+    }
+    return 1;
+}
+
 /* Stops at the first failure of a mutant. */
 static void run_kernel(const kernel *k, device *d, const options *o, tally *t) {
     int checked = run_chosen(k, d, o, t) && (k->op != BRAID_OP_BN_STATS || run_large_mean(k, d, t));
     if (k->op == BRAID_OP_ACT && k->pass == BRAID_PASS_FWD) checked = checked && run_odd_addresses(k, d, t);
+    if (k->flags & KERNEL_TF32) checked = checked && run_unrounded(k, d, t);
     for (long i = 0; i < o->cases && checked && !(o->caught && t->failed); i++) {
         checked = run_drawn(k, d, o->seed + (unsigned long long)i, t);
     }

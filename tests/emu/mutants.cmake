@@ -445,3 +445,18 @@ emu_mutant(conv2d_fwd_lines_early_use conv2d_fwd_lines.cu conv2d_fwd_lines conv2
 emu_mutant(conv2d_bwd_weight_lines_wrong_half conv2d_bwd_weight_lines.cu conv2d_bwd_weight_lines
            conv2d_bwd_weight__cuda_lines
            "first >> 16 | (second & 0xFFFF0000u)" "first >> 16 | second << 16")
+emu_mutant(conv2d_fwd_tf32_igemm_unrounded tile/igemm.cuh conv2d_fwd_igemm conv2d_fwd_tf32__cuda_igemm
+           "words[j] = tf32_word(words[j])" "words[j] = words[j]")
+emu_mutant(conv2d_fwd_tf32_igemm_unwritten_tail tile/igemm_pixels.cuh conv2d_fwd_igemm conv2d_fwd_tf32__cuda_igemm
+           "rows->at[row] < 0 || column >= lanes" "rows->at[row] < 0 || column >= live")
+emu_mutant(conv2d_bwd_data_tf32_igemm_wrong_term tile/igemm.cuh conv2d_bwd_data_igemm conv2d_bwd_data_tf32__cuda_igemm
+           "term + lane % 4 + j % 2 * 4" "term + lane % 4 + j / 2 * 4")
+emu_mutant(conv2d_bwd_weight_tf32_igemm_wrong_row tile/igemm.cuh conv2d_bwd_weight_igemm
+           conv2d_bwd_weight_tf32__cuda_igemm "row + lane / 4 + j % 2 * 8" "row + lane / 4 + j / 2 * 8")
+emu_mutant(linear_bwd_weight_tf32_igemm_missing_barrier tile/igemm.cuh conv2d_bwd_weight_igemm
+           linear_bwd_weight_tf32__cuda_igemm
+           "copy_async_wait<IGEMM_STAGES - 2>();\n        __syncthreads();" "copy_async_wait<IGEMM_STAGES - 2>();")
+emu_mutant(conv2d_fwd_f32_igemm_dropped_product tile/igemm.cuh conv2d_fwd_igemm conv2d_fwd_f32__cuda_igemm
+           "mma(sums->at[i][j], a, small[j], tf32());" "")
+emu_mutant(linear_bwd_data_f32_igemm_dropped_rest tile/igemm.cuh conv2d_bwd_data_igemm linear_bwd_data_f32__cuda_igemm
+           "rest[k] = tf32_rest(a[k]);" "rest[k] = 0;")

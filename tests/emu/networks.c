@@ -120,6 +120,45 @@ static void sums_of_gradients_agree(void **state) {
     for (int j = 0; j < 3; j++) trial_close(&of[j]);
 }
 
+/* Calls by a kernel that rounds to TF32. */
+static int rounding_calls(const braid_plan *plan) {
+    int count = 0;
+    for (int j = 0; j < plan->step_count; j++) count += plan->steps[j].op->kernel->flags & KERNEL_TF32 ? 1 : 0;
+    return count;
+}
+
+/* Losses in TF32 are those of f32 to its roundoff. Small networks are faster without it: one has nothing else. */
+static void tf32_trains(void **state) {
+    (void)state;
+    for (int j = 0; j < CASES; j++) {
+        enum { STEPS = 2 };
+        trial_setup s = networks[j];
+        double expected[STEPS], got[STEPS];
+        int rounds = strcmp(s.kind, "mlp") == 0;
+        s.net.dropout = 0;
+        if (rounds) s.net = (braid_net_options){.layers = {20, 16, 8}};
+        trial cpu = trial_open(&s);
+        train(&cpu, &s, STEPS, expected);
+        trial_close(&cpu);
+        s.device = "cuda:0";
+        s.tf32 = 1;
+        if (rounds)
+            s.disable = "linear_fwd__cuda_direct,linear_bwd_data__cuda_direct,linear_bwd_weight__cuda_direct,"
+                        "linear_fwd_f32__cuda_skinny,linear_bwd_data_f32__cuda_skinny,"
+                        "linear_bwd_weight_f32__cuda_skinny,linear_act_fwd_f32__cuda_skinny,"
+                        "linear_act_bwd_data_f32__cuda_skinny,linear_act_bwd_weight_f32__cuda_skinny";
+        trial emulated = trial_open(&s);
+        train(&emulated, &s, STEPS, got);
+        if (rounds && !rounding_calls(emulated.plan)) fail_msg("%s: no call rounds to TF32", s.kind);
+        trial_close(&emulated);
+        for (int turn = 0; turn < STEPS; turn++) {
+            if (!(fabs(got[turn] - expected[turn]) <= 5e-3 * fabs(expected[turn])))
+                fail_msg("%s in TF32, step %d: expected a loss of %.9g, as in f32, to 0.5 %%, got %.9g", s.kind, turn,
+                         expected[turn], got[turn]);
+        }
+    }
+}
+
 /* The calls that repeat a forward call. */
 static int made_again(const braid_plan *plan) {
     int count = 0;
@@ -208,6 +247,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fifty_steps_with_skips),
         cmocka_unit_test(the_cpu_agrees),
+        cmocka_unit_test(tf32_trains),
         cmocka_unit_test(sums_of_gradients_agree),
         cmocka_unit_test(recordings_replay_the_bits),
     };

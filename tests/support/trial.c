@@ -22,8 +22,8 @@ trial trial_open(const trial_setup *setup) {
                                            .disable = setup->disable ? setup->disable : ""};
     trial t = {.net = setup->kind ? given_net(setup->kind, &setup->net) : setup->built};
     OK(braid_context_create(&options, &t.context));
-    OK(braid_model_create(t.context, t.net, &(braid_model_options){.dtype = setup->dtype, .seed = setup->seed},
-                          &t.model));
+    const braid_model_options model = {.dtype = setup->dtype, .tf32 = setup->tf32, .seed = setup->seed};
+    OK(braid_model_create(t.context, t.net, &model, &t.model));
     t.plan = trial_plan(&t, &setup->request);
     return t;
 }

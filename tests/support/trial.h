@@ -17,6 +17,7 @@ typedef struct trial_setup {
     braid_net *built;
     braid_net_options net;
     braid_dtype dtype;
+    int tf32;
     uint64_t seed; /* of the initial parameters */
     braid_plan_request request;
     int threads;

@@ -1,8 +1,9 @@
 /*
  * A matrix product by a block of 256 threads on sm_80's tensor cores: 128 rows, 128 columns, 32 terms of the
- * sums at a time, in four stages of shared memory that copies fill while older ones are multiplied. An operand lies in
- * one of two ways, as it comes from global memory: `along`, 32 terms of a row (or column) side by side, or `across`,
- * all rows (columns) of a term side by side. What is loaded is the kernel's business:
+ * sums at a time (16 of f32), in four stages of shared memory that copies fill while older ones are multiplied. An
+ * operand lies in one of two ways, as it comes from global memory: `along`, the terms of a row (or column) side by side,
+ * or `across`, all rows (columns) of a term side by side. Numbers are f16, bf16, tf32 (f32 that is rounded when it is
+ * multiplied) or f32. What is loaded is the kernel's business:
  *
  *     load(left, right)   starts the copies of the next stage into the operands' memory
  *
@@ -16,37 +17,62 @@
 #include "kernels/cuda/tile/mma.cuh"
 #include "kernels/cuda/tile/shared.cuh"
 
-/* Where a piece (8 numbers) lies in an operand of `length` rows or columns: neighbours in other banks. Along: the
- * pieces of a row are 4 pieces of terms; across: those of a term are length / 8 pieces of rows. */
-static __device__ __forceinline__ int along_at(int row, int piece) {
-    return (row * 4 + (piece ^ (row / 2 % 4))) * IGEMM_PIECE;
+/* Numbers of a piece, which is 16 bytes, and terms of a stage, which is four pieces of a row. */
+template <class number> struct igemm_numbers { static const int piece = 16 / (int)sizeof(number), depth = 4 * piece; };
+
+/* Where a piece lies in an operand of `length` rows or columns: neighbours in other banks. Along: the pieces of a row
+ * are 4 pieces of terms; across: those of a term are length / piece pieces of rows. */
+template <class number> static __device__ __forceinline__ int along_at(int row, int piece) {
+    return (row * 4 + (piece ^ (row / 2 % 4))) * igemm_numbers<number>::piece;
 }
 
-template <int length> static __device__ __forceinline__ int across_at(int term, int piece) {
-    return (term * (length / IGEMM_PIECE) + (piece ^ (term % 8))) * IGEMM_PIECE;
+template <class number, int length> static __device__ __forceinline__ int across_at(int term, int piece) {
+    if (sizeof(number) == 2) return (term * (length / IGEMM_PIECE) + (piece ^ (term % 8))) * IGEMM_PIECE;
+    return term * (length + IGEMM_WORD_GAP) + piece * igemm_numbers<number>::piece;
 }
 
-/* The left operand of 16 rows and 16 terms. */
-template <bool along>
-static __device__ __forceinline__ void igemm_left(uint32_t (&a)[4], const uint16_t *left, int row, int term) {
-    const int lane = (int)threadIdx.x % 32;
+/* Numbers of one stage of an operand. */
+template <class number, bool along, int length> static __device__ __forceinline__ constexpr int igemm_size() {
+    return igemm_numbers<number>::depth * (length + (along || sizeof(number) == 2 ? 0 : IGEMM_WORD_GAP));
+}
+
+/* A word of f32 or TF32 from an operand that lies across. */
+template <class number, int length>
+static __device__ __forceinline__ uint32_t across_word(const number *operand, int term, int row) {
+    return ((const uint32_t *)operand)[across_at<number, length>(term, 0) + row];
+}
+
+/* The left operand of 16 rows and two pieces of terms, from piece `at` on: 16 terms, or 8 of f32. */
+template <class number, bool along>
+static __device__ __forceinline__ void igemm_left(uint32_t (&a)[4], const number *left, int row, int at) {
+    const int lane = (int)threadIdx.x % 32, term = at * igemm_numbers<number>::piece;
     if (along) {
-        matrix_load_x4(a, shared_address(left + along_at(row + lane % 16, term / 8 + lane / 16)));
+        matrix_load_x4(a, shared_address(left + along_at<number>(row + lane % 16, at + lane / 16)));
+    } else if (sizeof(number) == 2) {
+        matrix_load_x4_transposed(a,
+                                  shared_address(left + across_at<number, IGEMM_ROWS>(term + lane / 16 * 8 + lane % 8,
+                                                                                      row / 8 + lane / 8 % 2)));
     } else {
-        matrix_load_x4_transposed(
-            a, shared_address(left + across_at<IGEMM_ROWS>(term + lane / 16 * 8 + lane % 8, row / 8 + lane / 8 % 2)));
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            a[j] = across_word<number, IGEMM_ROWS>(left, term + lane % 4 + j / 2 * 4, row + lane / 4 + j % 2 * 8);
     }
 }
 
-/* The right operands of 16 columns and 16 terms: b[0..1] of the first 8 columns, b[2..3] of the others. */
-template <bool along, int columns>
-static __device__ __forceinline__ void igemm_right(uint32_t (&b)[4], const uint16_t *right, int column, int term) {
-    const int lane = (int)threadIdx.x % 32;
+/* The right operands of 16 columns: b[0..1] of the first 8 columns, b[2..3] of the others. */
+template <class number, bool along, int columns>
+static __device__ __forceinline__ void igemm_right(uint32_t (&b)[4], const number *right, int column, int at) {
+    const int lane = (int)threadIdx.x % 32, term = at * igemm_numbers<number>::piece;
     if (along) {
-        matrix_load_x4(b, shared_address(right + along_at(column + lane % 8 + lane / 16 * 8, term / 8 + lane / 8 % 2)));
+        matrix_load_x4(b,
+                       shared_address(right + along_at<number>(column + lane % 8 + lane / 16 * 8, at + lane / 8 % 2)));
+    } else if (sizeof(number) == 2) {
+        matrix_load_x4_transposed(
+            b, shared_address(right + across_at<number, columns>(term + lane % 16, column / 8 + lane / 16)));
     } else {
-        matrix_load_x4_transposed(b,
-                                  shared_address(right + across_at<columns>(term + lane % 16, column / 8 + lane / 16)));
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            b[j] = across_word<number, columns>(right, term + lane % 4 + j % 2 * 4, column + lane / 4 + j / 2 * 8);
     }
 }
 
@@ -61,19 +87,30 @@ template <int columns> struct igemm_sums {
     float at[igemm_warp<columns>::row_tiles][igemm_warp<columns>::column_tiles][4];
 };
 
-/* The products of one stage. */
-template <class number, bool left_along, bool right_along, int columns>
-static __device__ __forceinline__ void igemm_multiply(igemm_sums<columns> *sums, const uint16_t *left,
-                                                      const uint16_t *right) {
-    typedef igemm_warp<columns> warp;
+/* Operands as the tensor cores take them. */
+template <class number, int count> static __device__ __forceinline__ void igemm_ready(uint32_t (&)[count], number) {}
+template <int count> static __device__ __forceinline__ void igemm_ready(uint32_t (&words)[count], tf32) {
 #pragma unroll
-    for (int term = 0; term < IGEMM_DEPTH; term += 16) {
+    for (int j = 0; j < count; j++) words[j] = tf32_word(words[j]);
+}
+
+template <class number> struct igemm_product {
+    /* The products of two pieces of terms, from piece `at` on. */
+    template <bool left_along, bool right_along, int columns>
+    static __device__ __forceinline__ void add(igemm_sums<columns> *sums, const number *left, const number *right,
+                                               int at) {
+        typedef igemm_warp<columns> warp;
         uint32_t a[warp::row_tiles][4], b[warp::column_tiles / 2][4];
 #pragma unroll
-        for (int i = 0; i < warp::row_tiles; i++) igemm_left<left_along>(a[i], left, warp::row() + 16 * i, term);
+        for (int i = 0; i < warp::row_tiles; i++) {
+            igemm_left<number, left_along>(a[i], left, warp::row() + 16 * i, at);
+            igemm_ready(a[i], number());
+        }
 #pragma unroll
-        for (int j = 0; j < warp::column_tiles / 2; j++)
-            igemm_right<right_along, columns>(b[j], right, warp::column() + 16 * j, term);
+        for (int j = 0; j < warp::column_tiles / 2; j++) {
+            igemm_right<number, right_along, columns>(b[j], right, warp::column() + 16 * j, at);
+            igemm_ready(b[j], number());
+        }
 #pragma unroll
         for (int i = 0; i < warp::row_tiles; i++) {
 #pragma unroll
@@ -83,13 +120,50 @@ static __device__ __forceinline__ void igemm_multiply(igemm_sums<columns> *sums,
             }
         }
     }
-}
+};
 
-/* The sums of `stages` stages of 32 terms. Behind it all of the shared memory is free. */
+/* f32 by three products of TF32: every operand is the sum of a large and a small number, and the product of the small
+ * ones is left out. It is 2^-24 of the whole, as is what the small numbers lose. */
+template <> struct igemm_product<f32> {
+    template <bool left_along, bool right_along, int columns>
+    static __device__ __forceinline__ void add(igemm_sums<columns> *sums, const f32 *left, const f32 *right, int at) {
+        typedef igemm_warp<columns> warp;
+        uint32_t large[warp::column_tiles][2], small[warp::column_tiles][2];
+#pragma unroll
+        for (int j = 0; j < warp::column_tiles / 2; j++) {
+            uint32_t b[4];
+            igemm_right<f32, right_along, columns>(b, right, warp::column() + 16 * j, at);
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                large[2 * j + k / 2][k % 2] = tf32_word(b[k]);
+                small[2 * j + k / 2][k % 2] = tf32_rest(b[k]);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < warp::row_tiles; i++) {
+            uint32_t a[4], rest[4];
+            igemm_left<f32, left_along>(a, left, warp::row() + 16 * i, at);
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                rest[k] = tf32_rest(a[k]);
+                a[k] = tf32_word(a[k]);
+            }
+#pragma unroll
+            for (int j = 0; j < warp::column_tiles; j++) {
+                mma(sums->at[i][j], rest, large[j], tf32());
+                mma(sums->at[i][j], a, small[j], tf32());
+                mma(sums->at[i][j], a, large[j], tf32());
+            }
+        }
+    }
+};
+
+/* The sums of `stages` stages. Behind it all of the shared memory is free. */
 template <class number, bool left_along, bool right_along, int columns, class loader>
-static __device__ __forceinline__ void igemm_run(igemm_sums<columns> *sums, uint16_t *shared, int32_t stages,
+static __device__ __forceinline__ void igemm_run(igemm_sums<columns> *sums, number *shared, int32_t stages,
                                                  loader *from) {
-    const int left_size = IGEMM_ROWS * IGEMM_DEPTH, size = left_size + columns * IGEMM_DEPTH;
+    const int left_size = igemm_size<number, left_along, IGEMM_ROWS>();
+    const int size = left_size + igemm_size<number, right_along, columns>();
 #pragma unroll
     for (int stage = 0; stage < IGEMM_STAGES - 1; stage++) {
         if (stage < stages) from->load(shared + stage * size, shared + stage * size + left_size);
@@ -99,11 +173,13 @@ static __device__ __forceinline__ void igemm_run(igemm_sums<columns> *sums, uint
         copy_async_wait<IGEMM_STAGES - 2>();
         __syncthreads();
         const int32_t next = stage + IGEMM_STAGES - 1;
-        uint16_t *to = shared + next % IGEMM_STAGES * size;
+        number *to = shared + next % IGEMM_STAGES * size;
         if (next < stages) from->load(to, to + left_size);
         copy_async_commit();
-        const uint16_t *at = shared + stage % IGEMM_STAGES * size;
-        igemm_multiply<number, left_along, right_along>(sums, at, at + left_size);
+        const number *at = shared + stage % IGEMM_STAGES * size;
+#pragma unroll
+        for (int piece = 0; piece < 4; piece += 2)
+            igemm_product<number>::template add<left_along, right_along>(sums, at, at + left_size, piece);
     }
     copy_async_wait<0>();
     __syncthreads();

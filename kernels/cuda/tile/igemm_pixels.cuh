@@ -1,6 +1,6 @@
 /*
  * Rows of a product that are pixels of a convolution: the forward pass and the data gradient. Both gather the taps of
- * a row from an image (x, or dy), 8 channels at a time; the taps that matter to a block are an arithmetic sequence on
+ * a row from an image (x, or dy), 16 bytes of channels at a time; the taps that matter to a block are an arithmetic sequence on
  * each axis, and so are the places where they read.
  *
  * SPDX-License-Identifier: MIT
@@ -20,7 +20,7 @@ struct igemm_taps {
     int32_t tap, step, count, place, advance;
 };
 
-/* A term of the sums: a tap (by number on both axes) and the first of 8 channels. */
+/* A term of the sums: a tap (by number on both axes) and the first channel of a piece. */
 struct igemm_term {
     int32_t r, s, channel;
 };
@@ -38,16 +38,16 @@ static __device__ __forceinline__ void term_advance(igemm_term *term, int32_t by
 }
 
 /* The image that rows gather from. */
-struct igemm_image {
-    const uint16_t *data;
+template <class number> struct igemm_image {
+    const number *data;
     int32_t size[2];
     int64_t pitch;
     int32_t channels; /* of the group; data points to the first of them */
 };
 
-/* The left operand: rows tid / 4 and 64 more, piece tid % 4 of 32 terms. */
-struct igemm_gather {
-    igemm_image image;
+/* The left operand: rows tid / 4 and 64 more, piece tid % 4 of a stage. */
+template <class number> struct igemm_gather {
+    igemm_image<number> image;
     igemm_taps taps[2];
     igemm_term term;
     int64_t sample[2]; /* of the two rows: the first element of its sample; -1: no such row, or blanked */
@@ -55,9 +55,9 @@ struct igemm_gather {
 
     __device__ __forceinline__ void begin() {
         term = {0, 0, 0};
-        term_advance(&term, (int32_t)threadIdx.x % 4 * IGEMM_PIECE, image.channels, taps[1].count);
+        term_advance(&term, (int32_t)threadIdx.x % 4 * igemm_numbers<number>::piece, image.channels, taps[1].count);
     }
-    __device__ __forceinline__ void load(uint16_t *to) {
+    __device__ __forceinline__ void load(number *to) {
         const int32_t down = taps[0].place + term.r * taps[0].advance, right = taps[1].place + term.s * taps[1].advance;
 #pragma unroll
         for (int j = 0; j < 2; j++) {
@@ -65,10 +65,10 @@ struct igemm_gather {
             const bool inside =
                 sample[j] >= 0 && term.r < taps[0].count && y >= 0 && y < image.size[0] && x >= 0 && x < image.size[1];
             const int64_t at = sample[j] + ((int64_t)y * image.size[1] + x) * image.pitch + term.channel;
-            copy_async(to + along_at((int)threadIdx.x / 4 + 64 * j, (int)threadIdx.x % 4),
+            copy_async(to + along_at<number>((int)threadIdx.x / 4 + 64 * j, (int)threadIdx.x % 4),
                        image.data + (inside ? at : 0), inside);
         }
-        term_advance(&term, IGEMM_DEPTH, image.channels, taps[1].count);
+        term_advance(&term, igemm_numbers<number>::depth, image.channels, taps[1].count);
     }
 };
 
@@ -114,9 +114,10 @@ static __device__ __forceinline__ void igemm_round(uint16_t *shared, const igemm
 
 /* Rounds the sums and writes `lanes` lanes of y, where column 0 is lane `first`: columns from `live` on are zeros. */
 template <class number, int columns>
-static __device__ __forceinline__ void igemm_write(uint16_t *y, int64_t pitch, const igemm_rows *rows, int32_t first,
-                                                   int32_t lanes, int32_t live, const epilogue &of, uint16_t *shared,
+static __device__ __forceinline__ void igemm_write(number *y, int64_t pitch, const igemm_rows *rows, int32_t first,
+                                                   int32_t lanes, int32_t live, const epilogue &of, number *memory,
                                                    const igemm_sums<columns> &sums) {
+    uint16_t *shared = (uint16_t *)memory;
     const int stage_pitch = columns + IGEMM_PIECE;
     if (of.added)
         igemm_round<number, true>(shared, sums, of, rows, pitch, first, live);
@@ -128,6 +129,53 @@ static __device__ __forceinline__ void igemm_write(uint16_t *y, int64_t pitch, c
         if (rows->at[row] < 0 || piece >= lanes) continue;
         write_bytes<16>(y + rows->at[row] * pitch + first + piece, shared + row * stage_pitch + piece);
     }
+}
+
+/* The same for f32, which needs no rounding: a lane has two neighbouring columns, four lanes write 32 bytes. */
+template <class number, int columns>
+static __device__ __forceinline__ void igemm_write_words(number *y, int64_t pitch, const igemm_rows *rows,
+                                                         int32_t first, int32_t lanes, int32_t live, const epilogue &of,
+                                                         const igemm_sums<columns> &sums) {
+    typedef igemm_warp<columns> warp;
+    const int lane = (int)threadIdx.x % 32;
+    const float floor = epilogue_floor(of);
+#pragma unroll
+    for (int j = 0; j < warp::column_tiles; j++) {
+        const int column = warp::column() + 8 * j + lane % 4 * 2;
+        const epilogue_channel channel[2] = {epilogue_find<number>(of, first + column, first + live),
+                                             epilogue_find<number>(of, first + column + 1, first + live)};
+#pragma unroll
+        for (int i = 0; i < 2 * warp::row_tiles; i++) {
+            const int row = warp::row() + 8 * i + lane / 4;
+            const float *sum = sums.at[i / 2][j] + i % 2 * 2;
+            if (rows->at[row] < 0 || column >= lanes) continue;
+            const int64_t at = rows->at[row] * pitch + first + column;
+            float pair[2] = {0, 0}, added[2] = {0, 0};
+            if (of.added && column < live) read_bytes<8>(added, (const number *)of.added + at);
+#pragma unroll
+            for (int k = 0; k < 2; k++) {
+                if (rows->blanked[row])
+                    pair[k] = of.keeps ? added[k] : 0;
+                else if (column < live)
+                    pair[k] = epilogue_value(sum[k], channel[k], floor, added[k]);
+            }
+            write_bytes<8>(y + at, pair);
+        }
+    }
+}
+
+template <int columns>
+static __device__ __forceinline__ void igemm_write(f32 *y, int64_t pitch, const igemm_rows *rows, int32_t first,
+                                                   int32_t lanes, int32_t live, const epilogue &of, f32 *,
+                                                   const igemm_sums<columns> &sums) {
+    igemm_write_words(y, pitch, rows, first, lanes, live, of, sums);
+}
+
+template <int columns>
+static __device__ __forceinline__ void igemm_write(tf32 *y, int64_t pitch, const igemm_rows *rows, int32_t first,
+                                                   int32_t lanes, int32_t live, const epilogue &of, tf32 *,
+                                                   const igemm_sums<columns> &sums) {
+    igemm_write_words(y, pitch, rows, first, lanes, live, of, sums);
 }
 
 #endif

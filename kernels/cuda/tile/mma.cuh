@@ -1,11 +1,14 @@
 /*
  * Matrix products of a warp on the tensor cores (sm_80 and newer), and copies from global to shared memory that go on
- * while the thread computes. f16 and bf16; sums are float.
+ * while the thread computes. f16, bf16 and TF32; sums are float.
  *
  * A warp multiplies a 16 x 16 matrix by a 16 x 8 one. With group = lane / 4 and pair = 2 (lane % 4), a lane holds
  *     a[0], a[1]: rows group and group + 8, columns pair and pair + 1;  a[2], a[3]: the same, columns 8 more
  *     b[0]:       rows pair and pair + 1, column group;                 b[1]: the same, rows 8 more
  *     sum[0..1]:  row group, columns pair and pair + 1;                 sum[2..3]: row group + 8
+ * In TF32 it multiplies a 16 x 8 matrix by an 8 x 8 one, a word is a number, and with place = lane % 4 a lane holds
+ *     a[0], a[1]: rows group and group + 8, column place;               a[2], a[3]: the same, column place + 4
+ *     b[0]:       row place, column group;                              b[1]: row place + 4
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,9 +31,36 @@ static __device__ __forceinline__ void mma(float (&sum)[4], const uint32_t (&a)[
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+/* Operands are words of tf32_word or tf32_rest. */
+static __device__ __forceinline__ void mma(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], tf32) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+        "%3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+/* The float of a word, rounded to TF32: to nearest, ties away from zero. */
+static __device__ __forceinline__ uint32_t tf32_word(uint32_t number) {
+    uint32_t word;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(word) : "f"(__uint_as_float(number)));
+    return word;
+}
+
+/* What is left of it, rounded too: together they have all but the last bits of the float. */
+static __device__ __forceinline__ uint32_t tf32_rest(uint32_t number) {
+    return tf32_word(__float_as_uint(__uint_as_float(number) - __uint_as_float(tf32_word(number))));
+}
+
 /* Two ones in one word. */
 static __device__ __forceinline__ uint32_t one_pair(f16) { return 0x3C003C00u; }
 static __device__ __forceinline__ uint32_t one_pair(bf16) { return 0x3F803F80u; }
+
+/* The first word of a row of numbers that begins with a one and goes on with zeros. */
+template <class number> static __device__ __forceinline__ uint32_t one_word(number) {
+    return one_pair(number()) & 0xFFFFu;
+}
+static __device__ __forceinline__ uint32_t one_word(f32) { return 0x3F800000u; }
+static __device__ __forceinline__ uint32_t one_word(tf32) { return 0x3F800000u; }
 
 /* Starts to copy the first `bytes` of 16 to shared memory, and zeros behind them; both addresses are multiples of 16,
  * and `from` must be readable memory even where it gives nothing. */

@@ -13,6 +13,9 @@
 struct f32 {
     float value;
 };
+struct tf32 { /* lies as f32; products round it to 11 significant bits */
+    float value;
+};
 struct f16 {
     uint16_t bits;
 };
@@ -64,6 +67,8 @@ static __device__ __forceinline__ float flush_denormal(float value) {
 }
 
 static __device__ __forceinline__ float load(const f32 *from) { return from->value; }
+
+static __device__ __forceinline__ float load(const tf32 *from) { return from->value; }
 
 static __device__ __forceinline__ float load(const f16 *from) {
     float value;

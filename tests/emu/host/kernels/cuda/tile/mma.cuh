@@ -55,8 +55,47 @@ static inline void mma(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (
     }
 }
 
+static inline float word_float(uint32_t word) {
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+static inline uint32_t float_word(float value) {
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+/* The hardware reads the upper 19 bits of a word. */
+static inline float tf32_read(uint32_t word) { return word_float(word & ~0x1FFFu); }
+
+static inline void mma(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], tf32) {
+    mma_lane *table = mma_table(), &mine = table[mma_lane_index()];
+    for (int j = 0; j < 4; j++) mine.a[j] = tf32_read(a[j]);
+    for (int j = 0; j < 2; j++) mine.b[j] = tf32_read(b[j]);
+    emu_warp_barrier(__FILE__, __LINE__);
+    const int group = mma_lane_index() / 4, pair = mma_lane_index() % 4;
+    for (int j = 0; j < 4; j++) {
+        float total = sum[j];
+        for (int k = 0; k < 8; k++) {
+            const mma_lane &left = table[group * 4 + k % 4], &right = table[(2 * pair + j % 2) * 4 + k % 4];
+            total += left.a[k / 4 * 2 + j / 2] * right.b[k / 4];
+        }
+        sum[j] = total;
+    }
+}
+
+static inline uint32_t tf32_word(uint32_t number) { return float_word(tf32_from_f32(word_float(number))); }
+static inline uint32_t tf32_rest(uint32_t number) {
+    return tf32_word(float_word(word_float(number) - word_float(tf32_word(number))));
+}
+
 static inline uint32_t one_pair(f16) { return 0x3C003C00u; }
 static inline uint32_t one_pair(bf16) { return 0x3F803F80u; }
+template <class number> static inline uint32_t one_word(number) { return one_pair(number()) & 0xFFFFu; }
+static inline uint32_t one_word(f32) { return 0x3F800000u; }
+static inline uint32_t one_word(tf32) { return 0x3F800000u; }
 
 struct copy_async_job {
     void *to;

@@ -17,6 +17,9 @@ extern "C" {
 struct f32 {
     float value;
 };
+struct tf32 {
+    float value;
+};
 struct f16 {
     uint16_t bits;
 };
@@ -40,6 +43,7 @@ template <int bytes> static inline void write_bytes(void *to, const void *from) 
 }
 
 static inline float load(const f32 *from) { return from->value; }
+static inline float load(const tf32 *from) { return from->value; }
 
 static inline float load(const f16 *from) { return f32_from_f16(from->bits); }
 
