@@ -15,4 +15,6 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return conv2d_igemm_launch(&args, p, d, &names, b);
 }
 
-IGEMM_KERNELS(conv2d_bwd_data, conv2d_igemm_refuses, launch, NULL, NULL)
+IGEMM_KERNEL(conv2d_bwd_data__cuda_igemm, conv2d_igemm_refuses, NULL, launch, NULL)
+IGEMM_KERNEL(conv2d_bwd_data_tf32__cuda_igemm, conv2d_igemm_refuses, NULL, launch, NULL)
+IGEMM_KERNEL_F32(conv2d_bwd_data_f32__cuda_igemm, conv2d_igemm_refuses, NULL, launch, NULL)

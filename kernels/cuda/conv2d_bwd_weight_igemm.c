@@ -31,4 +31,6 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return weight_sum_conv2d(p, args.parts, d, b);
 }
 
-IGEMM_KERNELS(conv2d_bwd_weight, supports, launch, create, launch_destroy)
+IGEMM_KERNEL(conv2d_bwd_weight__cuda_igemm, supports, create, launch, launch_destroy)
+IGEMM_KERNEL(conv2d_bwd_weight_tf32__cuda_igemm, supports, create, launch, launch_destroy)
+IGEMM_KERNEL_F32(conv2d_bwd_weight_f32__cuda_igemm, supports, create, launch, launch_destroy)

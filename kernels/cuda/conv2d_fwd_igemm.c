@@ -14,5 +14,9 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return conv2d_igemm_launch(&args, p, d, &names, b);
 }
 
-IGEMM_KERNELS(conv2d_fwd, conv2d_igemm_refuses, launch, NULL, NULL)
-IGEMM_KERNELS(conv2d_scale_bias_act, conv2d_igemm_refuses, launch, NULL, NULL)
+IGEMM_KERNEL(conv2d_fwd__cuda_igemm, conv2d_igemm_refuses, NULL, launch, NULL)
+IGEMM_KERNEL(conv2d_fwd_tf32__cuda_igemm, conv2d_igemm_refuses, NULL, launch, NULL)
+IGEMM_KERNEL_F32(conv2d_fwd_f32__cuda_igemm, conv2d_igemm_refuses, NULL, launch, NULL)
+IGEMM_KERNEL(conv2d_scale_bias_act__cuda_igemm, conv2d_igemm_refuses, NULL, launch, NULL)
+IGEMM_KERNEL(conv2d_scale_bias_act_tf32__cuda_igemm, conv2d_igemm_refuses, NULL, launch, NULL)
+IGEMM_KERNEL_F32(conv2d_scale_bias_act_f32__cuda_igemm, conv2d_igemm_refuses, NULL, launch, NULL)

@@ -15,7 +15,7 @@ typedef struct igemm_names {
     const char *tf32;
 } igemm_names;
 
-/* Why these kernels cannot do a convolution, in words; NULL: they can. Those of f32 leave problems of TF32 to others. */
+/* Why these kernels cannot do a convolution, in words; NULL: they can. */
 const char *conv2d_igemm_refuses(const braid_problem *p, const device *d);
 extern const char conv2d_igemm_leaves_tf32[];
 
@@ -28,15 +28,14 @@ braid_status conv2d_igemm_launch(struct conv2d_args *args, const braid_problem *
 
 double conv2d_igemm_cost(const braid_problem *p);
 
-/* The lines of f16 and bf16, of TF32, and of f32 (by three products of TF32) have the same functions, but that the last
- * leaves problems of TF32 to the second. `const kernel_functions` head__cuda_igemm, head_tf32..., head_f32... */
-#define IGEMM_KERNELS(head, refuses, launch_it, create_it, destroy_it)                                               \
-    static const char *head##_f32_refuses(const braid_problem *p, const device *d) {                                 \
-        return p->tf32 ? conv2d_igemm_leaves_tf32 : refuses(p, d);                                                   \
-    }                                                                                                                \
-    const kernel_functions head##__cuda_igemm = {refuses, conv2d_igemm_cost, create_it, launch_it, destroy_it};      \
-    const kernel_functions head##_tf32__cuda_igemm = {refuses, conv2d_igemm_cost, create_it, launch_it, destroy_it}; \
-    const kernel_functions head##_f32__cuda_igemm = {head##_f32_refuses, conv2d_igemm_cost, create_it, launch_it,    \
-                                                     destroy_it};
+/* `const kernel_functions name`. The lines of f16 and bf16, of TF32 and of f32 (by three products of TF32) have the
+ * same functions, but that those of f32 leave problems of TF32 to others. */
+#define IGEMM_KERNEL(name, refuses, create_it, launch_it, destroy_it) \
+    const kernel_functions name = {refuses, conv2d_igemm_cost, create_it, launch_it, destroy_it};
+#define IGEMM_KERNEL_F32(name, refuses, create_it, launch_it, destroy_it)        \
+    static const char *name##_refuses(const braid_problem *p, const device *d) { \
+        return p->tf32 ? conv2d_igemm_leaves_tf32 : refuses(p, d);               \
+    }                                                                            \
+    IGEMM_KERNEL(name, name##_refuses, create_it, launch_it, destroy_it)
 
 #endif

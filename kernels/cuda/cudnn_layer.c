@@ -128,8 +128,8 @@ static int has_note(cudnn_descriptor engine, int name, int type, unsigned bits) 
     return 0;
 }
 
-/* Repeatable, sums in f32, products of the dtype itself (or TF32, where the problem allows it); and in a graph of one operation nothing that is compiled
- * when it is made ready. */
+/* Repeatable, sums in f32, products of the dtype itself (or TF32, where the problem allows it); and in a graph of one
+ * operation nothing that is compiled when it is made ready. */
 static int is_permitted(cudnn_descriptor config, const braid_problem *p, int operations) {
     unsigned numbers = 1u << CUDNN_NOTE_NONDETERMINISTIC | 1u << CUDNN_NOTE_DOWN_CONVERTS |
                        1u << CUDNN_NOTE_REDUCED_PRECISION | 1u << CUDNN_NOTE_FFT | 1u << CUDNN_NOTE_WINOGRAD |

@@ -34,7 +34,7 @@ typedef void (*cudnn_describe)(const braid_problem *p, int i, cudnn_call *call);
 typedef struct cudnn_way {
     cudnn_describe describe;
     int rank;
-    int tf32; /* 1: engines that round f32 operands to TF32 may be used; for the problems that allow it, and no others */
+    int tf32; /* 1: engines may round f32 operands to TF32; for the problems that allow it, and no others */
 } cudnn_way;
 
 /* A dtype in cuDNN's words. */

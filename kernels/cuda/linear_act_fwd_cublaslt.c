@@ -22,19 +22,27 @@ static void describe(const braid_problem *p, int i, cublaslt_call *call) {
         (relu ? LT_EPILOGUE_RELU : LT_EPILOGUE_GELU) | (p->bias ? LT_EPILOGUE_BIAS : 0) | (keeps ? LT_EPILOGUE_AUX : 0);
 }
 
-/* The ways of f16 and bf16, of f32, and of TF32. */
-#define LINEAR_ACT_KERNEL(name, tf32)                                                                           \
-    static const cublaslt_way name##_way = {describe, 0, tf32};                                                 \
-    static const char *name##_supports(const braid_problem *p, const device *d) {                               \
-        if (p->activation == BRAID_ACTIVATION_GELU) return "cuBLASLt's GELU is the one by tanh";                \
-        return linear_cublaslt_refuses(p, d, &name##_way);                                                      \
-    }                                                                                                           \
-    static braid_status name##_create(const braid_problem *p, device *d, void **state, size_t *bytes) {         \
-        return cublaslt_layer_create(p, d, &name##_way, state, bytes);                                          \
-    }                                                                                                           \
-    const kernel_functions name = {name##_supports, linear_cublaslt_cost, name##_create, cublaslt_layer_launch, \
-                                   cublaslt_layer_destroy};
+static const cublaslt_way way = {describe, 0, 0}, tf32_way = {describe, 0, 1};
 
-LINEAR_ACT_KERNEL(linear_act_fwd__cuda_cublaslt_1, 0)
-LINEAR_ACT_KERNEL(linear_act_fwd_f32__cuda_cublaslt_1, 0)
-LINEAR_ACT_KERNEL(linear_act_fwd_tf32__cuda_cublaslt_1, 1)
+static const char *refuses(const braid_problem *p, const device *d, const cublaslt_way *by) {
+    if (p->activation == BRAID_ACTIVATION_GELU) return "cuBLASLt's GELU is the one by tanh";
+    return linear_cublaslt_refuses(p, d, by);
+}
+
+static const char *supports(const braid_problem *p, const device *d) { return refuses(p, d, &way); }
+static const char *supports_tf32(const braid_problem *p, const device *d) { return refuses(p, d, &tf32_way); }
+
+static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    return cublaslt_layer_create(p, d, &way, state, workspace_bytes);
+}
+
+static braid_status create_tf32(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    return cublaslt_layer_create(p, d, &tf32_way, state, workspace_bytes);
+}
+
+const kernel_functions linear_act_fwd__cuda_cublaslt_1 = {supports, linear_cublaslt_cost, create, cublaslt_layer_launch,
+                                                          cublaslt_layer_destroy};
+const kernel_functions linear_act_fwd_f32__cuda_cublaslt_1 = {supports, linear_cublaslt_cost, create,
+                                                              cublaslt_layer_launch, cublaslt_layer_destroy};
+const kernel_functions linear_act_fwd_tf32__cuda_cublaslt_1 = {supports_tf32, linear_cublaslt_cost, create_tf32,
+                                                               cublaslt_layer_launch, cublaslt_layer_destroy};

@@ -16,4 +16,6 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return conv2d_bwd_data__cuda_igemm.launch(&conv, d, state, b);
 }
 
-IGEMM_KERNELS(linear_bwd_data, supports, launch, NULL, NULL)
+IGEMM_KERNEL(linear_bwd_data__cuda_igemm, supports, NULL, launch, NULL)
+IGEMM_KERNEL(linear_bwd_data_tf32__cuda_igemm, supports, NULL, launch, NULL)
+IGEMM_KERNEL_F32(linear_bwd_data_f32__cuda_igemm, supports, NULL, launch, NULL)

@@ -21,4 +21,6 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return conv2d_bwd_weight__cuda_igemm.launch(&conv, d, state, b);
 }
 
-IGEMM_KERNELS(linear_bwd_weight, supports, launch, create, launch_destroy)
+IGEMM_KERNEL(linear_bwd_weight__cuda_igemm, supports, create, launch, launch_destroy)
+IGEMM_KERNEL(linear_bwd_weight_tf32__cuda_igemm, supports, create, launch, launch_destroy)
+IGEMM_KERNEL_F32(linear_bwd_weight_f32__cuda_igemm, supports, create, launch, launch_destroy)

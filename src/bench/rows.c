@@ -42,7 +42,8 @@ static const char *baseline_text(const braid_bench_result *r, char *text, size_t
 
 static braid_status add_row(braid_table *table, const braid_bench_result *r, const braid_bench_row *row) {
     char verdict[32], baseline[160];
-    const char *head[] = {r->problem, row->kernel, braid_kind_name(row->kind), r->device, r->tf32 ? "tf32" : braid_dtype_name(r->dtype)};
+    const char *head[] = {r->problem, row->kernel, braid_kind_name(row->kind), r->device,
+                          r->tf32 ? "tf32" : braid_dtype_name(r->dtype)};
     const double numbers[] = {1e3 * row->median_s,     1e3 * row->low_s, 1e3 * row->high_s, 1e-9 * row->flops_per_s,
                               1e-9 * row->bytes_per_s, row->roofline,    row->ratio};
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++) LAB_TRY(braid_table_add_text(table, head[i]));

@@ -24,7 +24,7 @@ float f32_from_bf16(uint16_t half);
 double dtype_load(const void *data, braid_dtype dtype, int64_t index);
 void dtype_store(void *data, braid_dtype dtype, int64_t index, double value);
 
-/* A value to the 11 significant bits of TF32, to nearest with ties away from zero, as the hardware's conversion does. */
+/* Rounded to the 11 significant bits of TF32: to nearest, ties away from zero, as the hardware does. */
 float tf32_from_f32(float value);
 
 /* A value as a dtype of compute stores it. */

@@ -37,11 +37,12 @@ static void print_recipe(const braid_trainer *t, char text[RECIPE_BYTES]) {
              "batch=%lld size=%lldx%lld dtype=%s seed=%llu accumulate=%d loss=%s smoothing=%.17g alpha=%.17g "
              "gamma=%.17g class_weights=%d optimiser=%s momentum=%.17g nesterov=%d clip_norm=%.17g "
              "modality_dropout=%.17g,%lld,%lld,%d augment=%d monitor=%s samples=%lld stratified=%d",
-             (long long)s->batch, (long long)s->size[0], (long long)s->size[1], t->model->tf32 ? "tf32" : braid_dtype_name(t->model->dtype),
-             (unsigned long long)o->seed, o->accumulate, trainer_loss_name(t), s->smoothing, s->alpha, s->gamma,
-             s->class_weights, trainer_optimiser_name(t), s->momentum, s->nesterov, s->clip_norm, o->modality_dropout,
-             (long long)o->modality_start, (long long)o->modality_epochs, o->modality_down, o->augment,
-             stopping_monitor_name(t->stopping.monitor), (long long)o->samples, o->stratified);
+             (long long)s->batch, (long long)s->size[0], (long long)s->size[1],
+             t->model->tf32 ? "tf32" : braid_dtype_name(t->model->dtype), (unsigned long long)o->seed, o->accumulate,
+             trainer_loss_name(t), s->smoothing, s->alpha, s->gamma, s->class_weights, trainer_optimiser_name(t),
+             s->momentum, s->nesterov, s->clip_norm, o->modality_dropout, (long long)o->modality_start,
+             (long long)o->modality_epochs, o->modality_down, o->augment, stopping_monitor_name(t->stopping.monitor),
+             (long long)o->samples, o->stratified);
 }
 
 /* Mean and deviation of each stream of bytes; of rows there are none. */

@@ -86,7 +86,8 @@ static int run_problem(const kernel *k, device *d, const braid_problem *p, unsig
     return 1;
 }
 
-/* Some convolutions of sm_90a, and those of TF32, take no others: channels and pitches in eights, one group, zeros beyond the edge. */
+/* Some convolutions of sm_90a, and those of TF32, take no others: channels and pitches in eights, one group, zeros
+ * beyond the edge. */
 static void round_problem(braid_problem *p) {
     p->groups = op_of(p)->fields & FIELD_BIT(g) ? 1 : 0;
     p->padding_mode = BRAID_PADDING_ZEROS;

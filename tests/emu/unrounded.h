@@ -1,6 +1,6 @@
 /*
- * What a kernel of TF32 makes of numbers that are not TF32: the same as of the rounded ones. Checks against the reference
- * give it rounded numbers only, so that its products are exact there.
+ * What a kernel of TF32 makes of numbers that are not TF32: the same as of the rounded ones. Checks against the
+ * reference give it rounded numbers only, so that its products are exact there.
  *
  * SPDX-License-Identifier: MIT
  */

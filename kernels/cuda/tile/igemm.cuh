@@ -1,9 +1,9 @@
 /*
  * A matrix product by a block of 256 threads on sm_80's tensor cores: 128 rows, 128 columns, 32 terms of the
  * sums at a time (16 of f32), in four stages of shared memory that copies fill while older ones are multiplied. An
- * operand lies in one of two ways, as it comes from global memory: `along`, the terms of a row (or column) side by side,
- * or `across`, all rows (columns) of a term side by side. Numbers are f16, bf16, tf32 (f32 that is rounded when it is
- * multiplied) or f32. What is loaded is the kernel's business:
+ * operand lies in one of two ways, as it comes from global memory: `along`, the terms of a row (or column) side by
+ * side, or `across`, all rows (columns) of a term side by side. Numbers are f16, bf16, tf32 (f32 that is rounded when
+ * it is multiplied) or f32. What is loaded is the kernel's business:
  *
  *     load(left, right)   starts the copies of the next stage into the operands' memory
  *

@@ -1,7 +1,7 @@
 /*
  * Rows of a product that are pixels of a convolution: the forward pass and the data gradient. Both gather the taps of
- * a row from an image (x, or dy), 16 bytes of channels at a time; the taps that matter to a block are an arithmetic sequence on
- * each axis, and so are the places where they read.
+ * a row from an image (x, or dy), 16 bytes of channels at a time; the taps that matter to a block are an arithmetic
+ * sequence on each axis, and so are the places where they read.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -51,7 +51,8 @@ lt_status cublasLtCreate(lt_handle *out) {
 lt_status cublasLtDestroy(lt_handle handle) { return handle == &counts ? LT_SUCCESS : LT_NOT_SUPPORTED; }
 
 lt_status cublasLtMatmulDescCreate(lt_product *out, int compute, int scale) {
-    return (compute == LT_COMPUTE_FLOAT || compute == LT_COMPUTE_FLOAT_TF32) && scale == LT_FLOAT ? make(out) : LT_NOT_SUPPORTED;
+    return (compute == LT_COMPUTE_FLOAT || compute == LT_COMPUTE_FLOAT_TF32) && scale == LT_FLOAT ? make(out)
+                                                                                                  : LT_NOT_SUPPORTED;
 }
 lt_status cublasLtMatmulDescDestroy(lt_product p) { return drop(p); }
 
