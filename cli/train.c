@@ -51,7 +51,8 @@ static const option train_option_list[] = {
     {"class-weights", 0, OPTION_FLAG, NULL, "rare classes count more in the loss", OWN(class_weights)},
     {"patience", 0, OPTION_WHOLE, "N",
      "end after more than N epochs in a row without a better metric (default: 0, never)", OWN(patience)},
-    {"min-delta", 0, OPTION_AMOUNT, "R", "what counts as better", OWN(min_delta)},
+    {"min-delta", 0, OPTION_AMOUNT, "R", "by how much a metric must be better for --patience (default: 0)",
+     OWN(min_delta)},
     {"monitor", 0, OPTION_TEXT, "val_accuracy|val_loss", "the metric that tells the best epoch", OWN(monitor)},
     {"stream-epochs", 0, OPTION_WHOLE, "N",
      "every N epochs and at the last, validate without each stream, too (default: 0, never)", OWN(stream_epochs)},
@@ -290,6 +291,26 @@ static int open_net(training *t, const char *name) {
     return code ? code : feeding_check(&t->feeding, t->net);
 }
 
+/* Refuses what means nothing for this network and set, and labels that the network cannot answer. */
+static int check_options(const training *t) {
+    const braid_data_info *info = t->feeding.info;
+    const int32_t *labels = braid_data_labels(t->feeding.data, BRAID_SPLIT_TRAIN);
+    int most = 0, differ = 0, classes = t->options->network.classes;
+    for (int64_t k = 0; k < info->samples[BRAID_SPLIT_TRAIN]; k++) {
+        most = labels[k] > most ? labels[k] : most;
+        differ |= labels[k] != labels[0];
+    }
+    if (classes && most >= classes)
+        return complain(BRAID_ERROR_ARGUMENT, "--classes: expected %d or more for the labels of %s, got %d", most + 1,
+                        info->folder, classes);
+    if (t->options->stratified && !differ)
+        return complain(BRAID_ERROR_ARGUMENT, "--stratified: expected samples of several classes in %s, got one class",
+                        info->folder);
+    if (t->options->stream_epochs && braid_net_stream_count(t->net) < 2)
+        return complain(BRAID_ERROR_ARGUMENT, "--stream-epochs: expected a network with several streams, got one");
+    return 0;
+}
+
 /* A run of steps alone has no end that a schedule could aim at: more steps can follow. */
 static int counts_steps(const train_options *o) { return !o->epochs && o->steps; }
 
@@ -416,6 +437,7 @@ static int train(training *t, const char *name) {
     braid_train_options o;
     int code = open_net(t, name);
     if (!code) code = count_steps(t);
+    if (!code) code = check_options(t);
     if (!code) code = weigh_classes(t);
     if (!code) code = context_open(&t->options->common, &t->context);
     if (code) return code;
@@ -434,10 +456,17 @@ static int train(training *t, const char *name) {
     return !code && !braid_trainer_is_done(t->trainer) ? EXIT_INTERRUPTED : code;
 }
 
-/* An option that the optimiser does not have; NULL: there is none. */
+/* An option that means nothing beside the others, and why; NULL: there is none. */
 static const char *unused_option(const train_options *o) {
     int is_sgd = optimisers[o->optimiser] == BRAID_OPTIMISER_SGD;
     if (o->nesterov && !is_sgd) return "--nesterov: expected --optimiser sgd, got another";
+    if (o->nesterov && o->momentum == 0) return "--nesterov: expected --momentum above 0, got 0";
+    if (o->min_delta > 0 && !o->patience) return "--min-delta: expected --patience beside it, got none";
+    if (!(o->modality > 0)) {
+        if (o->modality_start) return "--modality-start: expected --modality-dropout beside it, got none";
+        if (o->modality_ramp) return "--modality-ramp: expected --modality-dropout beside it, got none";
+        if (o->modality_down) return "--modality-down: expected --modality-dropout beside it, got none";
+    }
     if (o->momentum >= 0 && !is_sgd && optimisers[o->optimiser] != BRAID_OPTIMISER_RMSPROP)
         return "--momentum: expected --optimiser sgd or rmsprop, got another";
     return NULL;

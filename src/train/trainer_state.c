@@ -202,8 +202,9 @@ static braid_status check_recipe(const braid_trainer *t, const json_t *state, co
     print_recipe(t, recipe);
     if (strcmp(saved, recipe) == 0) return BRAID_OK;
     list_differences(saved, recipe, differences, sizeof differences);
-    return fail(BRAID_ERROR_ARGUMENT, "%.200s: expected the options that the run began with, got %s", path,
-                differences);
+    return fail(BRAID_ERROR_ARGUMENT,
+                "%.200s: expected the options that the run began with, got %s; give it those, or take another folder",
+                path, differences);
 }
 
 static void print_numbers(const double *numbers, int64_t count, char text[STATISTICS_BYTES]) {

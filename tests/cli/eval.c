@@ -285,8 +285,10 @@ static const command commands[] = {
     {"cp -r ../r x && truncate -s -1 x/best.safetensors && cp x/best.safetensors x/best.previous.safetensors && " EVAL
      "x --data ../d",
      4, NULL, "x/best.safetensors: |!went back"},
-    {"$B train ssae --data ../m --out s --epochs 1 --stream-epochs 1" LITTLE, 0, "done",
-     NULL}, /* one stream: no more */
+    {"$B train ssae --data ../m --out s --epochs 1 --stream-epochs 1" LITTLE "; code=$?; test ! -e s && exit $code", 2,
+     NULL, "--stream-epochs: expected a network with several streams, got one"},
+    {"$B train ssae --data ../m --out s --stratified" LITTLE, 2, NULL,
+     "--stratified: expected samples of several classes in ../m, got one class"},
     {"script -qec \"stty cols 70; " EVAL "../r --data ../d --what confusion\" /dev/null", 0,
      "The most frequent mistakes|--what confusion -o csv|of the class", NULL},
 };

@@ -47,7 +47,7 @@ static const command commands[] = {
     {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 1 -o csv", 0,
      "state,epochs,steps,best_accuracy,best_loss,run\ndone,1,|,r\n", NULL},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet18" LITTLE "--out r --resume --seed 5", 2,
-     "", "the options that the run began with, got seed 5 in place of 0"},
+     "", "the options that the run began with, got seed 5 in place of 0; give it those, or take another folder"},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet34" LITTLE "--out r --resume", 4, "",
      "expected a run of linet34, got one of|linet18"},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 && $B train linet18" LITTLE
@@ -69,6 +69,15 @@ static const command commands[] = {
                "--out r --epochs 2 > log && $B train linet18 --data d --width 0.125 --batch 8 "
                "--device cpu --effort estimate --cache-dir '' --out r --epochs 3 --resume",
      0, "epochs         3", "cosine:t_max=3:"},
+    /* options that mean nothing where they are given */
+    {"$B train linet18 --data d --out r --min-delta 1", 2, NULL, "--min-delta: expected --patience beside it"},
+    {"$B train linet18 --data d --out r --modality-ramp 1", 2, NULL, "--modality-ramp: expected --modality-dropout"},
+    {"$B train linet18 --data d --out r --modality-start 1", 2, NULL, "--modality-start: expected --modality-dropout"},
+    {"$B train linet18 --data d --out r --modality-down", 2, NULL, "--modality-down: expected --modality-dropout"},
+    {"$B train linet18 --data d --out r --optimiser sgd --nesterov --momentum 0", 2, NULL,
+     "--nesterov: expected --momentum above 0, got 0"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --classes 3; code=$?; test ! -e r && exit $code", 2, NULL,
+     "--classes: expected 15 or more for the labels of d, got 3"},
     /* what is refused late leaves no files */
     {MAKE_DATA "$B train linet18" LITTLE "--out r --batch 1; code=$?; ls -A r; exit $code", 2, NULL,
      "--batch 1: expected 2 or more samples"},
