@@ -36,7 +36,7 @@ typedef struct plain_part {
     int stream;
     int64_t column_begin, column_end, sample, first;
     float dy[TERMS_AT_ONCE][GEMM_MAX_ROWS]; /* turned: by term, then by sample */
-    const float *row[TERMS_AT_ONCE], *column[TERMS_AT_ONCE];
+    const float *column[TERMS_AT_ONCE];
     float edge[TERMS_AT_ONCE][GEMM_MAX_COLUMNS]; /* of columns that do not fill whole vectors */
 } plain_part;
 
@@ -65,7 +65,6 @@ static void turn_terms(plain_part *a, const gemm_outer *g) {
     for (int i = 0; i < g->m; i++) {
         for (int64_t t = 0; t < g->depth; t++) a->dy[t][i] = dy[(a->sample + i) * pitch + a->first + t];
     }
-    for (int64_t t = 0; t < g->depth; t++) a->row[t] = a->dy[t];
 }
 
 /* Rows of w as they lie; copies where the tile would read behind the last column. */
@@ -117,7 +116,8 @@ static void plain_part_run(void *context, int64_t index) {
     while (index >= plain_parts(a.l->p, a.stream)) index -= plain_parts(a.l->p, a.stream++);
     a.column_begin = index * COLUMNS_IN_PART;
     a.column_end = at_most(a.column_begin + COLUMNS_IN_PART, a.l->p->in_channels[a.stream]);
-    gemm_outer g = {.pitch = a.l->p->in_pitch[a.stream], .row = a.row, .column = a.column};
+    gemm_outer g = {
+        .pitch = a.l->p->in_pitch[a.stream], .rows = a.dy[0], .row_pitch = GEMM_MAX_ROWS, .column = a.column};
     for (a.sample = 0; a.sample < a.l->p->batch; a.sample += a.l->tile->rows) {
         g.m = (int)at_most(a.l->p->batch - a.sample, a.l->tile->rows);
         run_samples(&a, &g);

@@ -106,22 +106,22 @@ static void rows_equal_plain_loop(void **state) {
 }
 
 /* One sum of outer products. The columns behind n hold NaN: they are read and must not matter. */
-static void check_outer(const gemm_tile *tile, gemm_outer g) {
+static void check_outer(const gemm_tile *tile, gemm_outer g, int first) {
     static float rows[MOST_DEPTH][ROW_FLOATS], columns[MOST_DEPTH][GEMM_MAX_COLUMNS];
     static float out[GEMM_MAX_ROWS][ROW_FLOATS], before[GEMM_MAX_ROWS][ROW_FLOATS];
-    const float *row[MOST_DEPTH], *column[MOST_DEPTH];
+    const float *column[MOST_DEPTH];
     for (int t = 0; t < MOST_DEPTH; t++) {
         fill_integers(rows[t], ROW_FLOATS, (uint64_t)(20 + t));
         fill_integers(columns[t], g.n, (uint64_t)(40 + t));
         fill_poison(columns[t] + g.n, GEMM_MAX_COLUMNS - g.n);
-        row[t] = rows[t];
         column[t] = columns[t];
     }
     fill_poison(out[0], GEMM_MAX_ROWS * ROW_FLOATS);
     for (int i = 0; i < g.m && g.accumulate; i++) fill_integers(out[i], g.n, (uint64_t)(60 + i));
     memcpy(before, out, sizeof out);
     g.pitch = ROW_FLOATS;
-    g.row = row;
+    g.rows = rows[0] + first;
+    g.row_pitch = ROW_FLOATS;
     g.column = column;
     g.out = out[0];
     tile->run_outer(&g);
@@ -129,7 +129,7 @@ static void check_outer(const gemm_tile *tile, gemm_outer g) {
         int written = i < g.m ? g.n : 0;
         for (int j = 0; j < written; j++) {
             float sum = g.accumulate ? before[i][j] : 0;
-            for (int64_t t = 0; t < g.depth; t++) sum += rows[t][g.first + i] * columns[t][j];
+            for (int64_t t = 0; t < g.depth; t++) sum += rows[t][first + i] * columns[t][j];
             assert_float_equal(out[i][j], sum, 0);
         }
         assert_untouched(out[i] + written, ROW_FLOATS - written);
@@ -143,11 +143,37 @@ static void outer_equals_plain_loop(void **state) {
         if (!has(set)) continue;
         for (int m = 1; m <= tile->rows; m++) {
             for (int n = 1; n <= tile->columns; n++) {
-                gemm_outer g = {.m = m, .n = n, .depth = (m + n) % (MOST_DEPTH + 1), .first = n % 7};
-                check_outer(tile, g);
+                gemm_outer g = {.m = m, .n = n, .depth = (m + n) % (MOST_DEPTH + 1)};
+                check_outer(tile, g, n % 7);
                 g.accumulate = 1;
-                check_outer(tile, g);
+                check_outer(tile, g, n % 7);
             }
+        }
+    }
+}
+
+/* Operands laid side by side: all of them, and nothing beside them. */
+static void lay_copies(void **state) {
+    static float from[MOST_DEPTH][ROW_FLOATS], to[(MOST_DEPTH + 1) * GEMM_MAX_COLUMNS];
+    const float *source[MOST_DEPTH];
+    (void)state;
+    for (int t = 0; t < MOST_DEPTH; t++) {
+        fill_integers(from[t], ROW_FLOATS, (uint64_t)(80 + t));
+        source[t] = from[t];
+    }
+    for (int set = 0; set < SETS; set++) {
+        const gemm_tile *tile = sets[set].tile;
+        if (!has(set)) continue;
+        for (int count = 1; count <= tile->columns; count++) {
+            if (count > tile->rows && count != tile->columns / 2 && count != tile->columns) continue;
+            fill_poison(to, (int)(sizeof to / sizeof to[0]));
+            tile->lay(to, source, MOST_DEPTH, count % 5, count);
+            const int lanes = tile->columns / 2, whole = (count + lanes - 1) / lanes * lanes;
+            for (int j = 0; j < MOST_DEPTH * whole; j++) {
+                const float expected = j % whole < count ? from[j / whole][count % 5 + j % whole] : 0;
+                assert_float_equal(to[j], expected, 0);
+            }
+            assert_untouched(to + MOST_DEPTH * whole, GEMM_MAX_COLUMNS);
         }
     }
 }
@@ -194,6 +220,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_equal_plain_loop),
         cmocka_unit_test(outer_equals_plain_loop),
+        cmocka_unit_test(lay_copies),
         cmocka_unit_test(dots_equal_plain_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,20 +37,20 @@ typedef struct gemm_rows {
 } gemm_rows;
 
 /*
- * out[i * pitch + j] = (accumulate ? out[i * pitch + j] : 0) + sum over t < depth of row[t][first + i] * column[t][j]
- * for i < m, j < n. A tile of floats makes the sum first, then adds it to out, and takes its operands where they
- * lie; a tile of bf16 takes them packed. Where tile->rows is a multiple of GEMM_PACKED_STEP, `first` is one of
- * tile->rows.
+ * out[i * pitch + j] = (accumulate ? out[i * pitch + j] : 0)
+ *                      + sum over t < depth of rows[t * row_pitch + i] * column[t][j]
+ * for i < m, j < n. The sum is made first, then added to out. A tile of bf16 takes packed operands instead, and the
+ * rows from `first` on; where tile->rows is a multiple of GEMM_PACKED_STEP, `first` is one of tile->rows.
  */
 typedef struct gemm_outer {
     int m, n; /* 1 to tile->rows, 1 to tile->columns */
     int accumulate;
-    int64_t depth, first, pitch;
-    const float *const *row;        /* [depth] */
+    int64_t depth, pitch, row_pitch;
+    const float *rows;              /* [depth][row_pitch] */
     const float *const *column;     /* [depth]; readable over n rounded up to tile->columns / 2 */
     const uint32_t *packed_rows;    /* by tile->pack_rows */
     const uint32_t *packed_columns; /* [units of the depth][tile->columns], with zeros up to a multiple of 16 units */
-    int64_t row_count;              /* that were packed */
+    int64_t first, row_count;       /* of packed rows: the first one that is wanted, and all there are */
     float *out;
 } gemm_outer;
 
@@ -80,6 +80,10 @@ typedef struct gemm_tile {
     void (*run_rows)(const gemm_rows *g);
     void (*run_outer)(const gemm_outer *g);
     void (*run_dots)(gemm_dots *g);
+    /* Of a tile that multiplies floats: lays operands side by side for run_outer,
+     * to[t * whole + i] = from[t][first + i] for i < count, and zeros up to `whole`, which is count in whole vectors of
+     * tile->columns / 2. count is 1 to tile->rows, or whole. */
+    void (*lay)(float *to, const float *const *from, int64_t depth, int64_t first, int count);
     /* Of a tile that multiplies bf16; NULL where it multiplies floats. pack_rows lays `rows` numbers from each of
      * `depth` pointers for run_outer. pack_pair makes units of two rows: to[j] = a[j], b[j], or 0 where b is NULL. */
     void (*pack_rows)(uint32_t *to, const uint16_t *const *from, int64_t depth, int64_t rows);

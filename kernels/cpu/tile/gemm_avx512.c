@@ -22,6 +22,7 @@ const gemm_tile gemm_avx512 = {
     .run_rows = run_rows,
     .run_outer = run_outer,
     .run_dots = run_dots,
+    .lay = lay,
 };
 
 const lines_tile lines_avx512 = {&gemm_avx512, run_line_rows, fence_lines, run_line_outer};

@@ -22,7 +22,7 @@ VEC_INLINE units units_load(const unit *from) { return vec_load(from); }
 VEC_INLINE units units_spread(unit a) { return vec_spread(a); }
 VEC_INLINE vec units_mul_add(units a, units b, vec c) { return vec_mul_add(a, b, c); }
 VEC_INLINE unit unit_last(const unit *from) { return *from; }
-VEC_INLINE const unit *outer_row(const gemm_outer *g, int64_t t) { return g->row[t] + g->first; }
+VEC_INLINE const unit *outer_row(const gemm_outer *g, int64_t t) { return g->rows + t * g->row_pitch; }
 VEC_INLINE const unit *outer_column(const gemm_outer *g, int64_t t) { return g->column[t]; }
 #endif
 
@@ -71,6 +71,8 @@ VEC_INLINE void outer_tile(const gemm_outer *g, const int m, const int two) {
     for (int i = 0; i < m; i++) {
         sum[i] = vec_zero();
         high[i] = vec_zero();
+        __builtin_prefetch(g->out + i * g->pitch); /* which were last touched many tiles ago */
+        if (two) __builtin_prefetch(g->out + i * g->pitch + VEC_LANES);
     }
     for (int64_t t = 0; t < (g->depth + UNIT_NUMBERS - 1) / UNIT_NUMBERS; t++) {
         const unit *row = outer_row(g, t), *panel = outer_column(g, t);
@@ -155,6 +157,25 @@ static void run_outer(const gemm_outer *g) {
     whole_outer(&whole);
     for (int i = 0; i < g->m; i++) memcpy(g->out + i * g->pitch, edge[i], (size_t)g->n * sizeof(float));
 }
+
+#if UNIT_NUMBERS == 1
+VEC_TARGET static void lay(float *to, const float *const *from, int64_t depth, int64_t first, int count) {
+    const int whole = (count + VEC_LANES - 1) / VEC_LANES * VEC_LANES;
+    for (int64_t t = 0; t < depth; t++, to += whole) {
+        const float *source = from[t] + first;
+        __builtin_prefetch(source + count, 0, 2); /* what the next call lays */
+        if (count == TILE_COLUMNS) {
+            __builtin_prefetch(source + count + VEC_LANES, 0, 2);
+            vec_store(to, vec_load(source));
+            vec_store(to + VEC_LANES, vec_load(source + VEC_LANES));
+        } else if (count == VEC_LANES) {
+            vec_store(to, vec_load(source));
+        } else {
+            vec_store(to, vec_load_some(source, count));
+        }
+    }
+}
+#endif
 
 /* The sum of the lanes, by halves. */
 VEC_INLINE float sum_lanes(vec a) {

@@ -22,6 +22,7 @@ const gemm_tile gemm_portable = {
     .run_rows = run_rows,
     .run_outer = run_outer,
     .run_dots = run_dots,
+    .lay = lay,
 };
 
 const lines_tile lines_portable = {&gemm_portable, run_line_rows, fence_lines, run_line_outer};

@@ -1,8 +1,9 @@
 /*
  * The weight gradient of wgrad.h. A part makes some panels of columns of one group of one stream over one
  * split of the pixels, a few pixels at a time; blanked samples are left out when the pixels are listed,
- * before anything is read. Floats of dy are used where they lie; halves are packed or made floats first, for
- * some rows of the weights at a time, and their sums wait in the workspace for the one rounding.
+ * before anything is read. For some rows of the weights at a time, floats of dy are laid side by side, tile by tile, so
+ * that pixels which lie a power of two apart do not drive each other out of the first-level cache; halves are packed
+ * or made floats, and their sums wait in the workspace for the one rounding.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,6 +20,8 @@
 #define UNITS_AT_ONCE 128  /* of pixels: listed, and gathered into a panel of 16 KiB */
 #define PIXELS_AT_ONCE 256 /* where a unit holds two; the sums of dbias too are made of so many */
 #define ROWS_AT_ONCE 128   /* of dy that are packed, into 64 KiB on the stack */
+#define LAID_ROWS 176      /* as many laid in whole vectors, by any tile */
+#define FAR_APART 512      /* floats from pixel to pixel: with so many, columns are laid side by side, too */
 #define PATCH_COLUMNS 160  /* with at most so many, and few channels, all columns of a pixel are gathered at once */
 #define PATCH_CHANNELS 16
 #define PART_FLOATS 65536 /* of dw that a part works on: 256 KiB of the second-level cache */
@@ -64,7 +67,7 @@ static braid_status shape_stream(wgrad *g, const braid_problem *p, int i) {
     s->in_pitch = p->in_pitch[i];
     s->out_pitch = p->out_pitch[i];
     s->out_channels = p->out_channels[i];
-    s->rows_in_part = g->halves ? at_most(s->rows, ROWS_AT_ONCE) : s->rows;
+    s->rows_in_part = at_most(s->rows, ROWS_AT_ONCE);
     s->row_parts = ceil_div(s->rows, s->rows_in_part);
     s->panels = ceil_div(s->columns, g->tile->columns);
     s->panels_in_part = at_most(ceil_div(PART_FLOATS, s->rows_in_part * g->tile->columns), s->panels);
@@ -182,7 +185,7 @@ typedef struct segment {
 
 /* Some columns of the weights, and what the filter saw there at the listed pixels. */
 typedef struct column_panel {
-    int n, direct; /* direct: the columns are floats, whole vectors of one tap, and are used where they lie */
+    int n, direct; /* direct: the columns are floats, whole vectors of one tap, and need no gathering */
     int64_t first_column;
     int taps, rows;
     segment tap[GEMM_MAX_COLUMNS], row[GEMM_MAX_COLUMNS];
@@ -381,12 +384,15 @@ static void fill_columns(const part *a, column_panel *c, const pixel_list *from)
         }
         c->column[i] = source ? source : c->zeros;
     }
+    if (!c->direct || a->s->in_pitch < FAR_APART) return;
+    a->l->g->tile->lay(c->gathered, c->column, from->count, 0, c->n);
+    for (int64_t i = 0; i < from->count; i++) c->column[i] = c->gathered + i * c->n;
 }
 
-/* The rows of dy at the listed pixels, as the tile takes them. */
+/* The rows of dy at the listed pixels: as the tile packs them, [pixel][rows] where they were halves, or
+ * [tile][pixel][a vector]. */
 typedef struct row_panel {
-    const float *row[UNITS_AT_ONCE];
-    float packed[UNITS_AT_ONCE * ROWS_AT_ONCE] __attribute__((aligned(64))); /* or units of another kind */
+    float packed[UNITS_AT_ONCE * LAID_ROWS] __attribute__((aligned(64))); /* or units of another kind */
 } row_panel;
 
 static void fill_rows(const part *a, row_panel *r, const pixel_list *from) {
@@ -396,9 +402,14 @@ static void fill_rows(const part *a, row_panel *r, const pixel_list *from) {
         g->tile->pack_rows((uint32_t *)(void *)r->packed, from->dy.halves, from->count, rows);
         return;
     }
-    for (int64_t i = 0; i < from->count; i++) {
-        r->row[i] = g->halves ? r->packed + i * rows : from->dy.floats[i];
-        if (g->halves) g->halves->widen(r->packed + i * rows, from->dy.halves[i], rows);
+    for (int64_t i = 0; i < from->count && g->halves; i++)
+        g->halves->widen(r->packed + i * rows, from->dy.halves[i], rows);
+    const int64_t tiles = ceil_div(rows, g->tile->rows);
+    for (int64_t t = 0; t < tiles && !g->halves; t++) {
+        int64_t begin, end;
+        threads_range(rows, tiles, t, &begin, &end);
+        g->tile->lay(r->packed + t * from->count * (g->tile->columns / 2), from->dy.floats, from->count, begin,
+                     (int)(end - begin));
     }
 }
 
@@ -409,11 +420,11 @@ static void run_panel(const part *a, const row_panel *r, const column_panel *c, 
     int64_t rows = a->row_end - a->row_begin, tiles = ceil_div(rows, tile->rows);
     int in_blocks = tile->rows % GEMM_PACKED_STEP == 0;
     gemm_outer run = {.n = c->n, .accumulate = accumulate, .depth = depth, .pitch = a->s->columns};
-    run.row = r->row;
     run.column = c->column;
     run.packed_rows = (const uint32_t *)(const void *)r->packed;
     run.packed_columns = (const uint32_t *)(const void *)columns;
     run.row_count = rows;
+    run.row_pitch = a->l->g->halves ? rows : tile->columns / 2;
     for (int64_t t = 0; t < tiles; t++) {
         int64_t end;
         threads_range(rows, tiles, t, &run.first, &end);
@@ -422,6 +433,7 @@ static void run_panel(const part *a, const row_panel *r, const column_panel *c, 
             end = at_most(run.first + tile->rows, rows);
         }
         run.m = (int)(end - run.first);
+        run.rows = r->packed + (a->l->g->halves ? run.first : t * depth * run.row_pitch);
         run.out = a->out + run.first * a->s->columns + c->first_column;
         tile->run_outer(&run);
     }
