@@ -1,6 +1,6 @@
 /*
- * conv2d data gradient on the matrix units of sm_90a, 3x3 at stride 2 with few channels to sum over: the launcher of
- * conv2d_bwd_data_parity_sm90a.cu, where dy is loaded once for all classes of pixels.
+ * conv2d data gradient on the matrix units of sm_90a, 3x3 at stride 2, by conv2d_bwd_data_parity_sm90a.cu, where dy is
+ * loaded once for all classes of pixels. The launcher here is that of few channels to sum over.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,6 +9,7 @@
 #include "kernels/cuda/conv2d_halo_launch.h"
 #include "kernels/cuda/conv2d_im2col_launch.h"
 
+#define STEM "conv2d_bwd_data_parity_sm90a"
 #define COLUMNS 72 /* pixels of dy in a row of a strip */
 
 static const char *refuses_options(const braid_problem *p) {
@@ -31,8 +32,7 @@ static const char *supports(const braid_problem *p, const device *d) {
     return reason ? reason : conv2d_im2col_refuses(p, d);
 }
 
-/* Not measured yet: a little more than what it is to replace, so that races alone choose it. */
-static double cost(const braid_problem *p) { return 1.01 * conv2d_bwd_data_im2col_cost(p); }
+static double cost(const braid_problem *p) { return CONV2D_PARITY_COST * conv2d_bwd_data_im2col_cost(p); }
 
 /* Everything but pointers and maps. Blocks share the rows of each group of 64 channels. */
 static int fill(struct conv2d_halo_args *args, const braid_problem *p, int processors) {
@@ -89,14 +89,14 @@ static braid_status make_maps(struct conv2d_halo_plane *plane, device *d, const 
 }
 
 static braid_status launch_once(const braid_problem *p, device *d, const buffers *b) {
-    static const launch_names names = {NULL, "conv2d_bwd_data_parity72_f16", "conv2d_bwd_data_parity72_bf16"};
+    static const launch_names names = {NULL, "conv2d_bwd_data_parity_rows72_f16", "conv2d_bwd_data_parity_rows72_bf16"};
     struct conv2d_halo_args args;
     if (!fill(&args, p, cuda_processors(d))) return fail(BRAID_ERROR_ARGUMENT, "conv2d: %s", launch_too_large);
     for (int i = 0; i < p->streams; i++) {
         args.plane[i].mask = b->plane[CONV2D_MASK][i];
         TRY(make_maps(&args.plane[i], d, p, b, i, &args));
     }
-    return cuda_launch(d, &(cuda_call){.stem = "conv2d_bwd_data_parity_sm90a",
+    return cuda_launch(d, &(cuda_call){.stem = STEM,
                                        .function = launch_name(&names, p->dtype),
                                        .blocks = args.first_tile[BRAID_MAX_PLANES],
                                        .threads = HALO_THREADS,
@@ -116,4 +116,14 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return BRAID_OK;
 }
 
-const kernel_functions conv2d_bwd_data__cuda_parity72 = {.supports = supports, .cost = cost, .launch = launch};
+const kernel_functions conv2d_bwd_data__cuda_parity_rows72 = {.supports = supports, .cost = cost, .launch = launch};
+
+static const halo_kernel of_128 = {
+    {64, 128, 1, 1}, STEM, {NULL, "conv2d_bwd_data_parity_128_f16", "conv2d_bwd_data_parity_128_bf16"}};
+HALO_FUNCTIONS(of_128)
+const kernel_functions conv2d_bwd_data__cuda_parity_128 = HALO_KERNEL(of_128);
+
+static const halo_kernel of_160 = {
+    {64, 160, 1, 1}, STEM, {NULL, "conv2d_bwd_data_parity_160_f16", "conv2d_bwd_data_parity_160_bf16"}};
+HALO_FUNCTIONS(of_160)
+const kernel_functions conv2d_bwd_data__cuda_parity_160 = HALO_KERNEL(of_160);

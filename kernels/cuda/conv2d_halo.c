@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/conv2d_epilogue.h"
 #include "kernels/cuda/conv2d_halo_launch.h"
+#include "kernels/cuda/conv2d_im2col_launch.h"
 
 #define SHARED_MOST 232448 /* bytes of shared memory that one block of sm_90 may have */
 #define STAGES_MOST 16     /* of weights in all rings */
@@ -33,6 +34,16 @@ static int64_t outputs(const braid_problem *p, int i) {
 static int64_t input_pitch(const braid_problem *p, int i) { return is_gradient(p) ? p->out_pitch[i] : p->in_pitch[i]; }
 
 static int64_t output_pitch(const braid_problem *p, int i) { return is_gradient(p) ? p->in_pitch[i] : p->out_pitch[i]; }
+
+/* What the tiles see: at stride 2 a convolution of dy that keeps its size. */
+static braid_problem seen(const braid_problem *p, const halo_shape *shape) {
+    braid_problem q = *p;
+    for (int axis = 0; axis < 2 && shape->halves; axis++) {
+        q.size[axis] = conv2d_out_size(p, axis);
+        q.stride[axis] = 1;
+    }
+    return q;
+}
 
 /* Rows of input that the widest reaching tile of a strip reads. */
 static int64_t rows_of_tiles(int64_t strip_pixels, int64_t pitch, int64_t tiles, int64_t pixels) {
@@ -123,10 +134,11 @@ static int fill_schedule(struct conv2d_halo_args *args, const braid_problem *p, 
     return launch_schedule(args->first_tile, tiles, p->streams);
 }
 
-static const char *refuses_options(const braid_problem *p) {
+static const char *refuses_options(const braid_problem *p, const halo_shape *shape) {
     for (int axis = 0; axis < 2; axis++) {
         if (p->filter[axis] != 3) return "only filters of 3x3";
-        if (p->stride[axis] != 1 || p->dilation[axis] != 1) return "only stride 1 without dilation";
+        if (p->stride[axis] != 1 + shape->halves) return shape->halves ? "only stride 2" : "only stride 1";
+        if (p->dilation[axis] != 1) return "no dilation";
         if (p->padding[axis] != 1 || p->extra_padding[axis] != 0) return "only padding 1 on all sides";
     }
     if (p->padding_mode != BRAID_PADDING_ZEROS) return "only padding with zeros";
@@ -147,11 +159,12 @@ static int fits(const braid_problem *p, const halo_shape *shape, int index) {
     struct conv2d_halo_args args;
     launch_part part;
     launch_take_part(&part, p, NULL, HALO_MOST_STREAMS, index);
+    part.problem = seen(&part.problem, shape);
     return fill_shape(&args, &part.problem, shape) && fill_schedule(&args, &part.problem, shape, H200_PROCESSORS);
 }
 
 const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const halo_shape *shape) {
-    const char *reason = refuses_options(p);
+    const char *reason = refuses_options(p, shape);
     if (!reason) reason = conv2d_epilogue_refuses(p);
     if (!reason) reason = refuses_channels(p);
     for (int i = 0; i < p->streams && p->add && !reason; i++) {
@@ -197,6 +210,7 @@ static double cost_once(const braid_problem *p, const halo_shape *shape) {
 
 double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape) {
     double seconds = 0;
+    if (shape->halves) return CONV2D_PARITY_COST * conv2d_bwd_data_im2col_cost(p);
     for (int j = 0; j < launch_parts(p, HALO_MOST_STREAMS); j++) {
         launch_part part;
         launch_take_part(&part, p, NULL, HALO_MOST_STREAMS, j);
@@ -261,12 +275,14 @@ static size_t shared_bytes(const struct conv2d_halo_args *args, const halo_shape
            HALO_BARRIER_BYTES;
 }
 
-static braid_status launch_once(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b) {
+static braid_status launch_once(const braid_problem *whole, device *d, const halo_kernel *k, const buffers *b) {
     struct conv2d_halo_args args;
+    const braid_problem of_tiles = seen(whole, &k->shape), *p = &of_tiles;
     int rings = k->shape.rings, processors = cuda_processors(d);
     if (!fill_shape(&args, p, &k->shape) || !fill_schedule(&args, p, &k->shape, processors))
         return fail(BRAID_ERROR_ARGUMENT, "conv2d: %s", launch_too_large);
     int32_t tiles = args.first_tile[BRAID_MAX_PLANES];
+    for (int axis = 0; axis < 2; axis++) args.out_size[axis] = (int32_t)whole->size[axis];
     for (int i = 0; i < p->streams && tiles > 0; i++) {
         struct conv2d_halo_plane *plane = &args.plane[i];
         TRY(make_maps(plane, d, p, b, i, &args));

@@ -55,7 +55,7 @@ struct conv2d_halo_args {
     struct conv2d_halo_plane plane[HALO_MOST_STREAMS];
     int32_t first_tile[BRAID_MAX_PLANES + 1]; /* as first_block of other kernels */
     int32_t planes, samples;
-    int32_t size[2];      /* of the image, which the output has too */
+    int32_t size[2];      /* of the image, which the output has too, but at stride 2 */
     int32_t strips;       /* of columns */
     int32_t width, pitch; /* of a strip */
     uint32_t reciprocal;  /* p / pitch = (p * reciprocal) >> 32 */
@@ -63,6 +63,7 @@ struct conv2d_halo_args {
     int32_t rows;         /* that one load brings */
     uint32_t stage_bytes; /* of shared memory for one block of input channels */
     int32_t stages;       /* of weights */
+    int32_t out_size[2];  /* of the output at stride 2 */
 };
 
 #ifdef __cplusplus

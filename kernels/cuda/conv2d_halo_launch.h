@@ -9,9 +9,10 @@
 #include "kernels/cuda/conv2d_halo.h"
 #include "kernels/cuda/launch.h"
 
-/* One kernel: output channels and pixels of its tile, and rings of weights (tile/halo.cuh; 0: tile/halo_rows.cuh). */
+/* One kernel: output channels and pixels of its tile, and rings of weights (tile/halo.cuh; 0: tile/halo_rows.cuh).
+ * `halves`: 1 at stride 2, where pixels are those of dy. */
 typedef struct halo_shape {
-    int channels, pixels, rings;
+    int channels, pixels, rings, halves;
 } halo_shape;
 
 /* `stem` and `names`: of the pass. */
@@ -20,6 +21,10 @@ typedef struct halo_kernel {
     const char *stem;
     launch_names names;
 } halo_kernel;
+
+/* The kernels for stride 2 are not measured yet: they cost a little more than what they are to replace, so that races
+ * alone choose them. */
+#define CONV2D_PARITY_COST 1.01
 
 const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const halo_shape *shape);
 double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape);

@@ -203,6 +203,7 @@ static const char *const chosen[] = {
     "conv2d_bwd_data:f16:n2:b3:hw7x9:c72,16:k128,40:rs3x3:st2:pad1:mask1:cp80,16",
     "conv2d_bwd_data:bf16:n1:b2:hw4x290:c24:k72:rs3x3:st2:pad1",
     "conv2d_bwd_data:f16:n1:b5:hw1x2:c16:k8:rs3x3:st2:pad1:mask1",
+    "conv2d_bwd_data:f16:n2:b2:hw27x33:c72,16:k136,24:rs3x3:st2:pad1:mask1:add1:cp80,16",
     "conv2d_bwd_data:bf16:n3:b7:hw11x6:c64,64,64:k128,128,128:rs3x3:st2:pad1:mask1",
     "conv2d_bwd_weight:f32:n2:b4:hw9x8:c70,3:k66,65:rs3x3:pad1:bias1:mask1",
     "conv2d_bwd_weight:f32:n2:b0:hw9x9:c4,2:k5,6:rs3x3:pad1:bias1",

@@ -59,15 +59,19 @@ emu_mutant(conv2d_fwd_halo_rows_wrong_strip tile/halo_rows.cuh conv2d_fwd_halo_s
 emu_mutant(conv2d_fwd_halo_rows_blanked tile/halo_rows.cuh conv2d_fwd_halo_sm90a conv2d_fwd__cuda_halo_rows112
            "mask_blanks(plane.mask, sample)" "false")
 emu_mutant(conv2d_bwd_data_parity_wrong_row tile/halo_parity.cuh conv2d_bwd_data_parity_sm90a
-           conv2d_bwd_data__cuda_parity72 "row[r == 0 ? 1 : 0]" "row[r == 2 ? 1 : 0]")
+           conv2d_bwd_data__cuda_parity_rows72 "row[r == 0 ? 1 : 0]" "row[r == 2 ? 1 : 0]")
 emu_mutant(conv2d_bwd_data_parity_wrong_strip tile/halo_parity.cuh conv2d_bwd_data_parity_sm90a
-           conv2d_bwd_data__cuda_parity72 "if (++row > args.size[0])" "if (++row >= args.size[0])")
+           conv2d_bwd_data__cuda_parity_rows72 "if (++row > args.size[0])" "if (++row >= args.size[0])")
 emu_mutant(conv2d_bwd_data_parity_blanked tile/halo_parity.cuh conv2d_bwd_data_parity_sm90a
-           conv2d_bwd_data__cuda_parity72 "tile.blanked ? 0 : sums[of][i]" "sums[of][i]")
+           conv2d_bwd_data__cuda_parity_rows72 "tile.blanked ? 0 : sums[of][i]" "sums[of][i]")
 emu_mutant(conv2d_bwd_data_parity_early_reuse tile/halo_parity.cuh conv2d_bwd_data_parity_sm90a
-           conv2d_bwd_data__cuda_parity72
+           conv2d_bwd_data__cuda_parity_rows72
            "        halo_unit_step<1>(&unit, args, range, 2);\n        wgmma_wait<0>();"
            "        halo_unit_step<1>(&unit, args, range, 2);\n        halo_rows_release<HALO_PARITY_ROWS>(at, &released, unit.input);\n        wgmma_wait<0>();")
+emu_mutant(conv2d_bwd_data_parity_wrong_class tile/halo.cuh conv2d_bwd_data_parity_sm90a
+           conv2d_bwd_data__cuda_parity_128 "(tap / 3 != 1) * 2" "(tap / 3 != 2) * 2")
+emu_mutant(conv2d_bwd_data_parity_wrong_edge tile/halo.cuh conv2d_bwd_data_parity_sm90a
+           conv2d_bwd_data__cuda_parity_160 "w >= (uint32_t)args.out_size[1]" "w > (uint32_t)args.out_size[1]")
 emu_mutant(conv2d_bwd_data_halo_wrong_tap tile/halo.cuh conv2d_bwd_data_halo_sm90a conv2d_bwd_data__cuda_halo_64x240
            "HALO_TAPS - 1 - tap" "tap")
 emu_mutant(conv2d_bwd_data_halo_rows_early_reuse tile/halo_rows.cuh conv2d_bwd_data_halo_sm90a

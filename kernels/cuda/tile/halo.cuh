@@ -165,10 +165,27 @@ struct halo_turn {
     bool announced; /* the second warpgroup was let go */
 };
 
+/* Which of the sums a tap adds to, and how many rows and columns behind the border the pixels lie that it reads. With
+ * four classes, those of pixels of dx by the parity of their row and column (2 for odd rows + 1 for odd columns), a tap
+ * belongs to one of them, and reads the pixel of dy there or the next one. */
+template <int classes> struct halo_tap {
+    static __device__ __forceinline__ constexpr int sum(int tap) {
+        return classes == 1 ? 0 : (tap / 3 != 1) * 2 + (tap % 3 != 1);
+    }
+    static __device__ __forceinline__ constexpr int row(int tap) { return classes != 1 && tap / 3 == 0 ? 1 : tap / 3; }
+    static __device__ __forceinline__ constexpr int column(int tap) {
+        return classes != 1 && tap % 3 == 0 ? 1 : tap % 3;
+    }
+    /* True for the first tap of its sum. */
+    static __device__ __forceinline__ constexpr bool begins(int tap) {
+        return classes == 1 ? tap == 0 : tap / 3 < 2 && tap % 3 < 2;
+    }
+};
+
 /* sum = the products of one tile. `ring` is that of this warpgroup's weights, `first` the first pixel of its columns,
  * counted from the first of the loaded rows. */
-template <class number, int columns, int rings, bool transposed>
-static __device__ __forceinline__ void halo_multiply(float (&sum)[columns / 2], const conv2d_halo_args &args,
+template <class number, int columns, int rings, bool transposed, int classes>
+static __device__ __forceinline__ void halo_multiply(float (&sum)[classes][columns / 2], const conv2d_halo_args &args,
                                                      const halo_shared &at, halo_turn *turn, int32_t blocks, int group,
                                                      uint32_t first) {
     const uint32_t ring = rings == 2 ? (uint32_t)(group * args.stages) : 0;
@@ -185,15 +202,17 @@ static __device__ __forceinline__ void halo_multiply(float (&sum)[columns / 2], 
 #pragma unroll
         for (int tap = 0; tap < HALO_TAPS; tap++) {
             const shared_matrix a = matrix_moved(left, (uint32_t)turn->weight.stage * HALO_WEIGHT_BYTES);
-            const shared_matrix b = matrix_moved(right, (uint32_t)(tap / 3 * args.pitch + tap % 3) * 128);
+            const shared_matrix b = matrix_moved(
+                right, (uint32_t)(halo_tap<classes>::row(tap) * args.pitch + halo_tap<classes>::column(tap)) * 128);
             barrier_wait(full + (uint32_t)turn->weight.stage * BARRIER_BYTES, turn->weight.parity);
-            wgmma_hold(sum);
+#pragma unroll
+            for (int of = 0; of < classes; of++) wgmma_hold(sum[of]);
             wgmma_begin();
 #pragma unroll
             for (int k = 0; k < 4; k++) {
                 wgmma<number, columns, transposed ? 1 : 0>(
-                    sum, matrix_moved(a, (uint32_t)k * (transposed ? 2048u : 32u)), matrix_moved(b, (uint32_t)k * 32),
-                    block != 0 || tap != 0 || k != 0);
+                    sum[halo_tap<classes>::sum(tap)], matrix_moved(a, (uint32_t)k * (transposed ? 2048u : 32u)),
+                    matrix_moved(b, (uint32_t)k * 32), block != 0 || !halo_tap<classes>::begins(tap) || k != 0);
             }
             wgmma_commit();
             if (block != 0 || tap != 0) { /* all before this group is done: what it read is free */
@@ -213,7 +232,8 @@ static __device__ __forceinline__ void halo_multiply(float (&sum)[columns / 2], 
         ring_step(&turn->input, HALO_STAGES);
     }
     wgmma_wait<0>();
-    wgmma_hold(sum);
+#pragma unroll
+    for (int of = 0; of < classes; of++) wgmma_hold(sum[of]);
     if (leads) {
         barrier_arrive(empty + (uint32_t)ring_before(turn->weight.stage, args.stages) * BARRIER_BYTES);
         barrier_arrive(at.input_empty + (uint32_t)ring_before(turn->input.stage, HALO_STAGES) * BARRIER_BYTES);
@@ -238,17 +258,34 @@ static __device__ __forceinline__ int64_t halo_place(const conv2d_halo_args &arg
     return ((int64_t)row * args.size[1] + column) * target.pitch + eight * 8;
 }
 
-template <class number>
-static __device__ __forceinline__ void halo_write(const conv2d_halo_args &args, const halo_target &target,
-                                                  uint32_t pixel, uint32_t eight, const uint32_t (&words)[4]) {
+/* The same for one class of pixels of dx. */
+struct halo_class_target : halo_target {
+    int32_t odd[2]; /* rows, columns */
+    int32_t first;  /* column of the strip in dy */
+};
+
+static __device__ __forceinline__ int64_t halo_place(const conv2d_halo_args &args, const halo_class_target &target,
+                                                     uint32_t pixel, uint32_t eight) {
+    const uint32_t row = halo_row(args, pixel), column = pixel - row * (uint32_t)args.pitch;
+    const uint32_t h = 2 * row + (uint32_t)target.odd[0];
+    const uint32_t w = 2 * (column + (uint32_t)target.first) + (uint32_t)target.odd[1];
+    if (h >= (uint32_t)args.out_size[0] || w >= (uint32_t)args.out_size[1] || column >= (uint32_t)target.columns ||
+        (int32_t)eight * 8 >= target.rest)
+        return -1;
+    return ((int64_t)h * args.out_size[1] + w) * target.pitch + eight * 8;
+}
+
+template <class number, class aimed>
+static __device__ __forceinline__ void halo_write(const conv2d_halo_args &args, const aimed &target, uint32_t pixel,
+                                                  uint32_t eight, const uint32_t (&words)[4]) {
     const int64_t at = halo_place(args, target, pixel, eight);
     if (at >= 0) write_bytes<16>((number *)target.output + at, words);
 }
 
 /* Eight channels of what is added to a pixel; zeros where there are none. */
-template <class number>
+template <class number, class aimed>
 static __device__ __forceinline__ void halo_read(uint32_t (&words)[4], const conv2d_halo_args &args,
-                                                 const halo_target &target, uint32_t pixel, uint32_t eight) {
+                                                 const aimed &target, uint32_t pixel, uint32_t eight) {
     const int64_t at = halo_place(args, target, pixel, eight);
     uint4 read = {0, 0, 0, 0};
     if (at >= 0 && (int32_t)eight * 8 < target.live) read_bytes<16>(&read, (const number *)target.added + at);
@@ -263,9 +300,9 @@ struct halo_added {
     uint32_t words[4][4];
 };
 
-template <class number>
-static __device__ __forceinline__ void halo_fetch(halo_added *to, const conv2d_halo_args &args,
-                                                  const halo_target &target, uint32_t first) {
+template <class number, class aimed>
+static __device__ __forceinline__ void halo_fetch(halo_added *to, const conv2d_halo_args &args, const aimed &target,
+                                                  uint32_t first) {
 #pragma unroll
     for (uint32_t part = 0; part < 4; part++)
         halo_read<number>(to->words[part], args, target, first + part * 16 + threadIdx.x % 128 / 8, threadIdx.x % 8);
@@ -277,9 +314,9 @@ static __device__ __forceinline__ uint32_t halo_staged(uint32_t staging, uint32_
 }
 
 /* Zeros instead of outputs, or (`keeps`) what is added to them. */
-template <class number, int columns>
-static __device__ __forceinline__ void halo_clear(const conv2d_halo_args &args, const halo_target &target,
-                                                  uint32_t first, bool keeps) {
+template <class number, int columns, class aimed>
+static __device__ __forceinline__ void halo_clear(const conv2d_halo_args &args, const aimed &target, uint32_t first,
+                                                  bool keeps) {
     uint32_t words[4] = {0, 0, 0, 0};
     for (uint32_t at = threadIdx.x % 128 / 8; at < columns; at += 16) {
         if (keeps && target.added) halo_read<number>(words, args, target, first + at, threadIdx.x % 8);
@@ -311,10 +348,10 @@ static __device__ __forceinline__ void halo_stage(const float *sum, const epilog
 /* Stores 64 channels x columns pixels from pixel `first` of the strip on, rounded. Chunks of 64 pixels, this one and
  * those behind it, pass through shared memory to become whole rows of channels. Barrier `id` is the warpgroup's own.
  * `added`: what was fetched for this chunk. */
-template <class number, int columns, int begin = 0>
+template <class number, int columns, int begin = 0, class aimed>
 static __device__ __forceinline__ void halo_store(const float (&sum)[columns / 2], const epilogue_rows &with,
-                                                  const conv2d_halo_args &args, const halo_target &target,
-                                                  uint32_t staging, uint32_t first, int id, halo_added *added) {
+                                                  const conv2d_halo_args &args, const aimed &target, uint32_t staging,
+                                                  uint32_t first, int id, halo_added *added) {
     const uint32_t thread = threadIdx.x % 128, eight = thread % 8;
     constexpr int count = columns - begin < 64 ? columns - begin : 64;
     named_sync(id, 128); /* the chunk before has been read */
@@ -354,14 +391,42 @@ static __device__ __forceinline__ halo_target halo_aim(const conv2d_halo_args &a
     return target;
 }
 
-template <class number, int columns, int rings, bool transposed>
+static __device__ __forceinline__ halo_class_target halo_aim_class(const conv2d_halo_args &args, const halo_tile &tile,
+                                                                   int32_t channel, int of) {
+    const conv2d_halo_plane &plane = args.plane[tile.plane];
+    halo_class_target target;
+    (halo_target &)target = halo_aim(args, tile, channel);
+    const int64_t at = (int64_t)tile.sample * args.out_size[0] * args.out_size[1] * plane.pitch + channel;
+    target.output = (uint16_t *)plane.output + at;
+    target.added = plane.epilogue.added ? (const uint16_t *)plane.epilogue.added + at : nullptr;
+    target.odd[0] = of / 2;
+    target.odd[1] = of % 2;
+    target.first = tile.strip * args.width;
+    return target;
+}
+
+/* Stores the sums of a tile's classes. */
+template <class number, int columns>
+static __device__ __forceinline__ void halo_store_classes(const float (&sum)[4][columns / 2], const epilogue_rows &with,
+                                                          const conv2d_halo_args &args, const halo_tile &tile,
+                                                          int32_t channel, uint32_t staging, uint32_t first, int id) {
+#pragma unroll
+    for (int of = 0; of < 4; of++) {
+        const halo_class_target target = halo_aim_class(args, tile, channel, of);
+        halo_added added;
+        if (target.added) halo_fetch<number>(&added, args, target, first);
+        halo_store<number, columns>(sum[of], with, args, target, staging, first, id, &added);
+    }
+}
+
+template <class number, int columns, int rings, bool transposed, int classes>
 static __device__ __forceinline__ void halo_compute(const conv2d_halo_args &args, const halo_shared &at, int group,
                                                     int32_t pixels) {
     halo_turn turn = {{0, 0}, {0, 0}, false};
     const uint32_t staging = at.staging + (uint32_t)group * HALO_STAGING_BYTES;
     const int32_t shift = rings == 1 ? group * columns : 0; /* of this warpgroup's pixels in the tile */
     bool waited = false;
-    float sum[columns / 2];
+    float sum[classes][columns / 2];
 #pragma unroll 1
     for (int32_t t = (int32_t)blockIdx.x; t < args.first_tile[BRAID_MAX_PLANES]; t += (int32_t)gridDim.x) {
         const halo_tile tile = halo_find(args, t, pixels);
@@ -370,22 +435,32 @@ static __device__ __forceinline__ void halo_compute(const conv2d_halo_args &args
         const halo_target target = halo_aim(args, tile, channel);
         const uint32_t first = (uint32_t)(tile.first + shift);
         if (tile.blanked) {
-            halo_clear<number, columns>(args, target, first, plane.epilogue.keeps);
+            if constexpr (classes == 1) {
+                halo_clear<number, columns>(args, target, first, plane.epilogue.keeps);
+            } else {
+                for (int of = 0; of < classes; of++)
+                    halo_clear<number, columns>(args, halo_aim_class(args, tile, channel, of), first,
+                                                plane.epilogue.keeps);
+            }
             continue;
         }
         if (group == 1 && !waited) named_sync(1, 256);
         waited = true;
         const epilogue_rows with = epilogue_rows_find<number>(plane.epilogue, channel, plane.channels);
         halo_added added;
-        if (target.added) halo_fetch<number>(&added, args, target, first);
-        halo_multiply<number, columns, rings, transposed>(sum, args, at, &turn, plane.blocks, group,
-                                                          first - (uint32_t)(tile.row * args.pitch));
-        halo_store<number, columns>(sum, with, args, target, staging, first, 2 + group, &added);
+        if (classes == 1 && target.added) halo_fetch<number>(&added, args, target, first);
+        halo_multiply<number, columns, rings, transposed, classes>(sum, args, at, &turn, plane.blocks, group,
+                                                                   first - (uint32_t)(tile.row * args.pitch));
+        if constexpr (classes == 1)
+            halo_store<number, columns>(sum[0], with, args, target, staging, first, 2 + group, &added);
+        else
+            halo_store_classes<number, columns>(sum, with, args, tile, channel, staging, first, 2 + group);
     }
 }
 
-/* The kernel. rings = 2: a tile is 128 output channels x columns pixels; 1: 64 x 2 columns. */
-template <class number, int columns, int rings, bool transposed>
+/* The kernel. rings = 2: a tile is 128 output channels x columns pixels; 1: 64 x 2 columns. classes = 4: the data
+ * gradient at stride 2, whose input and pixels are those of dy; each pixel gives one of every class. */
+template <class number, int columns, int rings, bool transposed, int classes = 1>
 static __device__ __forceinline__ void conv2d_halo(const conv2d_halo_args &args) {
     const int32_t pixels = rings == 2 ? columns : 2 * columns;
     const halo_shared at = halo_layout<rings>(args);
@@ -398,7 +473,7 @@ static __device__ __forceinline__ void conv2d_halo(const conv2d_halo_args &args)
         if (threadIdx.x % 32 == 0 && warp == 2) halo_load_input(args, at, pixels);
     } else {
         registers_take<232>();
-        halo_compute<number, columns, rings, transposed>(args, at, group, pixels);
+        halo_compute<number, columns, rings, transposed, classes>(args, at, group, pixels);
     }
 }
 
