@@ -62,6 +62,9 @@ static void a_model_is_checked(void **state) {
     (void)state;
     assert_refused(braid_model_create(context, net, NULL, NULL), BRAID_ERROR_ARGUMENT, "place for the model");
     assert_refused(braid_model_create(NULL, net, NULL, &model), BRAID_ERROR_ARGUMENT, "expected a context");
+    assert_refused(
+        braid_model_create(context, net, &(braid_model_options){.dtype = BRAID_DTYPE_BF16, .tf32 = 1}, &model),
+        BRAID_ERROR_ARGUMENT, "tf32 with dtype f32|bf16");
     assert_refused(braid_model_create(context, net, &(braid_model_options){.dtype = BRAID_DTYPE_U8}, &model),
                    BRAID_ERROR_ARGUMENT, "expected f32, bf16, f16 or f64");
     assert_refused(braid_model_create(context, empty, NULL, &model), BRAID_ERROR_ARGUMENT, "expected");

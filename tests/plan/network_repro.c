@@ -76,6 +76,18 @@ static void two_runs(void **state) {
     }
 }
 
+/* The CPU has no product that rounds to TF32. */
+static void tf32_is_f32_here(void **state) {
+    (void)state;
+    for (int j = 0; j < NETWORKS; j++) {
+        trial_setup s = networks[j];
+        outcome exact = train(&s, 1);
+        s.tf32 = 1;
+        outcome rounded = train(&s, 1);
+        assert_same(&exact, &rounded, s.kind, s.dtype, 1);
+    }
+}
+
 static void any_number_of_threads(void **state) {
     (void)state;
     for (int j = 0; j < NETWORKS; j++) {
@@ -112,6 +124,7 @@ static void same_seed_same_network(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_runs),
+        cmocka_unit_test(tf32_is_f32_here),
         cmocka_unit_test(any_number_of_threads),
         cmocka_unit_test(same_seed_same_network),
     };
