@@ -416,13 +416,37 @@ static int print_end(const training *t) {
     return complain_lab(status);
 }
 
+/* The list of classes in a card, ["bathroom",...] in so many bytes; NULL: there is none. */
+static const char *find_classes(const char *card, int *bytes) {
+    const char *key = strstr(card, "\"classes\":["), *list = key ? strchr(key, '[') : NULL, *end = list;
+    for (int quoted = 0; end && *end && (quoted || *end != ']'); end++) {
+        quoted ^= *end == '"';
+        if (*end == '\\' && end[1]) end++;
+    }
+    *bytes = list ? (int)(end - list) + (*end == ']') : 0;
+    return list;
+}
+
+/* What a run has learned so far are the classes that it began with, in their order. */
+static int check_classes(const training *t, const char *card) {
+    const char *saved = t->options->resume ? braid_model_text(t->model, BRAID_DATA_KEY) : NULL;
+    int before = 0, now = 0, shown = 200;
+    const char *a = saved ? find_classes(saved, &before) : NULL, *b = find_classes(card, &now);
+    if (!a || !b || (before == now && !memcmp(a, b, (size_t)now))) return 0;
+    return complain(BRAID_ERROR_ARGUMENT,
+                    "%s: expected the classes that the run began with, %.*s, got %.*s; put class_names.txt back as it "
+                    "was, or begin a run in another folder",
+                    t->options->out, before < shown ? before : shown, a, now < shown ? now : shown, b);
+}
+
 /* What the samples are goes into every checkpoint: predict needs no more than that. */
 static int keep_card(training *t) {
     char *card;
     if (braid_data_card(t->feeding.data, &card)) return complain_lab(BRAID_ERROR_MEMORY);
-    braid_status status = braid_model_set_text(t->model, BRAID_DATA_KEY, card);
+    int code = check_classes(t, card);
+    braid_status status = code ? BRAID_OK : braid_model_set_text(t->model, BRAID_DATA_KEY, card);
     braid_text_destroy(card);
-    return status ? complain_braid(status) : 0;
+    return status ? complain_braid(status) : code;
 }
 
 /* How it learns, before it begins. */

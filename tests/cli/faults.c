@@ -216,6 +216,9 @@ static const command commands[] = {
      2, "",
      "r/last.safetensors: expected the mean of stream depth that the run began with, 0.|, got 0.0|norm_stats.json|"
      "mean of stream rgb"},
+    /* and so are its classes */
+    {ROOMS TINY " && sed -i 's/bathroom/bath]\\\"room/' d/class_names.txt && " TINY " --resume", 2, "",
+     "r: expected the classes that the run began with, [\"bathroom\",|got [\"bath]|class_names.txt"},
     /* 29: another network, a header that was changed, another set */
     {COPY "$B train mlp" LITTLE "--out r --resume; test $? = 4" SAME, 0, NULL, "r: expected a run of mlp, got one of "},
     {COPY "sed -i 's/\\\\\"format\\\\\":1/\\\\\"format\\\\\":2/' r/last.safetensors; " TRAIN "--out r --resume", 4,
