@@ -45,6 +45,9 @@ const char *conv2d_igemm_refuses(const braid_problem *p, const device *d) {
         if (channels < 1 || channels % piece || filters < 1 || filters % piece)
             return wide ? "only channels that are multiples of 4 in every group"
                         : "only channels that are multiples of 8 in every group";
+        if ((p->pass == BRAID_PASS_FWD && filters < IGEMM_PIECE) ||
+            (p->pass == BRAID_PASS_BWD_DATA && channels < IGEMM_PIECE))
+            return "fewer than 8 columns, which are no work for tiles of 128";
         if (p->in_pitch[i] % piece || p->out_pitch[i] % piece)
             return wide ? "only pitches that are multiples of 4" : "only pitches that are multiples of 8";
     }
