@@ -134,7 +134,8 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
     X(BN_ACT_POOL, bn_act_pool)                     \
     X(LI_CONV2D, li_conv2d)                         \
     X(LINEAR_ACT, linear_act)                       \
-    X(CONV2D_SCALE_BIAS_ACT, conv2d_scale_bias_act)
+    X(CONV2D_SCALE_BIAS_ACT, conv2d_scale_bias_act) \
+    X(BN_PREPARE, bn_prepare)
 /* clang-format on */
 
 #define BRAID_OP_ENUM(NAME, name) BRAID_OP_##NAME,

@@ -6,25 +6,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/bn_finalize.h"
-#include "kernels/cuda/tile/mask.cuh"
+#include "kernels/cuda/tile/bn_finalize.cuh"
 
-/* One channel; `factor` is how far the running statistics move towards this batch. */
 static __device__ __forceinline__ void finalize(const bn_finalize_args &args, const bn_finalize_plane &plane, int64_t c,
                                                 float factor) {
-    const float running_mean = plane.running_mean[c], running_var = plane.running_var[c];
-    const float mean = args.train ? plane.mean[c] : running_mean, var = args.train ? plane.var[c] : running_var;
-    const float gamma = plane.gamma[c], beta = plane.beta[c];
-    const int64_t count = args.train ? mask_active(plane.mask, args.batch) * args.sample_pixels : 0;
-    const float rstd = 1 / sqrtf(var + args.eps), scale = gamma * rstd;
-    plane.center[c] = mean;
-    plane.rstd[c] = rstd;
-    plane.scale[c] = scale;
-    plane.shift[c] = beta - mean * scale;
-    if (count == 0) return;
-    const float unbiased = count > 1 ? var * ((float)count / (float)(count - 1)) : 0;
-    plane.running_mean[c] = running_mean * (1 - factor) + mean * factor;
-    plane.running_var[c] = running_var * (1 - factor) + unbiased * factor;
+    const bn_channel of = bn_channel_of(plane, c);
+    const float mean = args.train ? plane.mean[c] : of.running_mean, var = args.train ? plane.var[c] : of.running_var;
+    bn_finish(args, plane, c, of, mean, var, factor);
 }
 
 extern "C" __global__ void __launch_bounds__(BN_FINALIZE_THREADS)

@@ -382,6 +382,15 @@ braid_status pixels_launch_slide_columns(struct pixel_args *args, const braid_pr
     return run_columns(args, p, d, k, second);
 }
 
+braid_status pixels_divide_columns(struct pixel_args *args, const braid_problem *p, const buffers *b, device *d,
+                                   int64_t more_counters, int64_t *blocks) {
+    args->columns.workspace = b->workspace;
+    if (!fill_columns(args, p, p->size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", op_of(p)->name, launch_too_large);
+    *blocks = args->columns.first_block[BRAID_MAX_PLANES];
+    args->counters = cuda_counters(d, *blocks / args->columns.parts * PIXEL_COLUMN_COUNTERS + more_counters);
+    return args->counters ? BRAID_OK : fail(BRAID_ERROR_ARGUMENT, "%s: %s", op_of(p)->name, launch_too_large);
+}
+
 /* Parts of whole rows. They depend on the problem alone. */
 static int fill_row_parts(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
     struct pixel_columns *columns = &args->columns;

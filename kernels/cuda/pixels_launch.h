@@ -82,6 +82,10 @@ braid_status pixels_launch_columns(struct pixel_args *args, const braid_problem 
 braid_status pixels_launch_slide_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2],
                                          const buffers *b, device *d, const pixels_kernel *k, const char *second);
 
+/* What such a launch needs, for kernels whose argument has more: the division of the pixels, and counters. */
+braid_status pixels_divide_columns(struct pixel_args *args, const braid_problem *p, const buffers *b, device *d,
+                                   int64_t more_counters, int64_t *blocks);
+
 /* `create` of a sum of `element_bytes` per channel and part, of images of the problem's size or smaller. */
 braid_status pixels_create_columns(const braid_problem *p, size_t element_bytes, void **state, size_t *workspace_bytes);
 

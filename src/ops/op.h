@@ -333,6 +333,20 @@ enum {
     BATCHNORM_DBETA,
     BATCHNORM_DX,
 };
+/* As far as batchnorm has them, its slots. */
+enum {
+    BN_PREPARE_X,
+    BN_PREPARE_MASK,
+    BN_PREPARE_GAMMA,
+    BN_PREPARE_BETA,
+    BN_PREPARE_RUNNING_MEAN,
+    BN_PREPARE_RUNNING_VAR,
+    BN_PREPARE_BATCHES,
+    BN_PREPARE_CENTER,
+    BN_PREPARE_RSTD,
+    BN_PREPARE_SCALE,
+    BN_PREPARE_SHIFT,
+};
 /* bn_act and bn_act_pool have the slots up to dx, bn_add_act has them all. */
 enum {
     BN_FUSED_X,

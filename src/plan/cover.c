@@ -4,6 +4,7 @@
  *   bn_apply, act, maxpool          -> bn_act_pool
  *   bn_apply, act                   -> bn_act
  *   bn_apply, [bn_apply,] add, relu -> bn_add_act
+ *   bn_stats, bn_finalize           -> bn_prepare
  *   linear, act                     -> linear_act
  *   conv2d, bn_apply, [add,] [act]  -> conv2d_scale_bias_act, in evaluation
  *   relu, maxpool                   -> maxpool, relu: the same numbers and gradients from fewer pixels
@@ -184,6 +185,34 @@ static braid_status cover_add(program *p, const uses *u, call *apply, call *add)
     return replace(act, &fused, other ? 4 : 3);
 }
 
+/* The statistics of a batch and what follows from them, where one call of bn_finalize reads them all. */
+static braid_status cover_statistics(program *p, const uses *u, call *stats) {
+    call *finalize = sole_reader(p, u, stats, BN_STATS_MEAN, BRAID_OP_BN_FINALIZE, BN_FINALIZE_MEAN);
+    if (!finalize || sole_reader(p, u, stats, BN_STATS_VAR, BRAID_OP_BN_FINALIZE, BN_FINALIZE_VAR) != finalize)
+        return BRAID_OK;
+    static const int slots[][2] = {
+        {BN_PREPARE_GAMMA, BN_FINALIZE_GAMMA},
+        {BN_PREPARE_BETA, BN_FINALIZE_BETA},
+        {BN_PREPARE_RUNNING_MEAN, BN_FINALIZE_RUNNING_MEAN},
+        {BN_PREPARE_RUNNING_VAR, BN_FINALIZE_RUNNING_VAR},
+        {BN_PREPARE_BATCHES, BN_FINALIZE_BATCHES},
+        {BN_PREPARE_SCALE, BN_FINALIZE_SCALE},
+        {BN_PREPARE_SHIFT, BN_FINALIZE_SHIFT},
+        {BN_PREPARE_CENTER, BN_FINALIZE_CENTER},
+        {BN_PREPARE_RSTD, BN_FINALIZE_RSTD},
+    };
+    call fused = call_start(p, BRAID_OP_BN_PREPARE, BRAID_PASS_FWD, &stats->problem);
+    fused.problem.average = finalize->problem.average;
+    fused.problem.eps = finalize->problem.eps;
+    fused.problem.momentum = finalize->problem.momentum;
+    call_bind(&fused, BN_PREPARE_X, stats->tensor[BN_STATS_X], BRAID_MAX_PLANES);
+    call_bind(&fused, BN_PREPARE_MASK, stats->tensor[BN_STATS_MASK], BRAID_MAX_PLANES);
+    for (size_t j = 0; j < sizeof slots / sizeof slots[0]; j++)
+        call_bind(&fused, slots[j][0], finalize->tensor[slots[j][1]], BRAID_MAX_PLANES);
+    absorb(stats, 1);
+    return replace(finalize, &fused, 2);
+}
+
 /* ---- Folded inference ---------------------------------------------------------------------- */
 
 /* conv2d, bn_apply and what follows as one call, where nobody else reads the raw output. True where it was done. */
@@ -269,6 +298,7 @@ braid_status program_cover(program *p) {
         call *c = &p->calls[j];
         if (c->is_view || c->is_absorbed) continue;
         if (c->problem.op == BRAID_OP_BN_APPLY) status = cover_norm(p, &u, c);
+        if (c->problem.op == BRAID_OP_BN_STATS) status = cover_statistics(p, &u, c);
         if (c->problem.op == BRAID_OP_LINEAR) status = cover_linear(p, &u, c);
     }
     for (int j = 0; j < p->call_count && !status; j++) {

@@ -164,10 +164,14 @@ braid_status program_append(program *p, const call *c) {
 norm_tensors program_norm(const program *p, int scale) {
     for (int j = 0; j < p->call_count; j++) {
         const call *c = &p->calls[j];
-        for (int k = 0; !c->is_view && c->problem.op == BRAID_OP_BN_FINALIZE && k < c->problem.streams; k++) {
-            if (c->tensor[BN_FINALIZE_SCALE][k] != scale) continue;
-            return (norm_tensors){c->tensor[BN_FINALIZE_CENTER][k], c->tensor[BN_FINALIZE_RSTD][k],
-                                  c->tensor[BN_FINALIZE_GAMMA][k], c->tensor[BN_FINALIZE_BETA][k]};
+        int whole = c->problem.op == BRAID_OP_BN_PREPARE;
+        if (c->is_view || c->is_absorbed || (c->problem.op != BRAID_OP_BN_FINALIZE && !whole)) continue;
+        for (int k = 0; k < c->problem.streams; k++) {
+            if (c->tensor[whole ? BN_PREPARE_SCALE : BN_FINALIZE_SCALE][k] != scale) continue;
+            return (norm_tensors){c->tensor[whole ? BN_PREPARE_CENTER : BN_FINALIZE_CENTER][k],
+                                  c->tensor[whole ? BN_PREPARE_RSTD : BN_FINALIZE_RSTD][k],
+                                  c->tensor[whole ? BN_PREPARE_GAMMA : BN_FINALIZE_GAMMA][k],
+                                  c->tensor[whole ? BN_PREPARE_BETA : BN_FINALIZE_BETA][k]};
         }
     }
     return (norm_tensors){-1, -1, -1, -1};

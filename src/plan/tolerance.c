@@ -20,6 +20,7 @@ static const struct {
     const char *reason;
 } rows[] = {
     {BRAID_OP_BN_FINALIZE, BN_FINALIZE_SHIFT, 2, 0, "scale carries three roundings of its own into center * scale"},
+    {BRAID_OP_BN_PREPARE, BN_PREPARE_SHIFT, 2, 0, "scale carries three roundings of its own into center * scale"},
     {BRAID_OP_SOFTMAX_XENT, CLASS_LOSS, 1, 4, "sums are made in double: the error is that of the exponentials"},
     {BRAID_OP_SOFTMAX_XENT, CLASS_DX, 1, 4, "sums are made in double: the error is that of the exponentials"},
     {BRAID_OP_FOCAL, CLASS_LOSS, 1, 4, "sums are made in double: the error is that of the exponentials"},

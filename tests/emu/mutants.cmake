@@ -172,7 +172,7 @@ emu_mutant(bn_sums_dropped_row tile/columns.cuh bn_sums bn_sums__cuda_direct
            "work.end = columns.parts < rows ? columns.parts : rows;" "work.end = columns.parts < rows ? columns.parts : rows - 1;")
 emu_mutant(bn_stats_wrong_count tile/columns.cuh bn_stats bn_stats__cuda_direct
            "(next < work.end ? next : work.end) - pixel" "next - pixel")
-emu_mutant(bn_stats_wrong_origin bn_stats.cu bn_stats bn_stats__cuda_direct
+emu_mutant(bn_stats_wrong_origin tile/moments.cuh bn_stats bn_stats__cuda_direct
            "origin[j] += x[j] * share;" ";")
 emu_mutant(bn_sums_stuck_barrier tile/columns.cuh bn_sums bn_sums__cuda_direct
            "    __syncthreads();\n    for" "    if (threadIdx.x == 255) return;\n    __syncthreads();\n    for")
@@ -188,6 +188,10 @@ emu_mutant(bn_apply_beyond_the_end tile/pixels.cuh bn_apply bn_apply__cuda_direc
            "pixel < work.end" "pixel < work.end + 100000")
 emu_mutant(bn_dapply_wrong_count tile/bn.cuh bn_dapply bn_dapply__cuda_direct
            "mask_active(plane.mask, args.map.batch)" "args.map.batch")
+emu_mutant(bn_prepare_early_count bn_prepare.cu bn_prepare bn_prepare__cuda_direct
+           "arrives_last(args.sums.counters + tiles * PIXEL_COLUMN_COUNTERS, tiles)" "true")
+emu_mutant(bn_prepare_wrong_tiles bn_prepare.cu bn_prepare bn_prepare__cuda_direct
+           "(int32_t)gridDim.x / args.sums.columns.parts" "(int32_t)gridDim.x")
 emu_mutant(bn_finalize_wrong_channel bn_finalize.cu bn_finalize bn_finalize__cuda_direct
            "c -= args.plane[i++].channels" "i++")
 emu_mutant(bn_finalize_early_count bn_finalize.cu bn_finalize bn_finalize__cuda_direct

@@ -170,38 +170,39 @@ static __device__ __forceinline__ part column_add_halves(const pixel_args &args,
 /* What the second launch would do, by the last block of this one's tile of channels: a row of threads there adds every
  * so-many-th part in order, and the rows are added halves upon halves. Here the last block of a row's parts does the
  * former, in the place of the first of them, and the last of all rows the latter. The block has `width` channels to a
- * lane; `shared` has room for a part of every thread. A call of its own, so that the sums of pixels keep their
- * registers. */
+ * lane; `shared` has room for a part of every thread. True in the block that wrote the outputs of the tile. A call of
+ * its own, so that the sums of pixels keep their registers. */
 template <class part>
-static __device__ __noinline__ void columns_join(const pixel_args &args, const column_work mine, int32_t width,
+static __device__ __noinline__ bool columns_join(const pixel_args &args, const column_work mine, int32_t width,
                                                  part *shared) {
     const pixel_columns &columns = args.columns;
-    if (!args.counters) return;
+    if (!args.counters) return false;
     const int32_t rows = BLOCK_THREADS / columns.second_lanes[mine.plane], row = mine.part % rows;
     uint32_t *counters = args.counters + (int64_t)((int32_t)blockIdx.x / columns.parts) * PIXEL_COLUMN_COUNTERS;
     column_work work = mine;
     work.lanes = mine.lanes * width;
     work.channel = mine.channel - (int32_t)threadIdx.x % mine.lanes * width + (int32_t)threadIdx.x % work.lanes;
     if (columns.parts > rows) {
-        if (!arrives_last(counters + 1 + row, (columns.parts - row + rows - 1) / rows)) return;
+        if (!arrives_last(counters + 1 + row, (columns.parts - row + rows - 1) / rows)) return false;
         work.begin = row;
         work.end = (int32_t)threadIdx.x < work.lanes ? columns.parts : 0;
         work.step = rows;
         const part sum = column_add_parts<part>(args, work);
         if (column_is_last(args, work)) ((part *)columns.workspace)[column_at(columns, work, row)] = sum;
     }
-    if (!arrives_last(counters, columns.parts < rows ? columns.parts : rows)) return;
+    if (!arrives_last(counters, columns.parts < rows ? columns.parts : rows)) return false;
     work.step = BLOCK_THREADS / work.lanes;
     work.begin = (int32_t)threadIdx.x / work.lanes;
     work.end = columns.parts < rows ? columns.parts : rows;
     part all[1] = {column_add_halves<part>(args, work, rows / work.step)};
     column_add_rows(shared, all, work.lanes);
     if (column_is_last(args, work)) column_write(args, work.plane, work.channel, all[0]);
+    return true;
 }
 
 /* Adds up what the threads of a block have, leaves it as a part in the workspace, and adds the parts. */
 template <class body>
-static __device__ __forceinline__ void columns_finish(const body &from, typename body::sum (&mine)[body::lanes],
+static __device__ __forceinline__ bool columns_finish(const body &from, typename body::sum (&mine)[body::lanes],
                                                       const column_live &all, const column_work &work,
                                                       typename body::sum *shared) {
     const pixel_columns &columns = from.args.columns;
@@ -212,11 +213,11 @@ static __device__ __forceinline__ void columns_finish(const body &from, typename
         if ((int32_t)threadIdx.x < work.lanes && work.channel + j < from.plane.channels)
             to[j] = from.finish(mine[j], all, j);
     }
-    columns_join(from.args, work, body::lanes, (typename body::part *)shared);
+    return columns_join(from.args, work, body::lanes, (typename body::part *)shared);
 }
 
 template <class body>
-static __device__ __forceinline__ void columns_run(const pixel_args &args, const column_work &work,
+static __device__ __forceinline__ bool columns_run(const pixel_args &args, const column_work &work,
                                                    typename body::sum *shared) {
     const int ahead = body::ahead;
     const pixel_columns &columns = args.columns;
@@ -237,7 +238,7 @@ static __device__ __forceinline__ void columns_run(const pixel_args &args, const
         }
         from.include(mine, in, live, pixel, work.step, work.channel);
     }
-    columns_finish(from, mine, all, work, shared);
+    return columns_finish(from, mine, all, work, shared);
 }
 
 /* Packs that are on their way from memory: a ring of stages, each with those of one pixel of every thread. A thread
@@ -264,7 +265,7 @@ static __device__ __forceinline__ void columns_send(const body &from, const colu
 
 /* The same as columns_run for bodies whose inputs are packs of `sources` tensors, and to which zeros add nothing. */
 template <class body>
-static __device__ __forceinline__ void columns_run_deep(const pixel_args &args, const column_work &work,
+static __device__ __forceinline__ bool columns_run_deep(const pixel_args &args, const column_work &work,
                                                         column_pack *ring) {
     const int sources = body::sources, stages = COLUMN_RING_PACKS / (sources * BLOCK_THREADS);
     const bool live[1] = {true};
@@ -290,29 +291,24 @@ static __device__ __forceinline__ void columns_run_deep(const pixel_args &args, 
         copy_async_wait<0>();
     }
     __syncthreads(); /* nobody reads packs any more */
-    columns_finish(from, mine, all, work, (typename body::sum *)ring);
+    return columns_finish(from, mine, all, work, (typename body::sum *)ring);
 }
 
-/* The first launch: the body with packs where the plane allows them. `shared` has room for the widest. */
+/* The first launch: the body with packs where the plane allows them. `shared` has room for the widest. True in the
+ * block that wrote the outputs of its tile of channels. */
 template <template <class, int> class body, class number>
-static __device__ __forceinline__ void columns_kernel(const pixel_args &args, typename body<number, 1>::sum *shared) {
+static __device__ __forceinline__ bool columns_kernel(const pixel_args &args, typename body<number, 1>::sum *shared) {
     const column_work work = column_first(args, widest<number>::width);
-    if (args.columns.vector[work.plane]) {
-        columns_run<body<number, widest<number>::width>>(args, work, shared);
-    } else {
-        columns_run<body<number, 1>>(args, work, shared);
-    }
+    if (args.columns.vector[work.plane]) return columns_run<body<number, widest<number>::width>>(args, work, shared);
+    return columns_run<body<number, 1>>(args, work, shared);
 }
 
 /* The same with packs on their way in a ring, for bodies as columns_run_deep has them. */
 template <template <class, int> class body, class number>
-static __device__ __forceinline__ void columns_kernel_deep(const pixel_args &args, column_pack *ring) {
+static __device__ __forceinline__ bool columns_kernel_deep(const pixel_args &args, column_pack *ring) {
     const column_work work = column_first(args, widest<number>::width);
-    if (args.columns.vector[work.plane]) {
-        columns_run_deep<body<number, widest<number>::width>>(args, work, ring);
-    } else {
-        columns_run<body<number, 1>>(args, work, (typename body<number, 1>::sum *)ring);
-    }
+    if (args.columns.vector[work.plane]) return columns_run_deep<body<number, widest<number>::width>>(args, work, ring);
+    return columns_run<body<number, 1>>(args, work, (typename body<number, 1>::sum *)ring);
 }
 
 /* The second launch: adds all parts, and writes what follows from them. */
