@@ -24,7 +24,8 @@ static int may_serve(const kernel *k, const device *d) {
 }
 
 /* The cheapest by the cost model; NULL: no kernel can do it. Costs are those of one thread, so that the choice, and
- * with it the bits of the chain, do not depend on the number of threads. */
+ * with it the bits of the chain, do not depend on the number of threads. A Winograd kernel's error follows its whole
+ * tile, which a chain's bound does not know: only one that was measured serves, and the chain is verified with it. */
 static const kernel *cheapest(const braid_problem *p, const device *d) {
     const int threads = threads_get();
     const kernel *best = NULL;
@@ -33,6 +34,7 @@ static const kernel *cheapest(const braid_problem *p, const device *d) {
     for (int j = 0; j < kernel_count(); j++) {
         const kernel *k = kernel_at(j);
         if (k->op != p->op || k->pass != p->pass || !kernel_runs_on(k, d) || !may_serve(k, d)) continue;
+        if (k->flags & KERNEL_WINOGRAD) continue;
         if (!k->vendor && kernel_refuses(k, p, d)) continue;
         double cost = k->functions->cost(p);
         if (best && cost >= best_cost) continue;
