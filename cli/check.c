@@ -13,12 +13,18 @@ typedef struct check_options {
     common_options common;
     network_options network;
     uint64_t seed;
-    int count, steps, runs;
+    double seconds;
+    int count, vendors, each, steps, runs;
 } check_options;
 
 #define OFFSET(member) offsetof(check_options, member)
 static const option check_option_list[] = {
     {"count", 0, OPTION_COUNT, "N", "problems of each op and pass (default: 50; 1 for a typed problem)", OFFSET(count)},
+    {"vendors", 0, OPTION_WHOLE, "N", "vendor kernels take part in the first N of each op and pass (default: all)",
+     OFFSET(vendors)},
+    {"each", 0, OPTION_FLAG, NULL, "of all those, only as many as it takes to have every kernel checked once",
+     OFFSET(each)},
+    {"seconds", 0, OPTION_REAL, "S", "draw no further problem after so many seconds", OFFSET(seconds)},
     {"seed", 0, OPTION_SEED, "S", "where the random problems and values start (default: 1)", OFFSET(seed)},
     {"steps", 0, OPTION_COUNT, "N", "training steps of a network (default: 50)", OFFSET(steps)},
     {"runs", 0, OPTION_COUNT, "N", "how often a network is trained and compared (default: 5)", OFFSET(runs)},
@@ -43,6 +49,23 @@ static const braid_column failure_columns[] = {
     {.key = "replay", .title = "to repeat it"},
 };
 
+static const braid_column problem_columns[] = {
+    {.key = "op", .title = "op"},
+    {.key = "f32", .title = "f32", .cell = BRAID_CELL_COUNT},
+    {.key = "f16", .title = "f16", .cell = BRAID_CELL_COUNT},
+    {.key = "bf16", .title = "bf16", .cell = BRAID_CELL_COUNT},
+    {.key = "f64", .title = "f64", .cell = BRAID_CELL_COUNT},
+};
+static const braid_dtype shown_dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_F16, BRAID_DTYPE_BF16, BRAID_DTYPE_F64};
+
+/* A problem that a kernel was checked on. */
+typedef struct seen_problem {
+    uint64_t hash;
+    braid_op_id op;
+    braid_pass pass;
+    braid_dtype dtype;
+} seen_problem;
+
 /* What one kernel did so far. */
 typedef struct tally {
     char *kernel;
@@ -58,8 +81,8 @@ typedef struct check_job {
     braid_context *context;
     tally *tallies, **last; /* in the order they came */
     int passed, failed, skipped;
-    int drawn;      /* 1: random problems, some of which no kernel of the device may do */
-    uint64_t *seen; /* hashes of the problems that a kernel was checked on */
+    int drawn; /* 1: random problems, some of which no kernel of the device may do */
+    seen_problem *seen;
     size_t seen_count, seen_room;
     braid_table *failures;
     progress progress;
@@ -134,30 +157,42 @@ static int count_race(check_job *job, const braid_op *op, const char *problem, u
 }
 
 /* Keeps a problem that a kernel was checked on. */
-static int note_problem(check_job *job, const char *text) {
+static int note_problem(check_job *job, const braid_problem *problem, const char *text) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
     if (job->seen_count == job->seen_room) {
         size_t room = job->seen_room ? 2 * job->seen_room : 1024, each = sizeof *job->seen;
-        uint64_t *grown = realloc(job->seen, room * each);
+        seen_problem *grown = realloc(job->seen, room * each);
         if (!grown) return complain(BRAID_ERROR_MEMORY, "no memory for %zu problems", room);
         job->seen = grown;
         job->seen_room = room;
     }
-    job->seen[job->seen_count++] = hash;
+    job->seen[job->seen_count++] =
+        (seen_problem){.hash = hash, .op = problem->op, .pass = problem->pass, .dtype = problem->dtype};
     return 0;
 }
 
 static int by_hash(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    uint64_t x = ((const seen_problem *)a)->hash, y = ((const seen_problem *)b)->hash;
     return (x > y) - (x < y);
 }
 
-static int count_distinct(check_job *job) {
-    int distinct = 0;
+/* Leaves each problem once. */
+static void drop_repeated(check_job *job) {
+    size_t kept = 0;
     if (job->seen_count) qsort(job->seen, job->seen_count, sizeof *job->seen, by_hash);
-    for (size_t j = 0; j < job->seen_count; j++) distinct += j == 0 || job->seen[j] != job->seen[j - 1];
-    return distinct;
+    for (size_t j = 0; j < job->seen_count; j++)
+        if (j == 0 || job->seen[j].hash != job->seen[j - 1].hash) job->seen[kept++] = job->seen[j];
+    job->seen_count = kept;
+}
+
+static int count_seen(const check_job *job, braid_op_id op, braid_pass pass, braid_dtype dtype) {
+    int count = 0;
+    for (size_t j = 0; j < job->seen_count; j++) {
+        const seen_problem *s = &job->seen[j];
+        count += s->op == op && s->pass == pass && s->dtype == dtype;
+    }
+    return count;
 }
 
 static int check_problem(check_job *job, const braid_problem *problem, uint64_t seed) {
@@ -177,7 +212,7 @@ static int check_problem(check_job *job, const braid_problem *problem, uint64_t 
     else
         code = complain((int)status, "%s: %s", text, braid_message());
     braid_op_destroy(op);
-    return !code && job->passed > passed_before ? note_problem(job, text) : code;
+    return !code && job->passed > passed_before ? note_problem(job, problem, text) : code;
 }
 
 /* ---- which problems ----------------------------------------------------------------------- */
@@ -223,29 +258,68 @@ static int count_wanted(const char *word) {
 static void allow_tf32(braid_problem *problem, uint64_t seed) {
     braid_problem rounded = *problem;
     rounded.tf32 = 1;
-    if (problem->dtype == BRAID_DTYPE_F32 && seed % 2 && braid_problem_check(&rounded) == BRAID_OK) *problem = rounded;
+    if (problem->dtype == BRAID_DTYPE_F32 && seed / 2 % 2 && braid_problem_check(&rounded) == BRAID_OK)
+        *problem = rounded;
 }
 
-static int check_drawn(check_job *job, braid_op_id op, braid_pass pass, int draws) {
-    int code = 0;
-    for (int i = 0; i < draws && !code && !interrupted(); i++) {
-        braid_problem problem;
-        uint64_t seed = job->options->seed + (uint64_t)i;
-        braid_status status = braid_problem_draw(op, pass, seed, &problem);
-        if (!status) allow_tf32(&problem, seed);
-        code = status ? complain_braid(status) : check_problem(job, &problem, seed);
+/* 1 where a problem has a candidate that was not checked yet. The cost model's choice brings the list of them. */
+static int has_unchecked(check_job *job, const braid_problem *problem) {
+    braid_op *op = NULL;
+    int found = 0;
+    braid_status status = braid_op_create(job->context, problem, &op);
+    if (!status) status = braid_op_plan(op, &(braid_plan_options){.effort = BRAID_EFFORT_ESTIMATE});
+    const braid_race *race = status ? NULL : braid_op_explain(op);
+    for (int i = 0; race && i < race->count && !found; i++) {
+        const tally *t = job->tallies;
+        while (t && strcmp(t->kernel, race->candidates[i].kernel) != 0) t = t->next;
+        found = !race->candidates[i].reason && (!t || t->checked == 0);
     }
-    return code;
+    braid_op_destroy(op);
+    return found;
 }
 
+/* Draw `i` of an op and pass: every other one in a shape that matrix units take. */
+static int check_drawn(check_job *job, braid_op_id op, braid_pass pass, int i) {
+    braid_problem problem;
+    uint64_t seed = job->options->seed + (uint64_t)i;
+    braid_status status = (i % 2 ? braid_problem_draw_round : braid_problem_draw)(op, pass, seed, &problem);
+    if (status) return complain_braid(status);
+    allow_tf32(&problem, seed);
+    if (!job->options->each || has_unchecked(job, &problem)) return check_problem(job, &problem, seed);
+    job->step++;
+    return 0;
+}
+
+/* Opens the device once more, without the libraries of vendors. */
+static int leave_vendors(check_job *job) {
+    static const char vendors[] = "cudnn,cublaslt,onednn,openblas";
+    common_options common = job->options->common;
+    char disable[512];
+    if (!common.disable) common.disable = getenv("BRAID_DISABLE");
+    snprintf(disable, sizeof disable, "%s%s%s", vendors, common.disable ? "," : "",
+             common.disable ? common.disable : "");
+    common.disable = disable;
+    braid_context_destroy(job->context);
+    job->context = NULL;
+    return context_open(&common, &job->context);
+}
+
+static int is_time_up(const check_job *job) {
+    return job->options->seconds > 0 && clock_s() - job->progress.started_s > job->options->seconds;
+}
+
+/* One problem of each op and pass after the other, so that all had their share where the time is up. */
 static int check_ops(check_job *job, const char *word) {
     int draws = job->options->count ? job->options->count : 50, code = 0;
     job->drawn = 1;
     progress_begin(&job->progress, count_wanted(word) * draws, job->options->common.quiet);
-    for (int op = 0; op < BRAID_OP_COUNT; op++)
-        for (int pass = 0; pass < BRAID_PASS_COUNT && !code; pass++)
-            if (is_wanted((braid_op_id)op, (braid_pass)pass, word))
-                code = check_drawn(job, (braid_op_id)op, (braid_pass)pass, draws);
+    for (int i = 0; i < draws && !code && !interrupted() && !is_time_up(job); i++) {
+        if (i == job->options->vendors) code = leave_vendors(job);
+        for (int op = 0; op < BRAID_OP_COUNT; op++)
+            for (int pass = 0; pass < BRAID_PASS_COUNT && !code && !interrupted(); pass++)
+                if (is_wanted((braid_op_id)op, (braid_pass)pass, word))
+                    code = check_drawn(job, (braid_op_id)op, (braid_pass)pass, i);
+    }
     return code;
 }
 
@@ -272,6 +346,25 @@ static braid_status make_kernels(const check_job *job, braid_table **table) {
     return status;
 }
 
+static braid_status add_problems(const check_job *job, braid_table *table, braid_op_id op, braid_pass pass) {
+    char name[64];
+    int counts[4], all = 0;
+    for (int k = 0; k < 4; k++) all += counts[k] = count_seen(job, op, pass, shown_dtypes[k]);
+    if (!all || !full_name(op, pass, name, sizeof name)) return BRAID_OK;
+    braid_status status = braid_table_add_text(table, name);
+    for (int k = 0; k < 4 && !status; k++) status = braid_table_add_number(table, counts[k]);
+    return status;
+}
+
+/* How many different problems of each op, pass and dtype a kernel was checked on. */
+static braid_status make_problems(const check_job *job, braid_table **table) {
+    braid_status status = braid_table_create(problem_columns, 5, table);
+    for (int op = 0; op < BRAID_OP_COUNT; op++)
+        for (int pass = 0; pass < BRAID_PASS_COUNT && !status; pass++)
+            status = add_problems(job, *table, (braid_op_id)op, (braid_pass)pass);
+    return status;
+}
+
 static braid_status fill_report(check_job *job, braid_report *report) {
     braid_table *kernels = NULL, *failures = job->failures;
     int json = job->options->common.format == BRAID_FORMAT_JSON;
@@ -281,6 +374,14 @@ static braid_status fill_report(check_job *job, braid_report *report) {
         return status;
     }
     status = braid_report_add_table(report, "kernels", NULL, kernels);
+    if (!status && job->drawn) {
+        braid_table *problems = NULL;
+        status = make_problems(job, &problems);
+        if (status)
+            braid_table_destroy(problems);
+        else
+            status = braid_report_add_table(report, "problems", "Distinct problems:", problems);
+    }
     if (!status && (job->failed || json)) {
         job->failures = NULL;
         status = braid_report_add_table(report, "failures", "Failures:", failures);
@@ -294,6 +395,7 @@ static int print_results(check_job *job) {
     braid_report *report = NULL;
     int format = job->options->common.format;
     braid_status status = braid_report_create(&report);
+    drop_repeated(job);
     if (!status) status = fill_report(job, report);
     if (status) {
         braid_report_destroy(report);
@@ -301,8 +403,8 @@ static int print_results(check_job *job) {
     }
     int code = output_report(report, (braid_format)format);
     fprintf(format == BRAID_FORMAT_TABLE ? stdout : stderr,
-            "\n%d distinct problems\n%d passed, %d failed, %d skipped\n", count_distinct(job), job->passed, job->failed,
-            job->skipped);
+            "\n%zu distinct problems, %.0f s\n%d passed, %d failed, %d skipped\n", job->seen_count,
+            clock_s() - job->progress.started_s, job->passed, job->failed, job->skipped);
     return code;
 }
 
@@ -324,7 +426,7 @@ static int run_job(check_job *job, const char *word, const braid_problem *proble
 }
 
 static int run(const verb *self, int argc, char **argv) {
-    check_options options = {.seed = 1};
+    check_options options = {.seed = 1, .vendors = -1};
     arguments words;
     braid_problem problem;
     int code = options_parse(self, argc, argv, &options, &words);

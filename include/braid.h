@@ -255,6 +255,11 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_problem_print(const braid_problem 
 BRAID_API BRAID_MUST_CHECK braid_status braid_problem_draw(braid_op_id op, braid_pass pass, uint64_t seed,
                                                            braid_problem *problem);
 
+/* The same in a shape that matrix units take, where the op allows it: f16, bf16 or TF32, channels in eights, one group, zeros
+ * beyond the edge, many filters of 3x3, some images of 1 to 4 channels. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_problem_draw_round(braid_op_id op, braid_pass pass, uint64_t seed,
+                                                                 braid_problem *problem);
+
 /* "conv2d", "fwd", "f32"; NULL where the value is out of range. An op with a single pass has the pass name "". */
 BRAID_API const char *braid_op_id_name(braid_op_id op);
 BRAID_API const char *braid_pass_name(braid_op_id op, braid_pass pass);

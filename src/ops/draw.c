@@ -48,3 +48,66 @@ braid_status braid_problem_draw(braid_op_id id, braid_pass pass, uint64_t seed, 
     *problem = p;
     return BRAID_OK;
 }
+
+static int64_t in_eights(int64_t number) { return (number + 7) / 8 * 8; }
+
+void problem_round(braid_problem *p) {
+    if (p->groups) p->groups = 1;
+    p->padding_mode = BRAID_PADDING_ZEROS;
+    p->integrated_in = in_eights(p->integrated_in);
+    p->integrated_out = in_eights(p->integrated_out);
+    for (int i = 0; i < p->streams; i++) {
+        p->in_channels[i] = in_eights(p->in_channels[i]);
+        p->out_channels[i] = in_eights(p->out_channels[i]);
+        p->in_pitch[i] = in_eights(p->in_pitch[i]);
+        p->out_pitch[i] = in_eights(p->out_pitch[i]);
+    }
+}
+
+/* A convolution as networks have most of them: 3x3, one pixel after the other, 16 channels and more. */
+static void draw_usual(rng *r, braid_problem *p) {
+    for (int axis = 0; axis < 2; axis++) {
+        p->filter[axis] = 3;
+        p->padding[axis] = p->dilation[axis] = 1;
+        p->stride[axis] = 1;
+        p->extra_padding[axis] = 0;
+    }
+    p->bias = p->bias && draw_chance(r, 30);
+    for (int i = 0; i < p->streams; i++) {
+        p->in_channels[i] += p->in_channels[i] < 16 ? 8 : 0;
+        p->out_channels[i] += p->out_channels[i] < 16 ? 8 : 0;
+    }
+}
+
+/* One as networks begin with: 1 to 4 channels of an image. */
+static void draw_stem(rng *r, braid_problem *p) {
+    for (int axis = 0; axis < 2; axis++) {
+        p->filter[axis] = rng_between(r, 1, 3) * 2 + 1;
+        p->padding[axis] = p->filter[axis] / 2;
+        p->stride[axis] = rng_between(r, 1, 2);
+        p->dilation[axis] = 1;
+        p->extra_padding[axis] = 0;
+        p->size[axis] += 8;
+    }
+    p->add = 0;
+    for (int i = 0; i < p->streams; i++) p->in_channels[i] = rng_between(r, 1, 4);
+}
+
+braid_status braid_problem_draw_round(braid_op_id id, braid_pass pass, uint64_t seed, braid_problem *problem) {
+    const uint64_t conv = FIELD_BIT(rs) | FIELD_BIT(g);
+    TRY(braid_problem_draw(id, pass, seed, problem));
+    rng r = {.seed = seed, .stream = 1u << 20 | ((uint64_t)id * BRAID_PASS_COUNT + (uint64_t)pass)};
+    braid_problem p = *problem;
+    int64_t kind = rng_between(&r, 1, 100);
+    p.dtype = kind <= 40 ? BRAID_DTYPE_F16 : kind <= 80 ? BRAID_DTYPE_BF16 : BRAID_DTYPE_F32;
+    p.tf32 = p.dtype == BRAID_DTYPE_F32 && op_find(id)->fields & FIELD_BIT(tf32);
+    for (int i = 0; i < p.streams; i++) p.in_pitch[i] = p.out_pitch[i] = 0; /* as the channels ask for */
+    problem_round(&p);
+    if ((op_find(id)->fields & conv) == conv) {
+        int64_t percent = rng_between(&r, 1, 100);
+        if (percent <= 60) draw_usual(&r, &p);
+        if (percent > 85) draw_stem(&r, &p);
+    }
+    if (braid_problem_check(&p) == BRAID_OK) *problem = p;
+    return BRAID_OK;
+}

@@ -13,6 +13,7 @@
 #include "plan/measure.h"
 #include "plan/pins.h"
 #include "plan/race.h"
+#include "plan/wisdom.h"
 
 #define PLAN_SECONDS 20.0 /* where nothing else is said */
 
@@ -24,6 +25,8 @@ typedef struct outlook {
     int op;
     double calls_s; /* all calls of it in the plan, by the best candidate; less where there is little to choose */
     double race_s;  /* its race, with all that belongs to it; 0: there is none */
+    int is_known;   /* wisdom has its times, */
+    int is_left;    /* or a note that an earlier plan with as many seconds had no time for it */
 } outlook;
 
 static int by_worth(const void *a, const void *b) {
@@ -45,6 +48,11 @@ static double worth(const race *r) {
     return fast > 1 ? 1 : fast + chains > 1 ? ALONE_WORTH : 0;
 }
 
+static double budget(const braid_plan *plan) {
+    double seconds = plan->request.choice.seconds;
+    return seconds > 0 ? seconds : PLAN_SECONDS;
+}
+
 static void look_at(const braid_plan *plan, int j, race *r, outlook *out) {
     const braid_op *op = plan->ops[j];
     int calls = 0;
@@ -54,6 +62,9 @@ static void look_at(const braid_plan *plan, int j, race *r, outlook *out) {
     race_spare_slow(&op->problem, r);
     *out = (outlook){.op = j, .race_s = race_predict(&op->problem, plan->model->context->device, r)};
     out->calls_s = race_predict_best(&op->problem, r) * (calls ? calls : 1) * worth(r);
+    if (plan->request.choice.again) return;
+    out->is_known = wisdom_recall(plan->model->context, &op->problem, r);
+    out->is_left = !out->is_known && wisdom_left_out(plan->model->context, &op->problem) >= budget(plan);
 }
 
 /* Tells the caller which op is next. One that has had enough gets the rest without races. */
@@ -63,15 +74,12 @@ static void tell_progress(braid_plan *plan, int op, int index, braid_plan_option
         each->effort = r->choice.effort = BRAID_EFFORT_ESTIMATE;
 }
 
-static double budget(const braid_plan *plan) {
-    double seconds = plan->request.choice.seconds;
-    return seconds > 0 ? seconds : PLAN_SECONDS;
-}
-
 static int has_limit(const braid_plan *plan) {
     const braid_plan_options *o = &plan->request.choice;
     return o->effort == BRAID_EFFORT_MEASURE && !o->all;
 }
+
+static int is_worth(const outlook *next, double all_s) { return next->calls_s > LEAST_WORTH * all_s; }
 
 /* How the next op is chosen: its share of the time that is left, or none of it. */
 static braid_plan_options share(const braid_plan *plan, const outlook *next, double all_s, int left) {
@@ -82,9 +90,17 @@ static braid_plan_options share(const braid_plan *plan, const outlook *next, dou
     if (!has_limit(plan)) return each;
     double rest = plan->deadline - measure_now();
     each.seconds = rest > 0 ? rest / left : 0;
-    if (each.seconds <= 0 || plan->pace * next->race_s > rest || next->calls_s <= LEAST_WORTH * all_s)
+    if (next->is_left || each.seconds <= 0 || plan->pace * next->race_s > rest || !is_worth(next, all_s))
         each.effort = BRAID_EFFORT_ESTIMATE;
     return each;
+}
+
+/* Notes a race that the plan has no time for: the next start with as many seconds goes on without it, too. */
+static void note_left_out(const braid_plan *plan, const outlook *next, const braid_plan_options *each) {
+    const braid_context *context = plan->model->context;
+    const braid_problem *p = &plan->ops[next->op]->problem;
+    if (!has_limit(plan) || each->effort != BRAID_EFFORT_ESTIMATE || context->repro == BRAID_REPRO_THREADS) return;
+    if (!next->is_known && !next->is_left && !model_choice(plan->model, p)) wisdom_leave_out(context, p, budget(plan));
 }
 
 /* Chooses, and learns how long races take here and now. */
@@ -107,6 +123,7 @@ static braid_status choose_in_order(braid_plan *plan, const outlook *order, int 
         const outlook *next = &order[j - first];
         braid_plan_options each = share(plan, next, all_s, plan->op_count - j);
         tell_progress(plan, next->op, j, &each);
+        if (is_worth(next, all_s)) note_left_out(plan, next, &each);
         TRY(choose_one(plan, next, &each));
     }
     return BRAID_OK;

@@ -25,6 +25,7 @@
 #define MAX_ENTRY_BYTES 65536
 #define KEY_TEXT 2048
 #define NAME_TEXT 64
+#define LEFT_OUT "left_out_s"
 #define CHECKSUM_LINE_BYTES 22 /* "xxh3 " + 16 digits + newline */
 
 /* ---- Entries as text ---------------------------------------------------------------------- */
@@ -50,8 +51,8 @@ static json_t *race_to_json(const char *key, const race *r) {
     return candidates ? json_pack("{s:s, s:o}", "key", key, "candidates", candidates) : NULL;
 }
 
-braid_status wisdom_write(const char *key, const race *r, char **text, size_t *bytes) {
-    json_t *entry = race_to_json(key, r);
+/* The entry with its checksum. Takes the entry; NULL: there was no memory for it. */
+static braid_status entry_to_text(json_t *entry, char **text, size_t *bytes) {
     char *body = NULL;
     size_t body_bytes = 0;
     if (!entry) return fail(BRAID_ERROR_MEMORY, "wisdom: no memory for an entry");
@@ -66,6 +67,10 @@ braid_status wisdom_write(const char *key, const race *r, char **text, size_t *b
     }
     memory_free(body);
     return status;
+}
+
+braid_status wisdom_write(const char *key, const race *r, char **text, size_t *bytes) {
+    return entry_to_text(race_to_json(key, r), text, bytes);
 }
 
 /* Splits off and verifies the last line. */
@@ -143,12 +148,16 @@ static braid_status verify_complete(race *r) {
     return BRAID_OK;
 }
 
-braid_status wisdom_read(const char *text, size_t bytes, const char *key, race *r) {
+static braid_status text_to_entry(const char *text, size_t bytes, json_t **entry) {
     size_t body_bytes = 0;
+    TRY(verify_checksum(text, bytes, &body_bytes));
+    return json_read(text, body_bytes, "wisdom", BRAID_ERROR_DATA, entry);
+}
+
+braid_status wisdom_read(const char *text, size_t bytes, const char *key, race *r) {
     json_t *entry = NULL;
     race filled = *r;
-    TRY(verify_checksum(text, bytes, &body_bytes));
-    TRY(json_read(text, body_bytes, "wisdom", BRAID_ERROR_DATA, &entry));
+    TRY(text_to_entry(text, bytes, &entry));
     braid_status status = read_entry(entry, key, &filled);
     json_decref(entry);
     if (status == BRAID_OK) status = verify_complete(&filled);
@@ -186,10 +195,12 @@ static void make_name(const char *family, int64_t batch, char name[2 * NAME_TEXT
     snprintf(name, 2 * NAME_TEXT, "%s%" PRId64 ".wisdom", family, batch);
 }
 
-static braid_status make_path(const braid_context *context, const braid_problem *p, char **path) {
+/* The path of an entry, or of a note (is_note), which no search for the nearest batch finds. */
+static braid_status make_path(const braid_context *context, const braid_problem *p, int is_note, char **path) {
     char family[NAME_TEXT], name[2 * NAME_TEXT];
     TRY(make_family(context, p, family));
     make_name(family, p->batch, name);
+    if (is_note) snprintf(name, sizeof name, "%s%" PRId64 ".left", family, p->batch);
     return files_join(context->cache_dir, name, path);
 }
 
@@ -197,7 +208,7 @@ static braid_status recall(const braid_context *context, const braid_problem *p,
     char key[KEY_TEXT], *path = NULL, *text = NULL;
     size_t bytes = 0;
     TRY(make_key(context, p, key));
-    TRY(make_path(context, p, &path));
+    TRY(make_path(context, p, 0, &path));
     braid_status status = files_read(path, MAX_ENTRY_BYTES, BRAID_ERROR_DATA, &text, &bytes);
     if (status == BRAID_OK) status = wisdom_read(text, bytes, key, r);
     if (status != BRAID_OK) log_write(LOG_WISDOM, "not used: %s: %s", path, braid_message());
@@ -251,20 +262,66 @@ int wisdom_recall_nearest(const braid_context *context, const braid_problem *p, 
     return found && wisdom_recall(context, &nearest, r);
 }
 
+static braid_status store_text(const braid_context *context, const braid_problem *p, int is_note, const char *text,
+                               size_t bytes) {
+    char *path = NULL;
+    TRY(files_make_private_folder(context->cache_dir));
+    TRY(make_path(context, p, is_note, &path));
+    braid_status status = files_replace(path, text, bytes);
+    memory_free(path);
+    return status;
+}
+
 static braid_status store(const braid_context *context, const braid_problem *p, const race *r) {
-    char key[KEY_TEXT], *path = NULL, *text = NULL;
+    char key[KEY_TEXT], *text = NULL;
     size_t bytes = 0;
     TRY(make_key(context, p, key));
-    TRY(files_make_private_folder(context->cache_dir));
-    TRY(make_path(context, p, &path));
     braid_status status = wisdom_write(key, r, &text, &bytes);
-    if (status == BRAID_OK) status = files_replace(path, text, bytes);
+    if (status == BRAID_OK) status = store_text(context, p, 0, text, bytes);
     memory_free(text);
-    memory_free(path);
     return status;
 }
 
 void wisdom_store(const braid_context *context, const braid_problem *p, const race *r) {
     if (context->cache_dir && store(context, p, r) != BRAID_OK)
         log_write(LOG_WISDOM, "not stored: %s", braid_message());
+}
+
+/* ---- Races that were left out --------------------------------------------------------------- */
+
+static braid_status store_left_out(const braid_context *context, const braid_problem *p, double seconds) {
+    char key[KEY_TEXT], *text = NULL;
+    size_t bytes = 0;
+    TRY(make_key(context, p, key));
+    TRY(entry_to_text(json_pack("{s:s, s:f}", "key", key, LEFT_OUT, seconds), &text, &bytes));
+    braid_status status = store_text(context, p, 1, text, bytes);
+    memory_free(text);
+    return status;
+}
+
+void wisdom_leave_out(const braid_context *context, const braid_problem *p, double seconds) {
+    if (context->cache_dir && store_left_out(context, p, seconds) != BRAID_OK)
+        log_write(LOG_WISDOM, "not stored: %s", braid_message());
+}
+
+static braid_status read_left_out(const json_t *entry, const char *key, double *seconds) {
+    const char *stored;
+    TRY(json_get_text(entry, "key", &stored));
+    if (strcmp(stored, key) != 0) return fail(BRAID_ERROR_DATA, "wisdom: expected the key of this problem");
+    return json_get_number(entry, LEFT_OUT, seconds);
+}
+
+double wisdom_left_out(const braid_context *context, const braid_problem *p) {
+    char key[KEY_TEXT], *path = NULL, *text = NULL;
+    size_t bytes = 0;
+    double seconds = 0;
+    json_t *entry = NULL;
+    if (!context->cache_dir || make_key(context, p, key) || make_path(context, p, 1, &path)) return 0;
+    braid_status status = files_read(path, MAX_ENTRY_BYTES, BRAID_ERROR_DATA, &text, &bytes);
+    if (status == BRAID_OK) status = text_to_entry(text, bytes, &entry);
+    if (status == BRAID_OK) status = read_left_out(entry, key, &seconds);
+    json_decref(entry);
+    memory_free(text);
+    memory_free(path);
+    return status == BRAID_OK ? seconds : 0;
 }

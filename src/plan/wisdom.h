@@ -22,6 +22,11 @@ int wisdom_recall_nearest(const braid_context *context, const braid_problem *p, 
 /* Stores the times of a race. A folder that cannot be written is reported in the log only. */
 void wisdom_store(const braid_context *context, const braid_problem *p, const race *r);
 
+/* Notes that a plan had no time for a race, within a budget of so many seconds, so that the next plan with as many does
+ * not spend them on it; and the seconds of such a note, 0: there is none. A file of its own, beside the entries. */
+void wisdom_leave_out(const braid_context *context, const braid_problem *p, double seconds);
+double wisdom_left_out(const braid_context *context, const braid_problem *p);
+
 /* The text of an entry, and its times from text; for tests and fuzzing. Returns memory for memory_free. */
 braid_status wisdom_write(const char *key, const race *r, char **text, size_t *bytes);
 braid_status wisdom_read(const char *text, size_t bytes, const char *key, race *r);

@@ -133,6 +133,8 @@ static const command commands[] = {
     {"$B explain " SMALL QUICK "-o md", 0, "- problem: linear_fwd||---", NULL},
     {"$B check linear --count 2 -q --device cpu", 0, "linear_fwd__ref|linear_bwd_data__ref| passed, 0 failed, |!conv2d",
      NULL},
+    {"$B check cast --count 6 --each --vendors 1 --seconds 9 -q --device cpu", 0,
+     "cast__ref|Distinct problems:|op    f32| distinct problems, | passed, 0 failed, ", NULL},
     {"$B check bn_stats --count 1 --device cpu", 0, "bn_stats__ref", "[1/1] bn_stats"},
     {"$B check " SMALL " --seed 7 -q --device cpu", 0, "linear_fwd__ref| passed, 0 failed, ", NULL},
     {"$B check linear_fwd --count 1 -q -o csv --device cpu", 0, "kernel,kind,problems,skipped,compared",

@@ -15,6 +15,9 @@
 
 #include "backend/cuda/tensor_map.h"
 
+/* Every 16-bit number as a float. */
+extern float emu_f16_values[65536], emu_bf16_values[65536];
+
 /* Where a kernel called: for reports. */
 struct emu_place {
     const char *file;
@@ -31,8 +34,9 @@ unsigned char *emu_shared_begin(void);
 uint32_t emu_shared_address(const void *at);
 unsigned char *emu_shared(uint32_t address, uint32_t bytes, emu_place at);
 
-/* All 32 lanes of the warp meet. */
+/* All 32 lanes of the warp meet. Is this lane the last to come? */
 void emu_warp_meet(emu_place at);
+bool emu_warp_is_last(void);
 
 /* Lends 64 bytes to the other lanes: every lane gives its own, meets, reads those of others, and meets again. */
 void *emu_warp_slot(unsigned lane);

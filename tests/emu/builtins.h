@@ -18,8 +18,8 @@
 #define __grid_constant__
 #define __align__(bytes) alignas(bytes)
 
-/* Shared memory: one block runs at a time, and this section is poisoned before each. */
-#define __shared__ static __attribute__((section("emu_shared")))
+/* Shared memory: one block runs at a time, and the section of its file is poisoned before each. */
+#define __shared__ static __attribute__((section(EMU_SHARED)))
 
 struct alignas(8) uint2 {
     uint32_t x, y;

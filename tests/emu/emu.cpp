@@ -5,7 +5,6 @@
  */
 #include "tests/emu/emu.h"
 
-#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +15,10 @@
 
 #include "tests/emu/builtins.h"
 #include "tests/emu/scheduler.h"
+
+extern "C" {
+#include "core/dtype.h"
+}
 
 #if defined(__SANITIZE_ADDRESS__)
 #define EMU_ASAN 1
@@ -30,9 +33,7 @@
 #endif
 
 emu_index threadIdx, blockIdx, blockDim, gridDim;
-
-/* From the linker; weak, for programs whose kernels have dynamic shared memory alone. */
-extern "C" __attribute__((weak)) unsigned char __start_emu_shared[], __stop_emu_shared[];
+float emu_f16_values[65536], emu_bf16_values[65536];
 
 namespace {
 
@@ -43,6 +44,7 @@ const unsigned named_most = 16;
 
 struct kernel_entry {
     const char *stem, *name;
+    emu_range shared; /* memory of its file, between two addresses */
     void (*function)();
     void (*call)(void (*function)(), const void *args);
     size_t args_bytes;
@@ -53,6 +55,9 @@ std::vector<kernel_entry> &kernel_table() {
     static std::vector<kernel_entry> table;
     return table;
 }
+
+/* Where a stack was left. The compiler's own jumps, which keep no signals and check no frames. */
+typedef void *jump_place[5];
 
 enum fibre_state { RUNNING, WAITING, ENDED };
 
@@ -65,7 +70,7 @@ struct fibre {
     uint32_t key, value;
     const char *what;
     bool started;
-    jmp_buf resume;
+    jump_place resume;
     ucontext_t entry;
     char *stack;
     void *fake_stack; /* of the address sanitizer */
@@ -84,7 +89,7 @@ unsigned char warp_slots[EMU_MAX_THREADS][64];
 alignas(1024) unsigned char shared[shared_most];
 size_t shared_bytes;
 std::string failure; /* of the running block */
-jmp_buf scheduler;
+jump_place scheduler;
 void *scheduler_fake_stack;
 const void *scheduler_stack;
 size_t scheduler_stack_bytes;
@@ -109,12 +114,14 @@ void arrive_on_stack(void *saved, const void **from, size_t *bytes) {
 #endif
 }
 
+[[noreturn]] __attribute__((noinline)) void jump(jump_place to) { __builtin_longjmp(to, 1); }
+
 /* From a fibre back to the scheduler. Returns when the fibre is resumed. */
 void suspend() {
     fibre *mine = current;
-    if (_setjmp(mine->resume) == 0) {
+    if (__builtin_setjmp(mine->resume) == 0) {
         leave_stack(&mine->fake_stack, scheduler_stack, scheduler_stack_bytes);
-        _longjmp(scheduler, 1);
+        jump(scheduler);
     }
     arrive_on_stack(mine->fake_stack, nullptr, nullptr);
 }
@@ -145,9 +152,9 @@ void resume(fibre *f, unsigned index) {
     current = f;
     threadIdx.x = index;
     f->state = RUNNING;
-    if (_setjmp(scheduler) == 0) {
+    if (__builtin_setjmp(scheduler) == 0) {
         leave_stack(&scheduler_fake_stack, f->stack, stack_bytes);
-        if (f->started) _longjmp(f->resume, 1);
+        if (f->started) jump(f->resume);
         f->started = true;
         getcontext(&f->entry);
         f->entry.uc_stack.ss_sp = f->stack;
@@ -160,10 +167,15 @@ void resume(fibre *f, unsigned index) {
     current = nullptr;
 }
 
-/* By hand: the address sanitizer must not look at memory between two variables. */
+/* By hand under the address sanitizer, which must not look at memory between two variables. */
 __attribute__((no_sanitize("address"))) void poison_shared() {
-    for (unsigned char *at = __start_emu_shared; at < __stop_emu_shared; at++)
+#ifdef EMU_ASAN
+    for (unsigned char *at = running->shared.begin; at < running->shared.end; at++)
         *static_cast<volatile unsigned char *>(at) = emu_poison;
+#else
+    if (running->shared.begin)
+        memset(running->shared.begin, emu_poison, (size_t)(running->shared.end - running->shared.begin));
+#endif
     memset(shared, emu_poison, shared_bytes);
 }
 
@@ -191,11 +203,14 @@ std::string barrier_report(unsigned threads) {
     return text;
 }
 
+/* Headers have one name in each file that includes them. */
+bool same_file(const char *a, const char *b) { return a == b || strcmp(a, b) == 0; }
+
 /* True where every thread waits at the same barrier. */
 bool barrier_complete(unsigned threads) {
     for (unsigned t = 0; t < threads; t++) {
         const fibre &f = fibres[t];
-        if (f.state != WAITING || f.ready || f.line != fibres[0].line || strcmp(f.file, fibres[0].file) != 0)
+        if (f.state != WAITING || f.ready || f.line != fibres[0].line || !same_file(f.file, fibres[0].file))
             return false;
     }
     return true;
@@ -271,6 +286,13 @@ void meet(meeting &m, uint32_t key, unsigned threads, bool waits, const char *wh
     }
 }
 
+void fill_values() {
+    for (uint32_t bits = 0; bits < 65536; bits++) {
+        emu_f16_values[bits] = f32_from_f16((uint16_t)bits);
+        emu_bf16_values[bits] = f32_from_bf16((uint16_t)bits);
+    }
+}
+
 const kernel_entry *find_kernel(const emu_launch *launch) {
     for (const kernel_entry &entry : kernel_table()) {
         if (strcmp(entry.stem, launch->stem) == 0 && strcmp(entry.name, launch->function) == 0) return &entry;
@@ -288,7 +310,7 @@ std::string run(const emu_launch *launch) {
     if (launch->shared_bytes > shared_most) return std::string(launch->function) + ": too much shared memory";
     shared_bytes = launch->shared_bytes;
     running_args = launch->args;
-    launches++;
+    if (launches++ == 0) fill_values();
     gridDim = {launch->blocks, 1, 1};
     blockDim = {launch->threads, 1, 1};
     for (unsigned t = 0; t < launch->threads; t++) {
@@ -310,9 +332,9 @@ std::string run(const emu_launch *launch) {
 
 } // namespace
 
-emu_registration::emu_registration(const char *stem, const char *name, void (*function)(), caller by,
+emu_registration::emu_registration(const char *stem, const char *name, emu_range shared, void (*function)(), caller by,
                                    size_t args_bytes) {
-    kernel_table().push_back({stem, name, function, by, args_bytes});
+    kernel_table().push_back({stem, name, shared, function, by, args_bytes});
 }
 
 void emu_suspend_until(emu_ready *ready, uint32_t key, uint32_t value, const char *what, emu_place at) {
@@ -361,10 +383,12 @@ void emu_warp_meet(emu_place at) {
     const unsigned warp = threadIdx.x / EMU_WARP, rest = blockDim.x - warp * EMU_WARP;
     meeting &m = warps[warp];
     if (m.arrived == 0) m.place = at;
-    if (m.place.line != at.line || strcmp(m.place.file, at.file) != 0)
+    if (m.place.line != at.line || !same_file(m.place.file, at.file))
         emu_fail("lanes of one warp that meet at different places", at);
     meet(m, named_most + warp, rest < EMU_WARP ? rest : EMU_WARP, true, "the other lanes of its warp", at);
 }
+
+bool emu_warp_is_last(void) { return warps[threadIdx.x / EMU_WARP].arrived == EMU_WARP - 1; }
 
 void emu_warp_barrier(const char *file, int line) { emu_warp_meet({file, line}); }
 

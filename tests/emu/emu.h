@@ -40,16 +40,22 @@ const char *emu_where(void);
 #ifdef __cplusplus
 }
 
+/* Static shared memory of a .cu file; both NULL where it has none. */
+struct emu_range {
+    unsigned char *begin, *end;
+};
+
 /* A kernel that can be launched by name. The build writes one for each extern "C" __global__ of a .cu file. */
 class emu_registration {
   public:
     template <class args>
-    emu_registration(const char *stem, const char *name, void (*function)(args))
-        : emu_registration(stem, name, reinterpret_cast<void (*)()>(function), call<args>, sizeof(args)) {}
+    emu_registration(const char *stem, const char *name, emu_range shared, void (*function)(args))
+        : emu_registration(stem, name, shared, reinterpret_cast<void (*)()>(function), call<args>, sizeof(args)) {}
 
   private:
     typedef void (*caller)(void (*function)(), const void *args);
-    emu_registration(const char *stem, const char *name, void (*function)(), caller by, size_t args_bytes);
+    emu_registration(const char *stem, const char *name, emu_range shared, void (*function)(), caller by,
+                     size_t args_bytes);
 
     template <class args> static void call(void (*function)(), const void *from) {
         reinterpret_cast<void (*)(args)>(function)(*static_cast<const args *>(from));

@@ -1,10 +1,10 @@
 /*
  * Every CUDA kernel of kernels.def against the double reference, on the emulator:
  *
- *     kernels [--kernel NAME] [--cases N] [--seed S] [--caught]
+ *     kernels [--kernel NAME] [--cases N] [--seed S] [--part K/N] [--caught]
  *
  * Problems are drawn at random (odd sizes, masks, unequal channels, all dtypes), and each failure prints the
- * problem and its seed for replay. --caught turns the verdict around, for mutated kernels: exit 0 only if a
+ * problem and its seed for replay. --part 1/2 takes every other kernel, 2/2 those between. --caught turns the verdict around, for mutated kernels: exit 0 only if a
  * case failed.
  *
  * SPDX-License-Identifier: MIT
@@ -23,10 +23,13 @@
 #include "tests/emu/emu.h"
 #include "tests/emu/unrounded.h"
 
+#define DRAWS_FOR_ALL 60 /* tools/test_cuda draws as many for the sanitizer */
+
 typedef struct options {
     const char *kernel; /* NULL: all */
     long cases;
     unsigned long long seed;
+    int part, parts;
     int caught;
 } options;
 
@@ -86,19 +89,6 @@ static int run_problem(const kernel *k, device *d, const braid_problem *p, unsig
     return 1;
 }
 
-/* Some convolutions of sm_90a, and those of TF32, take no others: channels and pitches in eights, one group, zeros
- * beyond the edge. */
-static void round_problem(braid_problem *p) {
-    p->groups = op_of(p)->fields & FIELD_BIT(g) ? 1 : 0;
-    p->padding_mode = BRAID_PADDING_ZEROS;
-    for (int i = 0; i < p->streams; i++) {
-        p->in_channels[i] = (p->in_channels[i] + 7) / 8 * 8;
-        p->out_channels[i] = (p->out_channels[i] + 7) / 8 * 8;
-        p->in_pitch[i] = (p->in_pitch[i] + 7) / 8 * 8;
-        p->out_pitch[i] = (p->out_pitch[i] + 7) / 8 * 8;
-    }
-}
-
 /* Weight gradients of sm_90a take odd channels, but no bias, and some only the filter that networks use most. */
 static void suit_weight_gradient(const kernel *k, const device *d, braid_problem *p) {
     p->groups = 1;
@@ -123,14 +113,14 @@ static int run_drawn(const kernel *k, device *d, unsigned long long seed, tally 
     if (k->flags & KERNEL_TF32) {
         p.dtype = BRAID_DTYPE_F32;
         p.tf32 = 1;
-        round_problem(&p);
+        problem_round(&p);
     }
     if (k->features & FEATURE_SM90A && (k->op == BRAID_OP_CONV2D || k->op == BRAID_OP_CONV2D_SCALE_BIAS_ACT)) {
         p.dtype = dtypes[1 + seed % 2];
         if (k->pass == BRAID_PASS_BWD_WEIGHT)
             suit_weight_gradient(k, d, &p);
         else
-            round_problem(&p);
+            problem_round(&p);
     }
     return braid_problem_check(&p) == BRAID_OK && run_problem(k, d, &p, seed, t);
 }
@@ -500,6 +490,23 @@ static void expect_no_gap(tally *t) {
     }
 }
 
+/* `braid check` draws a problem for every kernel. */
+static void expect_drawn(const device *d, tally *t) {
+    for (int i = 0; i < kernel_count(); i++) {
+        const kernel *k = kernel_at(i);
+        int found = 0;
+        for (uint64_t seed = 1; k->backend == KERNEL_CUDA && !k->vendor && !found && seed <= DRAWS_FOR_ALL; seed++) {
+            braid_problem p;
+            if ((seed % 2 ? braid_problem_draw : braid_problem_draw_round)(k->op, k->pass, seed, &p) == BRAID_OK)
+                found = !kernel_refuses(k, &p, d);
+        }
+        if (k->backend != KERNEL_CUDA || k->vendor) continue;
+        if (!found) printf("FAILED %s: %d draws and no problem for it\n", k->name, DRAWS_FOR_ALL);
+        t->passed += found;
+        t->failed += !found;
+    }
+}
+
 static int read_options(int count, char **words, options *o) {
     for (int i = 1; i < count; i++) {
         const char *value = i + 1 < count ? words[i + 1] : NULL;
@@ -514,20 +521,25 @@ static int read_options(int count, char **words, options *o) {
             o->cases = strtol(value, NULL, 10);
         else if (strcmp(words[i], "--seed") == 0)
             o->seed = strtoull(value, NULL, 10);
-        else
+        else if (strcmp(words[i], "--part") != 0 || sscanf(value, "%d/%d", &o->part, &o->parts) != 2)
             return 0;
         i++;
     }
-    return o->cases > 0;
+    return o->cases > 0 && o->part >= 1 && o->part <= o->parts;
+}
+
+static int is_wanted(const kernel *k, const options *o, int index) {
+    if (k->backend != KERNEL_CUDA || k->vendor) return 0;
+    return o->kernel ? strcmp(o->kernel, k->name) == 0 : index % o->parts == o->part - 1;
 }
 
 int main(int count, char **words) {
-    options o = {.cases = 300};
+    options o = {.cases = 300, .part = 1, .parts = 1};
     tally t = {0, 0, 0};
     device *d = NULL;
-    int kernels = 0;
+    int kernels = 0, seen = 0;
     if (!read_options(count, words, &o)) {
-        fprintf(stderr, "usage: kernels [--kernel NAME] [--cases N] [--seed S] [--caught]\n");
+        fprintf(stderr, "usage: kernels [--kernel NAME] [--cases N] [--seed S] [--part K/N] [--caught]\n");
         return 2;
     }
     crash_is_caught = o.caught;
@@ -536,11 +548,14 @@ int main(int count, char **words) {
     if (backend_cuda.open(0, &d) != BRAID_OK) return 2;
     for (int i = 0; i < kernel_count(); i++) {
         const kernel *k = kernel_at(i);
-        if (k->backend != KERNEL_CUDA || k->vendor || (o.kernel && strcmp(o.kernel, k->name) != 0)) continue;
+        if (!is_wanted(k, &o, k->backend == KERNEL_CUDA && !k->vendor ? seen++ : 0)) continue;
         run_kernel(k, d, &o, &t);
         kernels++;
     }
-    if (!o.kernel) expect_no_gap(&t);
+    if (!o.kernel && o.part == 1) {
+        expect_no_gap(&t);
+        expect_drawn(d, &t);
+    }
     if (kernels == 0) {
         printf("FAILED: there is no such kernel\n");
         t.failed++;

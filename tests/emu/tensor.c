@@ -16,29 +16,32 @@ int emu_tensor_read(emu_tensor *to, const cuda_tensor_map *map) {
     return to->mark == EMU_TENSOR_MARK;
 }
 
-int64_t emu_tensor_elements(const emu_tensor *t) {
-    int64_t elements = 1;
-    for (int i = 0; i < (t->is_im2col ? 2 : t->rank); i++) elements *= t->box[i];
-    return elements;
+int64_t emu_tensor_rows(const emu_tensor *t) {
+    int64_t rows = 1;
+    for (int i = 1; i < (t->is_im2col ? 2 : t->rank); i++) rows *= t->box[i];
+    return rows;
 }
+
+int64_t emu_tensor_bytes(const emu_tensor *t) { return emu_tensor_rows(t) * t->box[0] * t->element_bytes; }
 
 uint32_t emu_tensor_swizzled(const emu_tensor *t, uint32_t address) {
     uint32_t rows = t->swizzle / 16u; /* 8, 4, 2 rows of 128 bytes; 0: none */
     return rows ? address ^ ((address >> 7 & (rows - 1)) << 4) : address;
 }
 
-static unsigned char *element(const emu_tensor *t, const int64_t *at) {
+/* The row at a place whose first coordinate is not looked at. */
+static unsigned char *row_at(const emu_tensor *t, const int64_t *at) {
     unsigned char *memory = t->memory + at[0] * t->element_bytes;
-    for (int i = 0; i < t->rank; i++) {
+    for (int i = 1; i < t->rank; i++) {
         if (at[i] < 0 || at[i] >= (int64_t)t->size[i]) return NULL;
-        if (i > 0) memory += at[i] * t->pitch[i - 1];
+        memory += at[i] * t->pitch[i - 1];
     }
     return memory;
 }
 
 /* Pixels go along the width, then the height, then the samples, inside the bounds of the map. */
-static unsigned char *im2col_element(const emu_tensor *t, int64_t i, const int *at, const int *offset) {
-    int64_t place[5] = {at[0] + i % t->box[0], 0, 0, 0, 0}, pixel = i / t->box[0], lengths[2], from[2];
+static unsigned char *im2col_row(const emu_tensor *t, int64_t pixel, const int *at, const int *offset) {
+    int64_t place[5] = {at[0], 0, 0, 0, 0}, lengths[2], from[2];
     for (int axis = 0; axis < 2; axis++) {
         int64_t bound = (int64_t)t->size[axis + 1] - 1 + t->upper[axis];
         lengths[axis] = (bound - t->lower[axis]) / t->step[axis + 1] + 1;
@@ -48,17 +51,18 @@ static unsigned char *im2col_element(const emu_tensor *t, int64_t i, const int *
     place[1] = t->lower[0] + w % lengths[0] * t->step[1] + offset[0];
     place[2] = t->lower[1] + h % lengths[1] * t->step[2] + offset[1];
     place[3] = at[3] + h / lengths[1];
-    return element(t, place);
+    return row_at(t, place);
 }
 
-unsigned char *emu_tensor_at(const emu_tensor *t, int64_t i, const int *at, const int *offset) {
-    int64_t place[5];
-    if (t->is_im2col) return im2col_element(t, i, at, offset);
-    for (int axis = 0; axis < t->rank; axis++) {
+/* The hardware has no step along a row. */
+unsigned char *emu_tensor_row(const emu_tensor *t, int64_t i, const int *at, const int *offset) {
+    int64_t place[5] = {at[0], 0, 0, 0, 0};
+    if (t->is_im2col) return im2col_row(t, i, at, offset);
+    for (int axis = 1; axis < t->rank; axis++) {
         place[axis] = at[axis] + i % t->box[axis] * t->step[axis];
         i /= t->box[axis];
     }
-    return element(t, place);
+    return row_at(t, place);
 }
 
 /* ---- What the driver refuses ----------------------------------------------------------------- */

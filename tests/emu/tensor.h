@@ -30,13 +30,16 @@ typedef struct emu_tensor {
 /* False where the map was never filled. */
 int emu_tensor_read(emu_tensor *to, const cuda_tensor_map *map);
 
-int64_t emu_tensor_elements(const emu_tensor *t);
+/* What a box takes in shared memory: rows of box[0] elements. */
+int64_t emu_tensor_rows(const emu_tensor *t);
+int64_t emu_tensor_bytes(const emu_tensor *t);
 
 /* Where the element at a shared address lies under the swizzle. */
 uint32_t emu_tensor_swizzled(const emu_tensor *t, uint32_t address);
 
-/* Element `i` of the box whose first element is `at`; NULL: beyond the edge. `offset`: of an im2col load. */
-unsigned char *emu_tensor_at(const emu_tensor *t, int64_t i, const int *at, const int *offset);
+/* Where row `i` of the box that begins at `at` begins, inside the tensor or not along the row; NULL: the whole row is
+ * beyond an edge. `offset`: of an im2col load. */
+unsigned char *emu_tensor_row(const emu_tensor *t, int64_t i, const int *at, const int *offset);
 
 #ifdef __cplusplus
 }

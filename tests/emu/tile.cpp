@@ -69,9 +69,9 @@ void too_many(product_args args) {
 }
 
 const emu_registration registered[] = {
-    {"tile", "plain", plain},         {"tile", "down_a", down_a},     {"tile", "down_b", down_b},
-    {"tile", "down_both", down_both}, {"tile", "stuck", stuck},       {"tile", "early", early},
-    {"tile", "unwaited", unwaited},   {"tile", "too_many", too_many},
+    {"tile", "plain", {}, plain},         {"tile", "down_a", {}, down_a},     {"tile", "down_b", {}, down_b},
+    {"tile", "down_both", {}, down_both}, {"tile", "stuck", {}, stuck},       {"tile", "early", {}, early},
+    {"tile", "unwaited", {}, unwaited},   {"tile", "too_many", {}, too_many},
 };
 
 uint16_t a[72][72], b[72][72], c[64][72];

@@ -15,9 +15,12 @@
 #include "tests/emu/scheduler.h"
 #include "tests/emu/tensor.h"
 
-extern "C" {
-#include "core/dtype.h"
-}
+/* Compiled twice where the compiler can choose at the start; both give the same bits. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define EMU_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define EMU_WIDE
+#endif
 
 namespace {
 
@@ -41,30 +44,32 @@ struct store {
     emu_place place;
 };
 
-/* What a thread asked for, group by group; the last group is open. */
+/* What a thread asked for, in order: groups that were closed, by their ends, and behind them the open one. */
 template <class work> struct groups {
-    std::deque<std::vector<work>> closed;
-    std::vector<work> open;
+    std::vector<work> all;
+    std::vector<size_t> ends;
+    void close() { ends.push_back(all.size()); }
+    void clear() {
+        all.clear();
+        ends.clear();
+    }
+    /* How much is in the closed groups but the last `left`. */
+    size_t due(int left) const { return ends.size() > (size_t)left ? ends[ends.size() - (size_t)left - 1] : 0; }
+    /* Forgets the first `count`, which are whole groups. */
+    void forget(size_t count) {
+        size_t gone = 0;
+        while (gone < ends.size() && ends[gone] <= count) gone++;
+        ends.erase(ends.begin(), ends.begin() + (std::ptrdiff_t)gone);
+        for (size_t &end : ends) end -= count;
+        all.erase(all.begin(), all.begin() + (std::ptrdiff_t)count);
+    }
 };
 
 std::map<uint32_t, phase_barrier> barriers;
 std::deque<load> loads;
 groups<store> stores[EMU_MAX_THREADS];
 groups<emu_product> products[EMU_MAX_THREADS];
-
-/* A product, computed once for the 16 rows that a warp holds. */
-struct warp_product {
-    uint64_t a, b;
-    int columns;
-    float at[16][256];
-};
-struct warp_products {
-    unsigned long first; /* number of the first product that is kept */
-    std::deque<warp_product> kept;
-};
-warp_products computed[EMU_MAX_THREADS / 32];
-bool used;                               /* something of all this, by the running block */
-unsigned long finished[EMU_MAX_THREADS]; /* products of each thread */
+bool used; /* something of all this, by the running block */
 
 phase_barrier &find_barrier(uint32_t address, emu_place at) {
     const auto found = barriers.find(address);
@@ -82,60 +87,48 @@ bool anybody(uint32_t, uint32_t) { return true; }
 
 bool phase_is_over(uint32_t barrier, uint32_t parity) { return (barriers[barrier].phase & 1) != parity; }
 
-/* Calls visit(shared address, bytes in memory or NULL) for every element of a box. */
+/* The pieces of 16 bytes of a box: visit(shared address, memory of the first element, first and last + 1 of the elements
+ * that are inside of the tensor). */
 template <class visitor>
 void visit_box(const emu_tensor &t, uint32_t first, const int *at, const int *offset, visitor visit) {
-    const int64_t elements = emu_tensor_elements(&t);
-    for (int64_t i = 0; i < elements; i++) {
-        const uint32_t address = first + (uint32_t)i * (uint32_t)t.element_bytes;
-        visit(emu_tensor_swizzled(&t, address), emu_tensor_at(&t, i, at, offset));
+    const int64_t rows = emu_tensor_rows(&t), piece = 16 / t.element_bytes;
+    for (int64_t row = 0; row < rows; row++) {
+        unsigned char *memory = emu_tensor_row(&t, row, at, offset);
+        for (int64_t i = 0; i < t.box[0]; i += piece) {
+            const int64_t before = -(at[0] + i), inside = (int64_t)t.size[0] - (at[0] + i);
+            const int64_t from = !memory || before > piece ? piece : before > 0 ? before : 0;
+            const int64_t to = !memory || inside < from ? from : inside < piece ? inside : piece;
+            const uint32_t address = first + (uint32_t)((row * t.box[0] + i) * t.element_bytes);
+            visit(emu_tensor_swizzled(&t, address), memory + i * t.element_bytes, (size_t)from, (size_t)to);
+        }
     }
 }
 
 void land(const load &l) {
-    visit_box(l.tensor, l.to, l.at, l.offset, [&](uint32_t address, unsigned char *memory) {
-        unsigned char *to = emu_shared(address, (uint32_t)l.tensor.element_bytes, l.place);
-        if (memory)
-            memcpy(to, memory, (size_t)l.tensor.element_bytes);
-        else
-            memset(to, 0, (size_t)l.tensor.element_bytes);
+    const size_t bytes = l.tensor.element_bytes;
+    visit_box(l.tensor, l.to, l.at, l.offset, [&](uint32_t address, unsigned char *memory, size_t from, size_t to) {
+        unsigned char *piece = emu_shared(address, 16, l.place);
+        if (to - from < 16 / bytes) memset(piece, 0, 16);
+        if (to > from) memcpy(piece + from * bytes, memory + from * bytes, (to - from) * bytes);
     });
     phase_barrier &b = barriers[l.barrier];
-    b.bytes -= emu_tensor_elements(&l.tensor) * l.tensor.element_bytes;
+    b.bytes -= emu_tensor_bytes(&l.tensor);
     end_phase(b);
 }
 
 void finish(const store &s) {
-    visit_box(s.tensor, s.from, s.at, nullptr, [&](uint32_t address, unsigned char *memory) {
-        const unsigned char *from = emu_shared(address, (uint32_t)s.tensor.element_bytes, s.place);
-        if (memory) memcpy(memory, from, (size_t)s.tensor.element_bytes);
+    const size_t bytes = s.tensor.element_bytes;
+    visit_box(s.tensor, s.from, s.at, nullptr, [&](uint32_t address, unsigned char *memory, size_t from, size_t to) {
+        const unsigned char *piece = emu_shared(address, 16, s.place);
+        if (to > from) memcpy(memory + from * bytes, piece + from * bytes, (to - from) * bytes);
     });
-}
-
-/* Finishes all closed groups but the last `left`. */
-template <class work> std::vector<work> taken(groups<work> &of, int left) {
-    std::vector<work> all;
-    while (of.closed.size() > (size_t)left) {
-        all.insert(all.end(), of.closed.front().begin(), of.closed.front().end());
-        of.closed.pop_front();
-    }
-    return all;
 }
 
 /* ---- Matrix units ---------------------------------------------------------------------------- */
 
-/* Every 16-bit number as a float. */
-const float *floats(int is_bf16) {
-    static std::vector<float> table[2];
-    std::vector<float> &of = table[is_bf16 != 0];
-    for (uint32_t bits = (uint32_t)of.size(); bits < 65536; bits++)
-        of.push_back(is_bf16 ? f32_from_bf16((uint16_t)bits) : f32_from_f16((uint16_t)bits));
-    return of.data();
-}
-
 /* Eight neighbours of an operand under the 128-byte swizzle: terms k on of row `row`, or rows on of term k where it is
  * transposed. */
-void read_eight(float *to, int step, uint64_t word, int transposed, int is_bf16, int row, int k, emu_place at) {
+void read_eight(float *to, int step, uint64_t word, int transposed, const float *values, int row, int k, emu_place at) {
     const uint32_t begin = (uint32_t)(word & 0x3FFF) << 4, leading = (uint32_t)(word >> 16 & 0x3FFF) << 4,
                    stride = (uint32_t)(word >> 32 & 0x3FFF) << 4;
     const unsigned r = (unsigned)row, c = (unsigned)k;
@@ -146,69 +139,100 @@ void read_eight(float *to, int step, uint64_t word, int transposed, int is_bf16,
         address += r / 8 * stride + r % 8 * 128 + c * 2;
     uint16_t bits[8];
     memcpy(bits, emu_shared(address ^ ((address >> 7 & 7) << 4), 16, at), 16);
-    const float *table = floats(is_bf16);
-    for (int i = 0; i < 8; i++) to[i * step] = table[bits[i]];
+    for (int i = 0; i < 8; i++) to[i * step] = values[bits[i]];
 }
 
 /* to[16][256] = rows `first` to first + count of an operand, term by term. */
 void read_operand(float (*to)[256], uint64_t word, int transposed, int is_bf16, int first, int count, emu_place at) {
+    const float *values = is_bf16 ? emu_bf16_values : emu_f16_values;
     for (int row = 0; row < count; row += transposed ? 8 : 1) {
         for (int k = 0; k < 16; k += transposed ? 1 : 8)
-            read_eight(&to[k][row], transposed ? 1 : 256, word, transposed, is_bf16, first + row, k, at);
+            read_eight(&to[k][row], transposed ? 1 : 256, word, transposed, values, first + row, k, at);
     }
 }
 
-void compute(warp_product &made, const emu_product &p, emu_place at) {
-    static float left[16][256], right[16][256];
-    read_operand(left, p.a, p.transposed_a, p.is_bf16, (int)(threadIdx.x / 32 % 4) * 16, 16, at);
-    read_operand(right, p.b, p.transposed_b, p.is_bf16, 0, p.columns, at);
-    for (int row = 0; row < 16; row++) {
-        for (int column = 0; column < p.columns; column += 8) {
-            float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-            for (int k = 0; k < 16; k++) {
-                for (int j = 0; j < 8; j++) sum[j] += left[k][row] * right[k][column + j];
-            }
-            memcpy(&made.at[row][column], sum, sizeof sum);
+typedef float eight_floats __attribute__((vector_size(32)));
+
+/* sum[16][256] += the products of left[k][row] and right[k][column], which are added up first. */
+EMU_WIDE void add_product(float (*sum)[256], const float (*left)[256], const float (*right)[256], int columns) {
+    for (int at = 0; at < columns / 8 * 4; at++) { /* four rows by eight columns */
+        const int row = at % 4 * 4, column = at / 4 * 8;
+        eight_floats product[4] = {};
+        for (int k = 0; k < 16; k++) {
+            eight_floats terms;
+            memcpy(&terms, &right[k][column], sizeof terms);
+            for (int i = 0; i < 4; i++) product[i] += left[k][row + i] * terms;
+        }
+        for (int i = 0; i < 4; i++) {
+            eight_floats whole;
+            memcpy(&whole, &sum[row + i][column], sizeof whole);
+            whole += product[i];
+            memcpy(&sum[row + i][column], &whole, sizeof whole);
         }
     }
 }
 
-/* Product number `index` of the running thread's warp. */
-const warp_product &find_product(unsigned long index, const emu_product &p, emu_place at) {
-    warp_products &of = computed[threadIdx.x / 32];
-    if (index < of.first + of.kept.size()) {
-        const warp_product &found = of.kept[index - of.first];
-        if (found.a != p.a || found.b != p.b || found.columns != p.columns)
+/* The sums of a warp's 16 rows, as its lanes hold them. */
+struct warp_sums {
+    float at[16][256];
+    int columns; /* 0: none */
+    float *of[32];
+};
+
+float *place_of(warp_sums &sums, unsigned lane, int j) {
+    return &sums.at[lane / 4 + (unsigned)(j % 4 / 2) * 8][j / 4 * 8 + (int)(lane % 4) * 2];
+}
+
+void take_sums(warp_sums &sums, const emu_product *const *lanes) {
+    sums.columns = lanes[0]->columns;
+    for (unsigned lane = 0; lane < 32; lane++) {
+        sums.of[lane] = lanes[lane]->sum;
+        for (int j = 0; j < sums.columns / 2; j += 2) memcpy(place_of(sums, lane, j), sums.of[lane] + j, 8);
+    }
+}
+
+void give_sums(warp_sums &sums) {
+    for (unsigned lane = 0; lane < 32; lane++) {
+        for (int j = 0; j < sums.columns / 2; j += 2) memcpy(sums.of[lane] + j, place_of(sums, lane, j), 8);
+    }
+    sums.columns = 0;
+}
+
+void multiply(warp_sums &sums, const emu_product *const *lanes, emu_place at) {
+    static float left[16][256], right[16][256];
+    const emu_product &p = *lanes[0];
+    if (sums.columns != p.columns || sums.of[0] != p.sum) {
+        give_sums(sums);
+        take_sums(sums, lanes);
+    }
+    for (unsigned lane = 0; lane < 32; lane++) {
+        const emu_product &other = *lanes[lane];
+        if (other.a != p.a || other.b != p.b || other.columns != p.columns || other.add != p.add ||
+            other.sum != sums.of[lane])
             emu_fail("lanes of one warp that ask for different products", at);
-        return found;
     }
-    of.kept.emplace_back();
-    warp_product &made = of.kept.back();
-    made.a = p.a;
-    made.b = p.b;
-    made.columns = p.columns;
-    compute(made, p, at);
-    return made;
+    read_operand(left, p.a, p.transposed_a, p.is_bf16, (int)(threadIdx.x / 32 % 4) * 16, 16, at);
+    read_operand(right, p.b, p.transposed_b, p.is_bf16, 0, p.columns, at);
+    for (int row = 0; row < 16 && !p.add; row++) memset(sums.at[row], 0, (size_t)p.columns * sizeof(float));
+    add_product(sums.at, left, right, p.columns);
 }
 
-/* Forgets the products that all lanes of the warp have added. */
-void forget(unsigned warp) {
-    unsigned long least = finished[warp * 32];
+/* Computes the products of the closed groups but the last `left` of all lanes of a warp. */
+void multiply_all(unsigned warp, int left, emu_place at) {
+    static warp_sums sums;
+    const groups<emu_product> *of = &products[warp * 32];
+    const size_t count = of->due(left);
     for (unsigned lane = 1; lane < 32; lane++) {
-        if (finished[warp * 32 + lane] < least) least = finished[warp * 32 + lane];
+        if (of[lane].due(left) != count) emu_fail("lanes of one warp that ask for different products", at);
     }
-    warp_products &of = computed[warp];
-    for (; of.first < least && !of.kept.empty(); of.first++) of.kept.pop_front();
-}
-
-void multiply(const emu_product &p, emu_place at) {
-    const unsigned lane = threadIdx.x % 32;
-    const warp_product &of = find_product(finished[threadIdx.x], p, at);
-    for (int j = 0; j < p.columns / 2; j++) {
-        const float sum = of.at[lane / 4 + (unsigned)(j % 4 / 2) * 8][j / 4 * 8 + (int)(lane % 4) * 2 + j % 2];
-        p.sum[j] = p.add ? p.sum[j] + sum : sum;
+    sums.columns = 0;
+    for (size_t i = 0; i < count; i++) {
+        const emu_product *lanes[32];
+        for (unsigned lane = 0; lane < 32; lane++) lanes[lane] = &of[lane].all[i];
+        multiply(sums, lanes, at);
     }
-    finished[threadIdx.x]++;
+    give_sums(sums);
+    for (unsigned lane = 0; lane < 32; lane++) products[warp * 32 + lane].forget(count);
 }
 
 } // namespace
@@ -251,7 +275,7 @@ void emu_load(uint32_t to, const cuda_tensor_map *map, uint32_t barrier, int ran
     l.place = place;
     memcpy(l.at, at, (size_t)rank * sizeof *at);
     if (offset) memcpy(l.offset, offset, sizeof l.offset);
-    const uint32_t bytes = (uint32_t)(emu_tensor_elements(&l.tensor) * l.tensor.element_bytes);
+    const uint32_t bytes = (uint32_t)emu_tensor_bytes(&l.tensor);
     memset(emu_shared(to, bytes, place), emu_poison, bytes);
     loads.push_back(l);
 }
@@ -266,36 +290,33 @@ void emu_store(const cuda_tensor_map *map, uint32_t from, int rank, const int *a
     s.from = from;
     s.place = place;
     memcpy(s.at, at, (size_t)rank * sizeof *at);
-    stores[threadIdx.x].open.push_back(s);
+    stores[threadIdx.x].all.push_back(s);
     used = true;
 }
 
-void emu_store_commit(void) {
-    stores[threadIdx.x].closed.push_back(stores[threadIdx.x].open);
-    stores[threadIdx.x].open.clear();
-}
+void emu_store_commit(void) { stores[threadIdx.x].close(); }
 
 void emu_store_wait(int left) {
-    for (const store &s : taken(stores[threadIdx.x], left)) finish(s);
+    groups<store> &mine = stores[threadIdx.x];
+    const size_t count = mine.due(left);
+    for (size_t i = 0; i < count; i++) finish(mine.all[i]);
+    mine.forget(count);
 }
 
 /* ---- The matrix units, seen by a kernel --------------------------------------------------------- */
 
 void emu_wgmma(const emu_product &product, emu_place at) {
     if ((product.a >> 62) != 1 || (product.b >> 62) != 1) emu_fail("a matrix without the 128-byte swizzle", at);
-    products[threadIdx.x].open.push_back(product);
+    products[threadIdx.x].all.push_back(product);
     used = true;
 }
 
-void emu_wgmma_commit(void) {
-    products[threadIdx.x].closed.push_back(products[threadIdx.x].open);
-    products[threadIdx.x].open.clear();
-}
+void emu_wgmma_commit(void) { products[threadIdx.x].close(); }
 
+/* The last lane to come computes for the warp; its threads hold still then, in their places. */
 void emu_wgmma_wait(int left, emu_place at) {
     emu_suspend_until(anybody, 0, 0, "its turn", at); /* others may break what the products read, if they can */
-    for (const emu_product &p : taken(products[threadIdx.x], left)) multiply(p, at);
-    forget(threadIdx.x / 32);
+    if (emu_warp_is_last()) multiply_all(threadIdx.x / 32, left, at);
     emu_warp_meet(at);
 }
 
@@ -307,11 +328,9 @@ void emu_units_reset(void) {
     barriers.clear();
     loads.clear();
     for (unsigned t = 0; t < EMU_MAX_THREADS; t++) {
-        stores[t] = {};
-        products[t] = {};
-        finished[t] = 0;
+        stores[t].clear();
+        products[t].clear();
     }
-    for (warp_products &of : computed) of = {};
 }
 
 bool emu_units_go_on(bool newest) {
@@ -332,9 +351,9 @@ std::string emu_units_leftover(void) {
         if (b.second.bytes) return "a barrier was told of bytes that no load brought";
     }
     for (unsigned t = 0; t < EMU_MAX_THREADS; t++) {
-        const std::string thread = "thread " + std::to_string(t) + " ended before it waited for its ";
-        if (!stores[t].open.empty() || !stores[t].closed.empty()) return thread + "stores";
-        if (!products[t].open.empty() || !products[t].closed.empty()) return thread + "products";
+        if (stores[t].all.empty() && products[t].all.empty()) continue;
+        return "thread " + std::to_string(t) + " ended before it waited for its " +
+               (products[t].all.empty() ? "stores" : "products");
     }
     return "";
 }

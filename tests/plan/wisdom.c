@@ -310,15 +310,17 @@ static void another_key_is_not_used(void **state) {
 }
 
 /* The only file of the folder. */
-static void only_entry(char path[512]) {
+static void only_file(const char *suffix, char path[512]) {
     char command[512];
-    snprintf(command, sizeof command, "ls '%s'/*.wisdom", folder);
+    snprintf(command, sizeof command, "ls '%s'/*%s", folder, suffix);
     FILE *names = popen(command, "r");
     assert_non_null(names);
     assert_non_null(fgets(path, 512, names));
     pclose(names);
     path[strcspn(path, "\n")] = 0;
 }
+
+static void only_entry(char path[512]) { only_file(".wisdom", path); }
 
 /* An entry of another build in the place of ours: the name is a hash and may collide, the key may not. */
 static void another_build_is_not_used(void **state) {
@@ -440,6 +442,25 @@ static void plan_uses_wisdom_and_again_measures(void **state) {
     braid_op_destroy(near);
 }
 
+/* ---- Races that were left out ------------------------------------------------------------------ */
+
+static void a_note_of_a_race_left_out(void **state) {
+    braid_problem p = given_problem("linear_fwd:f16:b2:c3:k4"), other = given_problem("linear_fwd:f16:b3:c3:k4");
+    char path[512];
+    (void)state;
+    assert_true(wisdom_left_out(context, &p) == 0);
+    wisdom_leave_out(context, &p, 5);
+    assert_true(wisdom_left_out(context, &p) == 5);
+    wisdom_leave_out(context, &p, 20);
+    assert_true(wisdom_left_out(context, &p) == 20);
+    assert_true(wisdom_left_out(context, &other) == 0);
+    assert_int_equal(given_entries(folder, ".left"), 1);
+    assert_int_equal(given_entries(folder, ".wisdom"), 0);
+    only_file(".left", path);
+    assert_int_equal(files_replace(path, "nonsense", 8), BRAID_OK);
+    assert_true(wisdom_left_out(context, &p) == 0);
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void) {
@@ -457,6 +478,7 @@ int main(void) {
         CASE(an_unknown_batch_takes_the_nearest),
         CASE(strange_names_in_the_folder),
         CASE(plan_uses_wisdom_and_again_measures),
+        CASE(a_note_of_a_race_left_out),
     };
     return cmocka_run_group_tests_name("wisdom", tests, NULL, NULL);
 }

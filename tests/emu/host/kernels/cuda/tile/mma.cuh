@@ -13,20 +13,23 @@
 
 #include "kernels/cuda/tile/number.cuh"
 
-struct mma_lane {
-    float a[8], b[4];
+typedef float mma_four __attribute__((vector_size(16)));
+
+/* The operands of a warp: 16 terms of 16 rows and of 8 columns. */
+struct mma_table {
+    float a[16][16], b[8][16];
 };
 
 struct mma_warp {
-    mma_lane table[2][EMU_WARP];
+    mma_table table[2];
     int turn[EMU_WARP]; /* of each lane */
 };
 
 static inline int mma_lane_index() { return (int)threadIdx.x % EMU_WARP; }
 
 /* The table of this lane's next step; one for all files. */
-inline mma_lane *mma_table() {
-    static mma_warp warps[32];
+inline mma_table &mma_next_table() {
+    alignas(64) static mma_warp warps[32];
     mma_warp &warp = warps[threadIdx.x / EMU_WARP];
     return warp.table[warp.turn[mma_lane_index()]++ % 2];
 }
@@ -38,21 +41,26 @@ template <class number> static inline void mma_open(float *to, uint32_t pair) {
     }
 }
 
+/* The sum of the products of 16 terms. */
+static inline float mma_dot(const float *left, const float *right) {
+    mma_four sum = {0, 0, 0, 0};
+    for (int k = 0; k < 16; k += 4) {
+        mma_four a, b;
+        memcpy(&a, left + k, sizeof a);
+        memcpy(&b, right + k, sizeof b);
+        sum += a * b;
+    }
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
 template <class number>
 static inline void mma(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], number) {
-    mma_lane *table = mma_table(), &mine = table[mma_lane_index()];
-    for (int j = 0; j < 4; j++) mma_open<number>(mine.a + 2 * j, a[j]);
-    for (int j = 0; j < 2; j++) mma_open<number>(mine.b + 2 * j, b[j]);
-    emu_warp_barrier(__FILE__, __LINE__);
+    mma_table &table = mma_next_table();
     const int group = mma_lane_index() / 4, pair = mma_lane_index() % 4;
-    for (int j = 0; j < 4; j++) {
-        float total = sum[j];
-        for (int k = 0; k < 16; k++) {
-            const mma_lane &left = table[group * 4 + k % 8 / 2], &right = table[(2 * pair + j % 2) * 4 + k % 8 / 2];
-            total += left.a[k / 8 * 4 + j / 2 * 2 + k % 2] * right.b[k / 8 * 2 + k % 2];
-        }
-        sum[j] = total;
-    }
+    for (int j = 0; j < 4; j++) mma_open<number>(&table.a[group + j % 2 * 8][j / 2 * 8 + 2 * pair], a[j]);
+    for (int j = 0; j < 2; j++) mma_open<number>(&table.b[group][j * 8 + 2 * pair], b[j]);
+    emu_warp_barrier(__FILE__, __LINE__);
+    for (int j = 0; j < 4; j++) sum[j] += mma_dot(table.a[group + j / 2 * 8], table.b[2 * pair + j % 2]);
 }
 
 static inline float word_float(uint32_t word) {

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tests/emu/block.h"
+
 extern "C" {
 #include "core/dtype.h"
 }
@@ -45,9 +47,9 @@ template <int bytes> static inline void write_bytes(void *to, const void *from) 
 static inline float load(const f32 *from) { return from->value; }
 static inline float load(const tf32 *from) { return from->value; }
 
-static inline float load(const f16 *from) { return f32_from_f16(from->bits); }
+static inline float load(const f16 *from) { return emu_f16_values[from->bits]; }
 
-static inline float load(const bf16 *from) { return f32_from_bf16(from->bits); }
+static inline float load(const bf16 *from) { return emu_bf16_values[from->bits]; }
 
 static inline void store(f32 *to, float value) { to->value = value; }
 
