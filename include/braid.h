@@ -255,8 +255,8 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_problem_print(const braid_problem 
 BRAID_API BRAID_MUST_CHECK braid_status braid_problem_draw(braid_op_id op, braid_pass pass, uint64_t seed,
                                                            braid_problem *problem);
 
-/* The same in a shape that matrix units take, where the op allows it: f16, bf16 or TF32, channels in eights, one group, zeros
- * beyond the edge, many filters of 3x3, some images of 1 to 4 channels. */
+/* The same in a shape that matrix units take, where the op allows it: f16, bf16 or TF32, channels in eights, one group,
+ * zeros beyond the edge, many filters of 3x3, some images of 1 to 4 channels. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_problem_draw_round(braid_op_id op, braid_pass pass, uint64_t seed,
                                                                  braid_problem *problem);
 

@@ -394,8 +394,8 @@ enum {
     CONV2D_SCALE_BIAS_ACT_Z,
 };
 
-/* Makes a drawn problem one that matrix units take: channels and pitches in eights, one group, zeros beyond the edge. It
- * is to be checked anew. */
+/* Makes a drawn problem one that matrix units take: channels and pitches in eights, one group, zeros beyond the edge.
+ * It is to be checked anew. */
 void problem_round(braid_problem *p);
 
 #endif

@@ -4,8 +4,8 @@
  *     kernels [--kernel NAME] [--cases N] [--seed S] [--part K/N] [--caught]
  *
  * Problems are drawn at random (odd sizes, masks, unequal channels, all dtypes), and each failure prints the
- * problem and its seed for replay. --part 1/2 takes every other kernel, 2/2 those between. --caught turns the verdict around, for mutated kernels: exit 0 only if a
- * case failed.
+ * problem and its seed for replay. --part 1/2 takes every other kernel, 2/2 those between. --caught turns the verdict
+ * around, for mutated kernels: exit 0 only if a case failed.
  *
  * SPDX-License-Identifier: MIT
  */

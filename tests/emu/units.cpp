@@ -87,8 +87,8 @@ bool anybody(uint32_t, uint32_t) { return true; }
 
 bool phase_is_over(uint32_t barrier, uint32_t parity) { return (barriers[barrier].phase & 1) != parity; }
 
-/* The pieces of 16 bytes of a box: visit(shared address, memory of the first element, first and last + 1 of the elements
- * that are inside of the tensor). */
+/* The pieces of 16 bytes of a box: visit(shared address, memory of the first element, first and last + 1 of the
+ * elements that are inside of the tensor). */
 template <class visitor>
 void visit_box(const emu_tensor &t, uint32_t first, const int *at, const int *offset, visitor visit) {
     const int64_t rows = emu_tensor_rows(&t), piece = 16 / t.element_bytes;
