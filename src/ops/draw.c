@@ -64,12 +64,13 @@ void problem_round(braid_problem *p) {
     }
 }
 
-/* A convolution as networks have most of them: 3x3, one pixel after the other, 16 channels and more. */
+/* A convolution as networks have most of them: 3x3, every pixel or every other one, 16 channels and more. */
 static void draw_usual(rng *r, braid_problem *p) {
+    const int64_t stride = draw_chance(r, 30) ? 2 : 1;
     for (int axis = 0; axis < 2; axis++) {
         p->filter[axis] = 3;
         p->padding[axis] = p->dilation[axis] = 1;
-        p->stride[axis] = 1;
+        p->stride[axis] = stride;
         p->extra_padding[axis] = 0;
     }
     p->bias = p->bias && draw_chance(r, 30);
@@ -100,7 +101,7 @@ braid_status braid_problem_draw_round(braid_op_id id, braid_pass pass, uint64_t 
     braid_problem p = *problem;
     int64_t kind = rng_between(&r, 1, 100);
     p.dtype = kind <= 40 ? BRAID_DTYPE_F16 : kind <= 80 ? BRAID_DTYPE_BF16 : BRAID_DTYPE_F32;
-    p.tf32 = p.dtype == BRAID_DTYPE_F32 && op_find(id)->fields & FIELD_BIT(tf32);
+    p.tf32 = p.dtype == BRAID_DTYPE_F32 && op_find(id)->fields & FIELD_BIT(tf32) && draw_chance(&r, 50);
     for (int i = 0; i < p.streams; i++) p.in_pitch[i] = p.out_pitch[i] = 0; /* as the channels ask for */
     problem_round(&p);
     if ((op_find(id)->fields & conv) == conv) {

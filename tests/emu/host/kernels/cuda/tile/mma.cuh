@@ -15,7 +15,7 @@
 
 typedef float mma_four __attribute__((vector_size(16)));
 
-/* The operands of a warp: 16 terms of 16 rows and of 8 columns. */
+/* The operands of a warp: up to 16 terms of 16 rows and of 8 columns. */
 struct mma_table {
     float a[16][16], b[8][16];
 };
@@ -41,10 +41,10 @@ template <class number> static inline void mma_open(float *to, uint32_t pair) {
     }
 }
 
-/* The sum of the products of 16 terms. */
-static inline float mma_dot(const float *left, const float *right) {
+/* The sum of the products of the terms. */
+template <int terms> static inline float mma_dot(const float *left, const float *right) {
     mma_four sum = {0, 0, 0, 0};
-    for (int k = 0; k < 16; k += 4) {
+    for (int k = 0; k < terms; k += 4) {
         mma_four a, b;
         memcpy(&a, left + k, sizeof a);
         memcpy(&b, right + k, sizeof b);
@@ -60,7 +60,7 @@ static inline void mma(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (
     for (int j = 0; j < 4; j++) mma_open<number>(&table.a[group + j % 2 * 8][j / 2 * 8 + 2 * pair], a[j]);
     for (int j = 0; j < 2; j++) mma_open<number>(&table.b[group][j * 8 + 2 * pair], b[j]);
     emu_warp_barrier(__FILE__, __LINE__);
-    for (int j = 0; j < 4; j++) sum[j] += mma_dot(table.a[group + j / 2 * 8], table.b[2 * pair + j % 2]);
+    for (int j = 0; j < 4; j++) sum[j] += mma_dot<16>(table.a[group + j / 2 * 8], table.b[2 * pair + j % 2]);
 }
 
 static inline float word_float(uint32_t word) {
@@ -79,19 +79,12 @@ static inline uint32_t float_word(float value) {
 static inline float tf32_read(uint32_t word) { return word_float(word & ~0x1FFFu); }
 
 static inline void mma(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], tf32) {
-    mma_lane *table = mma_table(), &mine = table[mma_lane_index()];
-    for (int j = 0; j < 4; j++) mine.a[j] = tf32_read(a[j]);
-    for (int j = 0; j < 2; j++) mine.b[j] = tf32_read(b[j]);
-    emu_warp_barrier(__FILE__, __LINE__);
+    mma_table &table = mma_next_table();
     const int group = mma_lane_index() / 4, pair = mma_lane_index() % 4;
-    for (int j = 0; j < 4; j++) {
-        float total = sum[j];
-        for (int k = 0; k < 8; k++) {
-            const mma_lane &left = table[group * 4 + k % 4], &right = table[(2 * pair + j % 2) * 4 + k % 4];
-            total += left.a[k / 4 * 2 + j / 2] * right.b[k / 4];
-        }
-        sum[j] = total;
-    }
+    for (int j = 0; j < 4; j++) table.a[group + j % 2 * 8][j / 2 * 4 + pair] = tf32_read(a[j]);
+    for (int j = 0; j < 2; j++) table.b[group][j * 4 + pair] = tf32_read(b[j]);
+    emu_warp_barrier(__FILE__, __LINE__);
+    for (int j = 0; j < 4; j++) sum[j] += mma_dot<8>(table.a[group + j / 2 * 8], table.b[2 * pair + j % 2]);
 }
 
 static inline uint32_t tf32_word(uint32_t number) { return float_word(tf32_from_f32(word_float(number))); }
