@@ -5,6 +5,7 @@
  */
 #include "tests/emu/emu.h"
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -56,9 +57,6 @@ std::vector<kernel_entry> &kernel_table() {
     return table;
 }
 
-/* Where a stack was left. The compiler's own jumps, which keep no signals and check no frames. */
-typedef void *jump_place[5];
-
 enum fibre_state { RUNNING, WAITING, ENDED };
 
 /* One CUDA thread. Its stack is made once and serves every later launch. */
@@ -70,7 +68,7 @@ struct fibre {
     uint32_t key, value;
     const char *what;
     bool started;
-    jump_place resume;
+    jmp_buf resume;
     ucontext_t entry;
     char *stack;
     void *fake_stack; /* of the address sanitizer */
@@ -89,7 +87,7 @@ unsigned char warp_slots[EMU_MAX_THREADS][64];
 alignas(1024) unsigned char shared[shared_most];
 size_t shared_bytes;
 std::string failure; /* of the running block */
-jump_place scheduler;
+jmp_buf scheduler;
 void *scheduler_fake_stack;
 const void *scheduler_stack;
 size_t scheduler_stack_bytes;
@@ -114,14 +112,12 @@ void arrive_on_stack(void *saved, const void **from, size_t *bytes) {
 #endif
 }
 
-[[noreturn]] __attribute__((noinline)) void jump(jump_place to) { __builtin_longjmp(to, 1); }
-
 /* From a fibre back to the scheduler. Returns when the fibre is resumed. */
 void suspend() {
     fibre *mine = current;
-    if (__builtin_setjmp(mine->resume) == 0) {
+    if (_setjmp(mine->resume) == 0) {
         leave_stack(&mine->fake_stack, scheduler_stack, scheduler_stack_bytes);
-        jump(scheduler);
+        _longjmp(scheduler, 1);
     }
     arrive_on_stack(mine->fake_stack, nullptr, nullptr);
 }
@@ -152,9 +148,9 @@ void resume(fibre *f, unsigned index) {
     current = f;
     threadIdx.x = index;
     f->state = RUNNING;
-    if (__builtin_setjmp(scheduler) == 0) {
+    if (_setjmp(scheduler) == 0) {
         leave_stack(&scheduler_fake_stack, f->stack, stack_bytes);
-        if (f->started) jump(f->resume);
+        if (f->started) _longjmp(f->resume, 1);
         f->started = true;
         getcontext(&f->entry);
         f->entry.uc_stack.ss_sp = f->stack;
