@@ -31,9 +31,10 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
 #define create NULL
 #endif
 
-/* Version 2.6 leaves weights of some groups unwritten in bf16. */
+/* Version 2.6 leaves weights unwritten in bf16: of some groups, and of images narrower than the stride. */
 static const char *supports(const braid_problem *p, const device *d) {
     if (p->dtype == BRAID_DTYPE_BF16 && p->groups > 1) return "no groups in bf16";
+    if (p->dtype == BRAID_DTYPE_BF16 && p->size[1] < p->stride[1]) return "no image narrower than the stride in bf16";
     return onednn_supports(p, d);
 }
 
