@@ -127,10 +127,10 @@ braid_status files_input_open(files_input *in, const char *path, braid_status co
 }
 
 braid_status files_input_open_within(files_input *in, const char *root, const char *path, braid_status code) {
-    *in = (files_input){.path = path, .code = code};
-    int fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* a pipe must not hold us up */
-    if (fd < 0) return fail_file(code, path, "open", errno);
-    in->fd = fd;
+    *in = (files_input){.fd = -1, .code = code};
+    in->fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* a pipe must not hold us up */
+    if (in->fd < 0) return fail_file(code, path, "open", errno);
+    in->path = path;
     braid_status status = look_at_input(in, root);
     if (status != BRAID_OK) files_input_close(in);
     return status;
@@ -149,8 +149,9 @@ braid_status files_input_read(const files_input *in, size_t offset, void *data, 
 }
 
 void files_input_close(files_input *in) {
-    if (in->path) table->close(in->fd); /* nothing was written: nothing to lose */
+    if (in->path && in->fd >= 0) table->close(in->fd); /* nothing was written: nothing to lose */
     in->path = NULL;
+    in->fd = -1;
 }
 
 braid_status files_read(const char *path, size_t limit, braid_status code, char **data, size_t *bytes) {
@@ -355,14 +356,14 @@ braid_status files_growing_add(files_growing *file, const void *data, size_t byt
 
 braid_status files_growing_sync(files_growing *file) {
     TRY(write_waiting(file));
-    if (file->fd < 0) return BRAID_OK; /* nothing was written */
+    if (!file->path || file->fd < 0) return BRAID_OK; /* nothing was written */
     return sync_file(file->fd) ? BRAID_OK : fail_file(BRAID_ERROR_DISK, file->path, "sync", errno);
 }
 
 void files_growing_close(files_growing *file) {
     if (file->path && file->fd >= 0) table->close(file->fd);
     memory_free(file->waiting);
-    *file = (files_growing){0};
+    *file = (files_growing){.fd = -1};
 }
 
 /* ---- Names -------------------------------------------------------------------------------- */
@@ -498,7 +499,7 @@ static int take_lock(int fd) {
 }
 
 braid_status files_lock_folder(files_lock *lock, const char *path) {
-    *lock = (files_lock){0};
+    *lock = (files_lock){.fd = -1};
     int fd = open_file(path, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0) return fail_file(BRAID_ERROR_DISK, path, "open the folder", errno);
     int error = take_lock(fd);
@@ -513,7 +514,7 @@ braid_status files_lock_folder(files_lock *lock, const char *path) {
 
 void files_unlock(files_lock *lock) {
     if (lock->held) table->close(lock->fd);
-    *lock = (files_lock){0};
+    *lock = (files_lock){.fd = -1};
 }
 
 braid_status files_join(const char *folder, const char *name, char **path) {

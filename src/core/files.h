@@ -51,7 +51,7 @@ braid_status files_replace(const char *path, const void *data, size_t bytes);
 
 /* A file that is read in pieces. Borrows the path until it is closed. */
 typedef struct files_input {
-    const char *path;
+    const char *path; /* NULL: not open, whatever the descriptor is */
     int fd;
     size_t bytes;      /* of the whole file when it was opened */
     braid_status code; /* of a failure */
@@ -62,7 +62,7 @@ braid_status files_input_open_within(files_input *in, const char *root, const ch
 
 /* Exactly `bytes` bytes from `offset` on; a file that ends before them is a failure. */
 braid_status files_input_read(const files_input *in, size_t offset, void *data, size_t bytes);
-void files_input_close(files_input *in); /* one that was never opened but zeroed is fine */
+void files_input_close(files_input *in); /* one that is zeroed, closed or was not opened is fine */
 
 /* A file that is replaced piece by piece, as files_replace does it. Borrows the path until the end. */
 typedef struct files_output {

@@ -7,6 +7,7 @@
 #include "tests/support/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #include "core/files.h"
 #include "core/memory.h"
+#include "core/safetensors.h"
 #include "core/temporaries.h"
 #include "tests/support/fail_nth.h"
 #include "tests/support/folder.h"
@@ -307,6 +309,83 @@ static void locks(void **state) {
     files_unlock(&second);
 }
 
+/* Every way to open a file for reading, of one that is refused. */
+static void refuse_inputs(const char *path) {
+    files_input in;
+    safetensors *model;
+    char *data;
+    size_t bytes;
+    assert_int_equal(files_input_open(&in, path, BRAID_ERROR_DATA), BRAID_ERROR_DATA);
+    files_input_close(&in);
+    files_input_close(&in);
+    assert_int_equal(files_input_open_within(&in, "f", path, BRAID_ERROR_DATA), BRAID_ERROR_DATA);
+    files_input_close(&in);
+    assert_int_equal(files_read(path, 100, BRAID_ERROR_DATA, &data, &bytes), BRAID_ERROR_DATA);
+    assert_int_equal(safetensors_open(path, &model), *path ? BRAID_ERROR_MODEL : BRAID_ERROR_ARGUMENT);
+    safetensors_close(model);
+}
+
+static void refuse_outputs(void) {
+    files_output out;
+    files_growing growing;
+    files_lock lock;
+    assert_int_equal(files_output_begin(&out, "nosuch/file"), BRAID_ERROR_DISK);
+    assert_int_equal(files_replace("nosuch/file", OLD, 1), BRAID_ERROR_DISK);
+    assert_int_equal(files_write("nosuch/file", OLD, 1), BRAID_ERROR_DISK);
+    assert_int_equal(files_rename("nosuch", "other"), BRAID_ERROR_DISK);
+    assert_int_equal(files_make_private_folder("file"), BRAID_ERROR_DISK);
+    assert_int_equal(files_lock_folder(&lock, "nosuch"), BRAID_ERROR_DISK);
+    files_unlock(&lock);
+    files_growing_open(&growing, "nosuch/file", 0);
+    assert_int_equal(files_growing_add(&growing, OLD, 1), BRAID_ERROR_DISK);
+    files_growing_close(&growing);
+    files_growing_close(&growing);
+}
+
+/* What is zeroed was never opened, and what is closed is closed once. */
+static void close_the_unopened(void) {
+    files_input in = {0};
+    files_growing growing = {0};
+    files_lock lock = {0};
+    files_input_close(&in);
+    assert_int_equal(files_growing_sync(&growing), BRAID_OK);
+    files_growing_close(&growing);
+    files_unlock(&lock);
+}
+
+/* Descriptor 0 may be a file of the caller, or the lock of a run: no failed open closes or touches it. */
+static void failed_opens_close_nothing(void **state) {
+    struct stat before, after;
+    char left = 0;
+    int kept = dup(0);
+    (void)state;
+    assert_int_equal(files_replace("file", OLD, strlen(OLD)), BRAID_OK);
+    assert_int_equal(files_make_folder("f"), BRAID_OK);
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    assert_int_equal(symlink("loop", "loop"), 0);
+    close(0);
+    assert_int_equal(open("file", O_RDONLY), 0);
+    assert_int_equal(fstat(0, &before), 0);
+    static const char *const refused[] = {"nosuch", "nosuch/file", "file/below", "f", "pipe", "loop", ""};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) refuse_inputs(refused[i]);
+    refuse_outputs();
+    close_the_unopened();
+    fail_files_install();
+    fail_files_arm(FAIL_OPEN, 1, FAIL_PERSISTENT, EMFILE);
+    refuse_inputs("file");
+    refuse_outputs();
+    fail_files_remove();
+    assert_int_equal(fstat(0, &after), 0);
+    assert_true(before.st_ino == after.st_ino && before.st_dev == after.st_dev);
+    assert_int_equal(read(0, &left, 1), 1); /* still at its first byte */
+    assert_int_equal(left, OLD[0]);
+    if (kept >= 0) {
+        dup2(kept, 0);
+        close(kept);
+    }
+    assert_int_equal(memory_live(), 0);
+}
+
 static void paths(void **state) {
     char *path;
     (void)state;
@@ -337,6 +416,7 @@ int main(void) {
         IN_FOLDER(foreign_folder),
         IN_FOLDER(private_folder_under_faults),
         IN_FOLDER(locks),
+        IN_FOLDER(failed_opens_close_nothing),
         cmocka_unit_test(paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
