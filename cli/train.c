@@ -528,8 +528,8 @@ const verb verb_train = {
         "best.safetensors, each with one older generation, metrics.jsonl, and event files for TensorBoard. A\n"
         "checkpoint is also a model for eval and predict. Ctrl-C or SIGTERM ends the step, or the races before the\n"
         "first one, saves and exits with 130; a second one exits at once. --resume goes on, to the same bits as a\n"
-        "run that was never stopped; give it the same options. A loss that is no number ends the run with exit 9 and\n"
-        "leaves the last checkpoint as it was.",
+        "run that was never stopped; give it the same options. A loss of training or validation that is no number\n"
+        "ends the run with exit 9 and leaves the last checkpoint as it was: go on with --resume and a lower --rate.",
     .options = train_option_list,
     .examples = "braid data make sunrgbd --out rooms\n"
                 "braid train linet18 --data rooms --out run --width 0.25 --epochs 8\n"

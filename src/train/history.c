@@ -120,6 +120,14 @@ braid_status history_open(history *h, const char *path, history_place last) {
     return BRAID_OK;
 }
 
+braid_status history_drop(history *h, history_place last) {
+    char *path = h->path;
+    files_growing_close(&h->file);
+    braid_status status = history_open(h, path, last);
+    memory_free(path);
+    return status;
+}
+
 braid_status history_sync(history *h) { return files_growing_sync(&h->file); }
 
 void history_close(history *h) {

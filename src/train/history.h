@@ -53,6 +53,9 @@ braid_status history_add(history *h, const history_row *row);
 
 /* Waits until what was added is on the disk: call it before a checkpoint is saved. */
 braid_status history_sync(history *h);
+
+/* Drops rows of later epochs or steps than `last`: those of a checkpoint that was not saved. */
+braid_status history_drop(history *h, history_place last);
 void history_close(history *h); /* zeroed is fine */
 
 /*

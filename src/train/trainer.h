@@ -90,7 +90,10 @@ struct braid_trainer {
     late_batch *late;
     int late_count;
     int64_t asked, taken;
-    bool is_scaling; /* the device follows this run's scaler */
+    late_batch learned; /* the last one that was learned from; no samples: none */
+    bool is_scaling;    /* the device follows this run's scaler */
+    bool validating;    /* a run looks at samples: what is not finite has diverged */
+    bool diverged;      /* nothing may be saved any more */
     pass passes[TRAINER_MOST_PASSES];
     int pass_count;
     pass *trained;       /* of the batch that came last */
@@ -110,6 +113,7 @@ struct braid_trainer {
     bool last_failed, best_failed; /* the disk refused what came last of each; best_failed is in
                                     * checkpoints */
     history history;
+    history_place saved; /* of the last checkpoint */
     events events;
 };
 
@@ -164,6 +168,10 @@ braid_status trainer_catch_up(braid_trainer *t);
 /* Forgets them, after a failure. */
 void trainer_look_away(braid_trainer *t);
 
+/* BRAID_ERROR_DIVERGED, of a checkpoint that was refused for the reason that fail_message tells: with step, samples and
+ * the way out. */
+braid_status trainer_refuse_save(braid_trainer *t);
+
 /* ---- trainer_run.c ---- */
 
 braid_train_metrics tally_metrics(const tally *sum, int has_labels);
@@ -172,7 +180,8 @@ void trainer_tell(braid_trainer *t, const braid_train_event *event);
 
 /* ---- trainer_look.c ---- */
 
-/* Looks at a part without learning, or at as much of it as the caller likes. */
+/* Looks at a part without learning, or at as much of it as the caller likes. Of a run that validates, a loss that is
+ * not finite is BRAID_ERROR_DIVERGED. */
 braid_status trainer_look(braid_trainer *t, const braid_evaluate_options *options, tally *sum);
 /* Validates with each stream blanked, into t->without. */
 braid_status trainer_look_without(braid_trainer *t);

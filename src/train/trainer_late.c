@@ -13,6 +13,9 @@
 #include "core/memory.h"
 #include "train/trainer.h"
 
+#define SAMPLES_BYTES 256
+#define WAY_OUT_BYTES 384
+
 static device *device_of(const braid_trainer *t) { return t->model->context->device; }
 
 /* ---- Scaling ------------------------------------------------------------------------------ */
@@ -57,29 +60,58 @@ void trainer_late_close(braid_trainer *t) {
 
 /* ---- Looking ------------------------------------------------------------------------------ */
 
-static braid_status diverged(const late_batch *b, const char *what, double value) {
-    char names[TRAINER_NAMED * 24] = "";
-    int used = 0;
+static void print_samples(const late_batch *b, char text[SAMPLES_BYTES]) {
+    int used = snprintf(text, SAMPLES_BYTES, "in a batch of samples ");
     for (int64_t j = 0; j < b->samples && j < TRAINER_NAMED; j++)
-        used += snprintf(names + used, sizeof names - (size_t)used, "%s%lld", j ? ", " : "", (long long)b->ids[j]);
-    return fail(
-        BRAID_ERROR_DIVERGED,
-        "step %lld: expected a finite %s, got %g, in a batch of samples %s%s; the last checkpoint is as it was; "
-        "try a smaller learning rate or a warm-up",
-        (long long)b->step, what, isnan(value) ? NAN : value, names, b->samples > TRAINER_NAMED ? ", ..." : "");
+        used += snprintf(text + used, SAMPLES_BYTES - (size_t)used, "%s%lld", j ? ", " : "", (long long)b->ids[j]);
+    if (b->samples > TRAINER_NAMED) snprintf(text + used, SAMPLES_BYTES - (size_t)used, ", ...");
+}
+
+/* From where, and how, a run that has gone to infinity can go on. */
+static void print_way_out(const braid_trainer *t, char text[WAY_OUT_BYTES]) {
+    const char *path = t->last.known_good ? t->last.newest : t->options.resume ? t->last.previous : NULL;
+    if (path)
+        snprintf(text, WAY_OUT_BYTES,
+                 "the last good checkpoint is %.200s: go on from it with --resume and a lower learning rate (--rate)",
+                 path);
+    else
+        snprintf(text, WAY_OUT_BYTES,
+                 "there is no checkpoint yet: begin again with a lower learning rate (--rate) or a warm-up "
+                 "(--schedule cosine:warmup=2)");
+}
+
+static braid_status diverged(braid_trainer *t, const late_batch *b, const char *what, double value) {
+    char samples[SAMPLES_BYTES], way_out[WAY_OUT_BYTES], epoch[48] = "";
+    t->diverged = true;
+    if (t->validating) snprintf(epoch, sizeof epoch, "epoch %lld, ", (long long)t->at.epoch + 1);
+    print_samples(b, samples);
+    print_way_out(t, way_out);
+    return fail(BRAID_ERROR_DIVERGED, "%sstep %lld: expected a finite %s%s, got %g, %s; nothing of it is saved; %s",
+                epoch, (long long)b->step, what, t->validating ? " of validation" : "", isnan(value) ? NAN : value,
+                samples, way_out);
+}
+
+braid_status trainer_refuse_save(braid_trainer *t) {
+    char why[SAMPLES_BYTES], samples[SAMPLES_BYTES] = "", way_out[WAY_OUT_BYTES];
+    t->diverged = true;
+    snprintf(why, sizeof why, "%s", fail_message());
+    if (t->learned.samples) print_samples(&t->learned, samples);
+    print_way_out(t, way_out);
+    return fail(BRAID_ERROR_DIVERGED, "step %lld: %s%s%s; %s", (long long)t->at.step, why,
+                samples[0] ? "; the last update was learned " : "", samples, way_out);
 }
 
 static double real_at(const braid_trainer *t, const int64_t *cells, int metric) {
     return dtype_load(&cells[metric], t->model->master, 0);
 }
 
-static braid_status add_to_tally(const braid_trainer *t, const late_batch *b, const int64_t *cells) {
+static braid_status add_to_tally(braid_trainer *t, const late_batch *b, const int64_t *cells) {
     tally sum = *b->sum;
     sum.loss += real_at(t, cells, METRIC_LOSS);
     if (t->has_labels) sum.correct += cells[METRIC_CORRECT];
     sum.samples += b->samples;
     sum.batches++;
-    if (b->is_learned && !isfinite(sum.loss)) return diverged(b, "loss", sum.loss);
+    if ((b->is_learned || t->validating) && !isfinite(sum.loss)) return diverged(t, b, "loss", sum.loss);
     *b->sum = sum;
     return BRAID_OK;
 }
@@ -91,7 +123,7 @@ static braid_status follow_update(braid_trainer *t, const late_batch *b, const i
                             .good = table[SCALING_GOOD],
                             .skipped = table[SCALING_BAD],
                             .all_skipped = table[SCALING_SKIPPED]};
-    return isnan(t->at.scaler.scale) ? diverged(b, "gradient", t->norm) : BRAID_OK;
+    return isnan(t->at.scaler.scale) ? diverged(t, b, "gradient", t->norm) : BRAID_OK;
 }
 
 /* Looks at the oldest batch that nobody has looked at. */
@@ -111,8 +143,9 @@ braid_status trainer_expect(braid_trainer *t, const pass *p, tally *sum, late_ki
     b->is_learned = kind != LATE_LOOKED_AT;
     b->is_updated = kind == LATE_UPDATED;
     b->samples = p->batch;
-    b->step = t->at.step + 1;
+    b->step = t->at.step + b->is_learned;
     for (int64_t j = 0; j < p->batch && j < TRAINER_NAMED; j++) b->ids[j] = p->feed.ids[j];
+    if (b->is_learned) t->learned = *b;
     TRY(d->backend->reading_ask(d, b->reading, t->model->metrics));
     t->asked++;
     while (t->asked - t->taken > d->backend->runs_ahead) TRY(take(t));

@@ -145,10 +145,10 @@ static bool streams_are_due(const braid_trainer *t, const braid_train_metrics *v
 }
 
 /* Samples that cannot be looked at cost no epoch: what was learned is saved, and looked at when the run goes on. Of a
- * device that is lost there is nothing to save. */
+ * device that is lost there is nothing to save, and what has diverged replaces no good checkpoint. */
 static braid_status keep_epoch(braid_trainer *t, braid_status status) {
     char why[MESSAGE_BYTES], note[MESSAGE_BYTES + 16];
-    if (status == BRAID_OK || status == BRAID_ERROR_DEVICE) return status;
+    if (status == BRAID_OK || status == BRAID_ERROR_DEVICE || t->diverged) return status;
     snprintf(why, sizeof why, "%s", fail_message());
     if (braid_trainer_save(t) != BRAID_OK) {
         snprintf(note, sizeof note, "not saved: %s", fail_message());
@@ -157,16 +157,30 @@ static braid_status keep_epoch(braid_trainer *t, braid_status status) {
     return fail(status, "%s", why);
 }
 
-static braid_status run_epoch(braid_trainer *t) {
+static braid_status validate_all(braid_trainer *t, tally *sum) {
     const braid_evaluate_options all = {.part = BRAID_PART_VALIDATE};
+    t->validating = true;
+    braid_status status = trainer_look(t, &all, sum);
+    t->validating = false;
+    return keep_epoch(t, status);
+}
+
+static braid_status validate_without(braid_trainer *t) {
+    t->validating = true;
+    braid_status status = trainer_look_without(t);
+    t->validating = false;
+    return keep_epoch(t, status);
+}
+
+static braid_status run_epoch(braid_trainer *t) {
     bool whole;
     tally sum = {0};
     TRY(learn_all(t, &whole));
     if (!whole) return braid_trainer_save(t);
-    if (!t->options.no_validation && !t->stop) TRY(keep_epoch(t, trainer_look(t, &all, &sum)));
+    if (!t->options.no_validation && !t->stop) TRY(validate_all(t, &sum));
     braid_train_metrics validate = tally_metrics(&sum, t->has_labels);
     t->looked_without = !t->stop && streams_are_due(t, &validate);
-    if (t->looked_without) TRY(keep_epoch(t, trainer_look_without(t)));
+    if (t->looked_without) TRY(validate_without(t));
     return t->stop ? braid_trainer_save(t) : end_epoch(t, &validate); /* the epoch ends when the run goes on */
 }
 

@@ -392,6 +392,7 @@ braid_status trainer_open(braid_trainer *t) {
     TRY(try_to_write(t));
     TRY(files_join(folder, METRICS, &path));
     history_place place = {t->at.epoch, t->options.resume ? t->at.step : -1};
+    t->saved = (history_place){t->at.epoch, t->at.step};
     braid_status status = history_open(&t->history, path, place);
     memory_free(path);
     if (!status) status = events_open(&t->events, folder, t->options.resume ? t->at.step + 1 : 0, events_now());
@@ -444,6 +445,15 @@ static braid_status save_once(void *user) {
     return generations_save(s->files, put, user);
 }
 
+/* Numbers that are not finite: the metrics end where the last checkpoint does. */
+static braid_status refuse(braid_trainer *t) {
+    char why[NOTE_BYTES];
+    braid_status status = trainer_refuse_save(t);
+    snprintf(why, sizeof why, "%s", fail_message());
+    (void)!history_drop(&t->history, t->saved); /* else they are dropped when the run goes on */
+    return fail(status, "%s", why);
+}
+
 static braid_status save_as(braid_trainer *t, generations *files, bool *failed) {
     saving s = {.trainer = t, .model = t->model, .files = files, .history = &t->history};
     json_t *state;
@@ -454,6 +464,8 @@ static braid_status save_as(braid_trainer *t, generations *files, bool *failed) 
     braid_status status = retry(t, save_once, &s);
     json_decref(state);
     *failed = status == BRAID_ERROR_DISK;
+    if (status == BRAID_ERROR_DIVERGED) return refuse(t);
+    if (!status && files == &t->last) t->saved = (history_place){t->at.epoch, t->at.step};
     return status;
 }
 
@@ -462,6 +474,9 @@ braid_status braid_trainer_save(braid_trainer *t) {
     if (t->gathered) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected to be called between two updates");
     if (t->restored)
         return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected the model of the last step, got the best one");
+    if (t->diverged)
+        return fail(BRAID_ERROR_DIVERGED,
+                    "braid_trainer_save: expected a run of finite numbers, got one that diverged");
     return save_as(t, &t->last, &t->last_failed);
 }
 

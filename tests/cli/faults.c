@@ -24,6 +24,11 @@
 #define SAME " && cmp r/last.safetensors old"
 #define ROOMS "cp -r $M/d d && "
 
+/* Rooms, and a run on them with one update an epoch. */
+#define WILD \
+    "$B train linet18 --data d --out r --width 0.125 --optimiser sgd --threads 1 --effort estimate --cache-dir ''" QUICK
+#define ROOMS20 "$B data make sunrgbd --out d --size 16x16 --count 20 --seed 1 -q && "
+
 /* Two updates on the rooms of d. */
 #define TINY \
     "$B train linet18 --data d --out r --width 0.125 --batch 2 --epochs 1 --effort estimate --cache-dir ''" QUICK
@@ -104,6 +109,21 @@ static const command commands[] = {
     {TRAIN "--out r --optimiser sgd --rate 80000 --epochs 9", 9, NULL, "step |expected a finite |sample"},
     {COPY TRAIN "--out r --resume --epochs 9 --rate 80000; test $? = 9 && $B eval r --data $M/f --split test" QUICK, 0,
      "", "expected finite numbers|nothing was saved"},
+    /* 6: weights that are finite while validation is not: nothing is saved; the last good checkpoint, best and metrics
+     * are as they were, and the run goes on from it */
+    {ROOMS20 WILD "--rate 1e15 --epochs 1; code=$?; ls r; exit $code", 9, "",
+     "epoch 1, step 1: expected a finite loss of validation, got |in a batch of samples 0, 1, 2, 3; nothing of it is "
+     "saved|there is no checkpoint yet|--rate"},
+    {ROOMS20 WILD "--epochs 2 > log && cp -r r old && " WILD "--epochs 8 --rate 1e3 --resume; test $? = 9 && "
+                  "for f in last last.previous best; do cmp r/$f.safetensors old/$f.safetensors || exit 99; done; "
+                  "grep -v summary old/metrics.jsonl | cmp - r/metrics.jsonl && " WILD "--epochs 3 --resume",
+     0, "epochs         3\n",
+     "epoch 3, step 3: expected a finite loss of validation|the last good checkpoint is r/last.safetensors|--resume"},
+    /* 6: numbers that are not finite in a checkpoint: the step and the samples; its epoch has no row */
+    {ROOMS20 "rm -r d/val && " WILD
+             "--rate 1e308 --epochs 3; code=$?; cat r/metrics.jsonl; ls r/*.safetensors; exit $code",
+     9, "!kind|!safetensors",
+     "step 1: checkpoint: expected finite numbers in |nothing was saved; |in a batch of samples |--rate"},
     /* 7: updates done twice change nothing; a wrong bit: tests/train/verify.c */
     {TRAIN "--out a --steps 4 && " TRAIN
            "--out b --steps 4 --verify-every 2 && cmp a/last.safetensors b/last.safetensors",
