@@ -104,14 +104,14 @@ static braid_status make_state(const braid_trainer *t, json_t **state) {
         return status;
     }
     json_t *norm = isfinite(t->norm) ? json_real(t->norm) : json_null();
-    *state = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                       "recipe", recipe, "schedule", schedule_text, "schedule_given", t->schedule_given, "epochs",
-                       (json_int_t)t->options.epochs, "epoch", (json_int_t)at->epoch, "batch", (json_int_t)at->batch,
-                       "step", (json_int_t)at->step, "train", save_tally(&at->train), "scaler",
-                       save_scaler(&at->scaler), "schedule_state", schedule_state_save(&at->schedule), "stopping",
-                       stopping_save(&t->stopping, &at->stopping), "best", stopping_save(&t->best, &at->best),
-                       "best_metrics", save_metrics(&at->best_metrics), "choices", choices, "norm", norm, "rates",
-                       rates_save(t->rates, t->groups), "statistics", save_statistics(t));
+    *state = json_pack(
+        "{s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "validates",
+        !t->options.no_validation, "recipe", recipe, "schedule", schedule_text, "schedule_given", t->schedule_given,
+        "epochs", (json_int_t)t->options.epochs, "epoch", (json_int_t)at->epoch, "batch", (json_int_t)at->batch, "step",
+        (json_int_t)at->step, "train", save_tally(&at->train), "scaler", save_scaler(&at->scaler), "schedule_state",
+        schedule_state_save(&at->schedule), "stopping", stopping_save(&t->stopping, &at->stopping), "best",
+        stopping_save(&t->best, &at->best), "best_metrics", save_metrics(&at->best_metrics), "choices", choices, "norm",
+        norm, "rates", rates_save(t->rates, t->groups), "statistics", save_statistics(t));
     memory_free(schedule_text);
     if (*state && t->best_failed && json_object_set_new(*state, "best_failed", json_true()) != 0) {
         json_decref(*state);
@@ -253,6 +253,19 @@ static braid_status check_statistics(const braid_trainer *t, const json_t *state
     return BRAID_OK;
 }
 
+/* The best epoch is that of validation samples, or of training ones where there are none: never first the one and
+ * then the other. Older versions kept no word of it. */
+static braid_status check_validation(const braid_trainer *t, const json_t *state, const char *path) {
+    const json_t *validates = json_object_get(state, "validates");
+    bool now = !t->options.no_validation;
+    if (!json_is_boolean(validates) || json_is_true(validates) == now) return BRAID_OK;
+    return fail(
+        BRAID_ERROR_ARGUMENT,
+        "%.200s: expected %s validation samples, as the run began, got %s; give it the data that it began with, "
+        "or begin a run in another folder",
+        path, now ? "no" : "a set with", now ? "some" : "none");
+}
+
 static bool is_longer(const braid_trainer *t, const json_t *state) {
     const json_t *epochs = json_object_get(state, "epochs");
     return json_is_integer(epochs) && t->options.epochs > json_integer_value(epochs);
@@ -297,6 +310,7 @@ static braid_status take_state(braid_trainer *t, const json_t *state, const char
     json_t *choices = json_object_get(state, "choices");
     TRY(check_recipe(t, state, path));
     TRY(check_statistics(t, state, path));
+    TRY(check_validation(t, state, path));
     TRY(load_position(state, &at));
     TRY(take_schedule(t, state));
     if (!json_is_object(choices)) return fail(BRAID_ERROR_MODEL, "%.200s: expected the chosen kernels, got none", path);
@@ -308,6 +322,45 @@ static braid_status take_state(braid_trainer *t, const json_t *state, const char
     t->best_failed = json_is_true(json_object_get(state, "best_failed")); /* until there is a better one */
     t->at = at;
     reopen(t, state, &t->at.stopping);
+    return BRAID_OK;
+}
+
+/* The best epoch is that of the older file, as it told of itself. */
+static braid_status take_older_best(braid_trainer *t, const char *path) {
+    json_t *state = NULL;
+    stopping_state best;
+    TRY(checkpoint_state(path, &state));
+    braid_status status = stopping_load(json_object_get(state, "best"), &best);
+    if (!status) {
+        t->at.best = best;
+        t->at.best_metrics = load_metrics(json_object_get(state, "best_metrics"));
+    }
+    json_decref(state);
+    return status;
+}
+
+/* A best epoch whose file is gone or damaged is the best no more: that of the older file is, else the next epoch. One
+ * that the disk refused was told before. */
+static braid_status find_best(braid_trainer *t) {
+    const char *path;
+    char why[NOTE_BYTES];
+    bool fell_back;
+    if (!t->at.best.seen || t->best_failed) return BRAID_OK;
+    braid_status status = generations_find(&t->best_files, &path, &fell_back);
+    if (status == BRAID_OK && path && !fell_back) return BRAID_OK;
+    if (status != BRAID_OK && status != BRAID_ERROR_MODEL) return status;
+    if (path)
+        snprintf(why, sizeof why, "%s", fail_message());
+    else
+        snprintf(why, sizeof why,
+                 "%.200s: expected the best epoch so far, got no whole file; the next epoch is the best",
+                 t->best_files.newest);
+    if (path && take_older_best(t, path) != BRAID_OK) path = NULL;
+    if (!path) {
+        t->at.best = (stopping_state){0};
+        t->at.best_metrics = (braid_train_metrics){0};
+    }
+    trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = why});
     return BRAID_OK;
 }
 
@@ -323,7 +376,7 @@ static braid_status resume(braid_trainer *t) {
     TRY(checkpoint_state(path, &state));
     braid_status status = blame_file(take_state(t, state, path), path);
     json_decref(state);
-    return status;
+    return status ? status : find_best(t);
 }
 
 /* ---- The folder --------------------------------------------------------------------------- */

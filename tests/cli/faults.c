@@ -236,6 +236,20 @@ static const command commands[] = {
      2, "",
      "r/last.safetensors: expected the mean of stream depth that the run began with, 0.|, got 0.0|norm_stats.json|"
      "mean of stream rgb"},
+    /* and there are validation samples, or none, as there were */
+    {ROOMS20 WILD "--epochs 1 > log && cp -r r old && mv d/val v && " WILD "--epochs 2 --resume; code=$?; "
+                  "diff -r r old && exit $code",
+     2, "",
+     "r/last.safetensors: expected a set with validation samples, as the run began, got none; give it the data that it "
+     "began with, or begin a run in another folder"},
+    /* 13: a best epoch whose file is gone: the older one, with metrics of its own, else the next epoch is the best */
+    {ROOMS20 WILD "--epochs 1 > log && : > r/best.safetensors && " WILD "--epochs 1 --resume && " WILD
+                  "--epochs 2 --resume > log && cmp r/best.safetensors r/last.safetensors && echo next",
+     0, "next|!best accuracy",
+     "r/best.safetensors: expected the best epoch so far, got no whole file; the next epoch is the best"},
+    {ROOMS20 WILD "--monitor val_loss --epochs 1 -o csv > a && cp r/best.safetensors r/best.previous.safetensors && "
+                  ": > r/best.safetensors && " WILD "--monitor val_loss --epochs 1 --resume -o csv > b && cmp a b",
+     0, "", "r/best.safetensors: |went back to r/best.previous.safetensors"},
     /* and so are its classes */
     {ROOMS TINY " && sed -i 's/bathroom/bath]\\\"room/' d/class_names.txt && " TINY " --resume", 2, "",
      "r: expected the classes that the run began with, [\"bathroom\",|got [\"bath]|class_names.txt"},
