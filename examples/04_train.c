@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 static void check(braid_status status) {
-    if (status) exit(fprintf(stderr, "%s%s\n", braid_message(), braid_lab_message()) != 0);
+    const char *of_lab = braid_lab_message(); /* empty where it was libbraid's call that failed */
+    if (status) exit(fprintf(stderr, "%s\n", *of_lab ? of_lab : braid_message()) != 0);
 }
 
 static braid_status start(void *loaders, braid_part part, int64_t epoch, int64_t first_batch) {

@@ -152,7 +152,8 @@ BRAID_API int braid_trainer_best(const braid_trainer *trainer, braid_train_metri
 /* How it learns, in a line: optimiser, rates and decays of the groups, schedule. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_describe(const braid_trainer *trainer, char *text, size_t size);
 
-/* Saves a checkpoint now, as FOLDER/last.safetensors; an error where restore_best has done its work. */
+/* Saves a checkpoint now, as FOLDER/last.safetensors; an error without a folder, and where restore_best has done its
+ * work. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_save(braid_trainer *trainer);
 
 /* ---- Evaluation --------------------------------------------------------------------------- */

@@ -44,7 +44,10 @@ static braid_status open_cuda(int ordinal, device **out) {
 braid_status backend_open(const char *name, device **out) {
     *out = NULL;
     if (!name || strcmp(name, "auto") == 0) {
-        return backend_cuda.count() > 0 ? backend_cuda.open(0, out) : backend_cpu.open(0, out);
+        const fail_kept kept = fail_keep();
+        if (backend_cuda.count() > 0) return backend_cuda.open(0, out);
+        fail_put_back(&kept);
+        return backend_cpu.open(0, out);
     }
     if (strcmp(name, "cpu") == 0) return backend_cpu.open(0, out);
     if (strcmp(name, "cuda") == 0) return open_cuda(0, out);

@@ -88,7 +88,8 @@ static void count_result(const braid_bench_result *r, braid_bench_summary *s, do
 
 void braid_bench_summarize(const braid_bench *bench, braid_bench_summary *summary) {
     double logs = 0;
-    *summary = (braid_bench_summary){.problems = bench->count, .geometric_mean = NAN};
-    for (int i = 0; i < bench->count; i++) count_result(&bench->results[i], summary, &logs);
+    if (!summary) return;
+    *summary = (braid_bench_summary){.problems = braid_bench_count(bench), .geometric_mean = NAN};
+    for (int i = 0; i < summary->problems; i++) count_result(&bench->results[i], summary, &logs);
     if (summary->against_vendor) summary->geometric_mean = exp(logs / summary->against_vendor);
 }

@@ -60,6 +60,7 @@ static int is_shown(const braid_bench_row *row) {
 }
 
 braid_status braid_bench_table(const braid_bench *bench, int first, int all, braid_table **table) {
+    if (!bench) return lab_fail(BRAID_ERROR_ARGUMENT, "braid_bench_table: expected a bench, got NULL");
     LAB_TRY(braid_table_create(bench_columns, BENCH_COLUMNS, table));
     braid_status status = BRAID_OK;
     for (int i = first < 0 ? 0 : first; i < bench->count; i++) {

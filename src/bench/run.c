@@ -11,6 +11,7 @@
 #include "bench/bench.h"
 
 braid_status braid_bench_create(braid_context *context, const braid_bench_options *options, braid_bench **bench) {
+    if (!bench) return lab_fail(BRAID_ERROR_ARGUMENT, "braid_bench_create: expected a place for the bench, got NULL");
     *bench = NULL;
     if (!context) return lab_fail(BRAID_ERROR_ARGUMENT, "braid_bench_create: context: expected a context, got NULL");
     if (options && !(options->seconds >= 0 && options->seconds < 1e6))
@@ -46,10 +47,10 @@ void braid_bench_destroy(braid_bench *bench) {
     free(bench);
 }
 
-int braid_bench_count(const braid_bench *bench) { return bench->count; }
+int braid_bench_count(const braid_bench *bench) { return bench ? bench->count : 0; }
 
 const braid_bench_result *braid_bench_result_at(const braid_bench *bench, int index) {
-    return index >= 0 && index < bench->count ? &bench->results[index] : NULL;
+    return bench && index >= 0 && index < bench->count ? &bench->results[index] : NULL;
 }
 
 static double or_nan(double value, int known) { return known ? value : NAN; }
@@ -171,6 +172,7 @@ static braid_status run_op(braid_bench *bench, braid_op *op) {
 braid_status braid_bench_run(braid_bench *bench, const char *problem) {
     braid_problem parsed;
     braid_op *op = NULL;
+    if (!bench) return lab_fail(BRAID_ERROR_ARGUMENT, "braid_bench_run: expected a bench, got NULL");
     LAB_TRY(lab_from_braid(braid_problem_parse(problem, &parsed)));
     LAB_TRY(lab_from_braid(braid_op_create(bench->context, &parsed, &op)));
     braid_status status = run_op(bench, op);

@@ -24,13 +24,13 @@ struct braid_suite {
     int count;
 };
 
-int braid_suite_count(const braid_suite *suite) { return suite->count; }
+int braid_suite_count(const braid_suite *suite) { return suite ? suite->count : 0; }
 
 const char *braid_suite_problem(const braid_suite *suite, int index) {
-    return index >= 0 && index < suite->count ? suite->problems[index] : NULL;
+    return suite && index >= 0 && index < suite->count ? suite->problems[index] : NULL;
 }
 
-const char *braid_suite_path(const braid_suite *suite) { return suite->path; }
+const char *braid_suite_path(const braid_suite *suite) { return suite ? suite->path : NULL; }
 
 void braid_suite_destroy(braid_suite *suite) {
     if (!suite) return;
@@ -126,6 +126,7 @@ static braid_status check_regular(const char *path) {
 braid_status braid_suite_names(char **names) {
     name_list list = {0};
     lab_text text;
+    if (!names) return lab_fail(BRAID_ERROR_ARGUMENT, "braid_suite_names: expected a place for the names, got NULL");
     *names = NULL;
     LAB_TRY(lab_text_begin(&text));
     each_folder(gather_names, &list);
@@ -201,6 +202,7 @@ static braid_status read_lines(braid_suite *suite, FILE *file) {
 braid_status braid_suite_read(const char *name, braid_suite **suite) {
     search found;
     braid_suite *s = NULL;
+    if (!suite) return lab_fail(BRAID_ERROR_ARGUMENT, "braid_suite_read: expected a place for the suite, got NULL");
     *suite = NULL;
     if (!name || !*name) return lab_fail(BRAID_ERROR_ARGUMENT, "suite: expected a name or a path, got nothing");
     LAB_TRY(find_suite(name, &found));

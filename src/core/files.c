@@ -251,7 +251,10 @@ static braid_status folder_of(const char *path, char **folder) {
 static braid_status open_output(files_output *out) {
     int removed;
     TRY(folder_of(out->path, &out->folder));
-    if (temporaries_sweep(out->folder, &removed) == BRAID_ERROR_MEMORY) return BRAID_ERROR_MEMORY;
+    const fail_kept kept = fail_keep();
+    braid_status status = temporaries_sweep(out->folder, &removed);
+    if (status == BRAID_ERROR_MEMORY) return status;
+    if (status != BRAID_OK) fail_put_back(&kept);
     out->folder_fd = open_file(out->folder, O_RDONLY | O_DIRECTORY, 0);
     if (out->folder_fd < 0) return fail_file(BRAID_ERROR_DISK, out->folder, "open the folder", errno);
     return open_temporary(out->folder, out->path, &out->temporary, &out->fd);

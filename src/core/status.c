@@ -11,9 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MESSAGE_BYTES 1024
-
-static _Thread_local char thread_message[MESSAGE_BYTES];
+static _Thread_local char thread_message[FAIL_BYTES];
 
 static void replace_control_characters(char *text) {
     for (; *text; text++) {
@@ -24,14 +22,14 @@ static void replace_control_characters(char *text) {
 
 /* The text is built beside the old message, which may be one of the arguments. Keeps errno. */
 braid_status fail(braid_status code, const char *format, ...) {
-    char text[MESSAGE_BYTES];
+    char text[FAIL_BYTES];
     int saved_errno = errno;
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (length < 0) snprintf(text, sizeof text, "failed with status %d", (int)code);
-    if (length >= MESSAGE_BYTES) memcpy(text + MESSAGE_BYTES - 4, "...", 4);
+    if (length >= FAIL_BYTES) memcpy(text + FAIL_BYTES - 4, "...", 4);
     replace_control_characters(text);
     memcpy(thread_message, text, sizeof text);
     errno = saved_errno;
@@ -39,3 +37,11 @@ braid_status fail(braid_status code, const char *format, ...) {
 }
 
 const char *fail_message(void) { return thread_message; }
+
+fail_kept fail_keep(void) {
+    fail_kept kept;
+    memcpy(kept.text, thread_message, sizeof kept.text);
+    return kept;
+}
+
+void fail_put_back(const fail_kept *kept) { memcpy(thread_message, kept->text, sizeof kept->text); }

@@ -15,6 +15,15 @@ __attribute__((format(printf, 2, 3))) braid_status fail(braid_status code, const
 /* The message of this thread's last failure; may be an argument of the next fail(). Never NULL. */
 const char *fail_message(void);
 
+/* The message as it is, for fail_put_back behind a call whose failure is none of the caller's: a successful call of
+ * the library leaves the message of the last failed one. */
+#define FAIL_BYTES 1024
+typedef struct fail_kept {
+    char text[FAIL_BYTES];
+} fail_kept;
+fail_kept fail_keep(void);
+void fail_put_back(const fail_kept *kept);
+
 /* Leaves the enclosing function when the call fails. Only where nothing has to be cleaned up. */
 #define TRY(call)                                        \
     do {                                                 \

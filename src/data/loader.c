@@ -256,7 +256,9 @@ static braid_status start_threads(braid_loader *l) {
 braid_status braid_loader_create(const braid_data *data, const braid_loader_options *options, braid_loader **loader) {
     void *memory;
     braid_loader_options o = options ? *options : (braid_loader_options){0};
-    *loader = NULL;
+    if (loader) *loader = NULL;
+    if (!data || !loader)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_loader_create: expected a set and a place for the loader, got NULL");
     TRY(check_options(data, &o));
     TRY(memory_calloc(1, sizeof **loader, "a loader", &memory));
     braid_loader *l = memory;
@@ -317,8 +319,9 @@ static braid_status begin_epoch(braid_loader *l, int64_t epoch, int64_t first_ba
 
 /* Under the lock: all of the epoch is given. Without memory for the next one there is no reading ahead. */
 static void read_ahead(braid_loader *l) {
+    const fail_kept kept = fail_keep();
     l->ahead = 1;
-    (void)begin_epoch(l, l->epoch + 1, 0);
+    if (begin_epoch(l, l->epoch + 1, 0) != BRAID_OK) fail_put_back(&kept);
 }
 
 /* Under the lock: what is asked for is being read. */
@@ -327,6 +330,7 @@ static int is_ahead(const braid_loader *l, int64_t epoch, int64_t first_batch) {
 }
 
 braid_status braid_loader_start(braid_loader *loader, int64_t epoch, int64_t first_batch) {
+    if (!loader) return fail(BRAID_ERROR_ARGUMENT, "braid_loader_start: expected a loader, got NULL");
     if (epoch < 0 || first_batch < 0 || first_batch > loader->batches)
         return fail(BRAID_ERROR_ARGUMENT, "epoch and batch: expected 0 or more and at most %lld, got %lld and %lld",
                     (long long)loader->batches, (long long)epoch, (long long)first_batch);
@@ -418,7 +422,9 @@ static braid_status give_batch(braid_loader *l, braid_batch *batch) {
 }
 
 braid_status braid_loader_next(braid_loader *loader, braid_batch *batch) {
-    *batch = (braid_batch){0};
+    if (batch) *batch = (braid_batch){0};
+    if (!loader || !batch)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_loader_next: expected a loader and a place for the batch, got NULL");
     braid_status status = BRAID_OK;
     pthread_mutex_lock(&loader->lock);
     if (!loader->ahead) { /* else the epoch is over, or there was none */
@@ -432,9 +438,10 @@ braid_status braid_loader_next(braid_loader *loader, braid_batch *batch) {
     return status;
 }
 
-int64_t braid_loader_batches(const braid_loader *loader) { return loader->batches; }
+int64_t braid_loader_batches(const braid_loader *loader) { return loader ? loader->batches : 0; }
 
 braid_loader_times braid_loader_measure(braid_loader *loader) {
+    if (!loader) return (braid_loader_times){0};
     pthread_mutex_lock(&loader->lock);
     braid_loader_times times = loader->times;
     pthread_mutex_unlock(&loader->lock);

@@ -236,6 +236,7 @@ static braid_status create(const char *folder, braid_data **data) {
 braid_status braid_data_open(const char *folder, const braid_data_options *options, braid_data **data) {
     const braid_data_options none = {0};
     problems found = {0};
+    if (!data) return fail(BRAID_ERROR_ARGUMENT, "braid_data_open: expected a place for the set, got NULL");
     braid_status status = create(folder, data);
     if (!status) status = scan(*data, options ? options : &none, &found);
     if (!status && found.count)
@@ -251,7 +252,9 @@ braid_status braid_data_open(const char *folder, const braid_data_options *optio
 
 braid_status braid_data_card(const braid_data *data, char **card) {
     char *text;
-    *card = NULL;
+    if (card) *card = NULL;
+    if (!data || !card)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_data_card: expected a set and a place for its card, got NULL");
     TRY(card_write(data, &text));
     *card = strdup(text);
     memory_free(text);
@@ -281,9 +284,12 @@ static braid_status fill_from_files(braid_data *d, const json_t *card, const bra
 braid_status braid_data_open_files(const char *card, const braid_data_files *files, braid_data **data) {
     json_t *object;
     void *memory;
+    if (!data) return fail(BRAID_ERROR_ARGUMENT, "braid_data_open_files: expected a place for the set, got NULL");
     *data = NULL;
     if (!card || !files || !files->words || files->count < 1)
         return fail(BRAID_ERROR_ARGUMENT, "files: expected a card and at least one file, got none");
+    for (int i = 0; i < files->count; i++)
+        if (!files->words[i]) return fail(BRAID_ERROR_ARGUMENT, "files: expected a file as word %d, got NULL", i);
     TRY(json_read(card, strlen(card), "the card of the data", BRAID_ERROR_DATA, &object));
     braid_status status = memory_calloc(1, sizeof **data, "a data set", &memory);
     if (!status) {
@@ -299,11 +305,16 @@ braid_status braid_data_open_files(const char *card, const braid_data_files *fil
 
 /* ---- Asking -------------------------------------------------------------------------------- */
 
-const braid_data_info *braid_data_describe(const braid_data *data) { return &data->info; }
+const braid_data_info *braid_data_describe(const braid_data *data) { return data ? &data->info : NULL; }
 
-const int32_t *braid_data_labels(const braid_data *data, braid_split split) { return data->split[split].labels; }
+static int has_split(const braid_data *data, braid_split split) { return data && (unsigned)split < BRAID_SPLIT_COUNT; }
+
+const int32_t *braid_data_labels(const braid_data *data, braid_split split) {
+    return has_split(data, split) ? data->split[split].labels : NULL;
+}
 
 void braid_data_class_counts(const braid_data *data, braid_split split, int64_t *counts) {
+    if (!has_split(data, split) || !counts) return;
     memset(counts, 0, (size_t)data->info.classes * sizeof *counts);
     for (int64_t i = 0; i < data->info.samples[split]; i++) {
         int32_t label = data->split[split].labels[i];
@@ -312,6 +323,7 @@ void braid_data_class_counts(const braid_data *data, braid_split split, int64_t 
 }
 
 void braid_data_class_weights(const braid_data *data, braid_split split, double *weights) {
+    if (!has_split(data, split) || !weights) return;
     memset(weights, 0, (size_t)data->info.classes * sizeof *weights);
     for (int64_t i = 0; i < data->info.samples[split]; i++) weights[data->split[split].labels[i]]++;
     for (int c = 0; c < data->info.classes; c++)
@@ -319,7 +331,8 @@ void braid_data_class_weights(const braid_data *data, braid_split split, double 
 }
 
 static braid_status check_sample(const braid_data *data, braid_split split, int64_t sample) {
-    if ((unsigned)split >= BRAID_SPLIT_COUNT || sample < 0 || sample >= data->info.samples[split])
+    if (!data) return fail(BRAID_ERROR_ARGUMENT, "data: expected a set, got NULL");
+    if (!has_split(data, split) || sample < 0 || sample >= data->info.samples[split])
         return fail(BRAID_ERROR_ARGUMENT, "sample: expected one of the split's, got split %d, sample %lld", (int)split,
                     (long long)sample);
     return BRAID_OK;
@@ -327,6 +340,7 @@ static braid_status check_sample(const braid_data *data, braid_split split, int6
 
 braid_status braid_data_path(const braid_data *data, braid_split split, int64_t sample, int stream, char **path) {
     char *own;
+    if (!path) return fail(BRAID_ERROR_ARGUMENT, "braid_data_path: expected a place for the path, got NULL");
     *path = NULL;
     TRY(check_sample(data, split, sample));
     if (stream < 0 || stream >= data->info.streams)
@@ -339,6 +353,9 @@ braid_status braid_data_path(const braid_data *data, braid_split split, int64_t 
 
 braid_status braid_data_read(const braid_data *data, braid_split split, int64_t sample, void *const *streams) {
     TRY(check_sample(data, split, sample));
+    for (int i = 0; i < data->info.streams; i++)
+        if (!streams || !streams[i])
+            return fail(BRAID_ERROR_ARGUMENT, "braid_data_read: expected a place for stream %d, got NULL", i);
     return data->kind->read(data, split, sample, streams);
 }
 
@@ -386,6 +403,8 @@ braid_status braid_data_check(const char *folder, braid_data_progress *progress,
     braid_data *data = NULL;
     problems found = {0};
     check_progress counter = {.call = progress, .user = user};
+    const fail_kept kept = fail_keep(); /* bad files are rows */
+    if (!result) return fail(BRAID_ERROR_ARGUMENT, "braid_data_check: expected a place for the result, got NULL");
     *result = (braid_data_check_result){0};
     braid_status status = braid_table_create(problem_columns, 2, &found.table);
     if (!status) status = braid_table_create(count_columns, 5, &result->counts);
@@ -395,7 +414,10 @@ braid_status braid_data_check(const char *folder, braid_data_progress *progress,
     result->files = counter.done;
     result->problems = found.table;
     braid_data_destroy(data);
-    if (!status) return BRAID_OK;
+    if (!status) {
+        fail_put_back(&kept);
+        return BRAID_OK;
+    }
     braid_table_destroy(result->problems);
     braid_table_destroy(result->counts);
     *result = (braid_data_check_result){0};

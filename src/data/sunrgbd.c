@@ -233,11 +233,13 @@ static int is_there(const char *path_text) {
 static braid_status scan_statistics(braid_data *d, problems *found) {
     char *file, *text;
     size_t bytes;
+    const fail_kept kept = fail_keep();
     for (int i = 0; i < d->info.streams; i++) d->info.stream_names[i] = d->stream_names[i];
     norm_stats_usual(&d->info);
     const data_file statistics = {d->root, d->folder, "norm_stats.json", LISTS_MAX_BYTES};
     braid_status status = data_read_file(&statistics, &file, &text, &bytes);
     if (status == BRAID_ERROR_DATA && !is_there(file)) { /* the older of the two original scripts does not write it */
+        fail_put_back(&kept);
         status = BRAID_OK;
     } else if (file) {
         if (status == BRAID_OK) status = norm_stats_read(text, bytes, &d->info);

@@ -109,6 +109,10 @@ braid_status braid_problem_draw_round(braid_op_id id, braid_pass pass, uint64_t 
         if (percent <= 60) draw_usual(&r, &p);
         if (percent > 85) draw_stem(&r, &p);
     }
-    if (braid_problem_check(&p) == BRAID_OK) *problem = p;
+    const fail_kept kept = fail_keep();
+    if (braid_problem_check(&p) == BRAID_OK)
+        *problem = p;
+    else
+        fail_put_back(&kept);
     return BRAID_OK;
 }

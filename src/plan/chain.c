@@ -53,10 +53,15 @@ static const kernel *choose(const braid_problem *p, const device *d) {
 
 /* Why the chain cannot be run, in words; else its steps are complete. */
 static const char *list_steps(const braid_problem *p, op_chain *c) {
+    static _Thread_local fail_kept why;
+    const fail_kept kept = fail_keep();
     c->count = 0;
     const char *reason = op_of(p)->chain(p, c);
     for (int j = 0; !reason && j < c->count; j++) {
-        if (braid_problem_check(&c->steps[j].problem) != BRAID_OK) reason = braid_message();
+        if (braid_problem_check(&c->steps[j].problem) == BRAID_OK) continue;
+        why = fail_keep();
+        fail_put_back(&kept);
+        reason = why.text;
     }
     return reason;
 }

@@ -33,7 +33,11 @@ void choices_remember(braid_context *context, const braid_problem *p, const kern
 static const kernel *from_wisdom(const braid_context *context, const braid_problem *p) {
     race *r = NULL;
     const kernel *found = NULL;
-    if (memory_alloc(1, sizeof *r, "race", (void **)&r) != BRAID_OK) return NULL;
+    const fail_kept kept = fail_keep();
+    if (memory_alloc(1, sizeof *r, "race", (void **)&r) != BRAID_OK) {
+        fail_put_back(&kept);
+        return NULL;
+    }
     race_list(context, p, r);
     if (wisdom_recall(context, p, r)) {
         race_decide(p, r);

@@ -83,9 +83,13 @@ const char *context_excludes(const braid_context *context, const kernel *k) {
 /* Where there is no home for wisdom, none is kept. */
 static braid_status set_cache_dir(braid_context *c, const char *wanted) {
     if (wanted) return *wanted ? memory_copy_text(wanted, &c->cache_dir) : BRAID_OK;
+    const fail_kept kept = fail_keep();
     braid_status status = files_cache_folder(&c->cache_dir);
-    if (status != BRAID_OK) log_write(LOG_WISDOM, "kept nowhere: %s", braid_message());
-    return status == BRAID_ERROR_MEMORY ? status : BRAID_OK;
+    if (status == BRAID_OK) return BRAID_OK;
+    log_write(LOG_WISDOM, "kept nowhere: %s", braid_message());
+    if (status == BRAID_ERROR_MEMORY) return status;
+    fail_put_back(&kept);
+    return BRAID_OK;
 }
 
 static braid_status check_options(const braid_context_options *o) {
@@ -168,17 +172,22 @@ braid_status braid_synchronize(braid_context *context) {
     return context->device->backend->synchronize(context->device);
 }
 
+static void describe_other_device(braid_row_function row, void *user) {
+    const fail_kept kept = fail_keep();
+    if (backend_cuda.count() > 0) {
+        row(user, "gpu", "cuda", "found", "use it with --device cuda:0");
+        return;
+    }
+    const fail_kept why = fail_keep();
+    fail_put_back(&kept);
+    row(user, "gpu", "cuda", "none", why.text);
+}
+
 braid_status braid_context_describe(braid_context *context, braid_row_function row, void *user) {
     TRY(context_enter(context, "braid_context_describe"));
     if (!row) return fail(BRAID_ERROR_ARGUMENT, "braid_context_describe: expected a row function, got NULL");
     context->device->backend->describe(context->device, row, user);
-    if (context->device->backend != &backend_cuda) {
-        if (backend_cuda.count() > 0) {
-            row(user, "gpu", "cuda", "found", "use it with --device cuda:0");
-        } else {
-            row(user, "gpu", "cuda", "none", braid_message());
-        }
-    }
+    if (context->device->backend != &backend_cuda) describe_other_device(row, user);
     row(user, "wisdom", "folder", context->cache_dir ? context->cache_dir : "kept nowhere", NULL);
     return BRAID_OK;
 }

@@ -117,9 +117,11 @@ static braid_status launch_one(void *context, int i) {
 /* One timed batch; a failing kernel is out. */
 static void time_batch(launch_context *c, runner *r, double *per_launch) {
     double seconds = 0;
+    const fail_kept kept = fail_keep();
     c->r = r;
     if (c->d->backend->time_launches(c->d, launch_one, c, r->iterations, &seconds) != BRAID_OK) {
         snprintf(r->failure, sizeof r->failure, "failed when timed: %.200s", braid_message());
+        fail_put_back(&kept);
         return;
     }
     c->first = (c->first + r->iterations) % c->s->count;
@@ -171,11 +173,13 @@ static void run_rounds(launch_context *c, runner *runners, int count, const meas
 
 static size_t ready_runners(const braid_problem *p, device *d, runner *runners, int count) {
     size_t workspace = 0;
+    const fail_kept kept = fail_keep();
     for (int j = 0; j < count; j++) {
         runner *r = &runners[j];
         const kernel_functions *f = r->kernel->functions;
         if (f->create && f->create(p, d, &r->state, &r->workspace_bytes) != BRAID_OK) {
             snprintf(r->failure, sizeof r->failure, "could not be readied: %.200s", braid_message());
+            fail_put_back(&kept);
         }
         if (!r->failure[0] && r->workspace_bytes > workspace) workspace = r->workspace_bytes;
     }

@@ -114,10 +114,12 @@ const char *model_choice(const braid_model *model, const braid_problem *p) {
 
 braid_status choose_pinned(const braid_model *model, braid_op *op, const braid_plan_options *options) {
     braid_plan_options pinned = *options;
+    const fail_kept kept = fail_keep();
     pinned.kernel = options->kernel ? NULL : model_choice(model, &op->problem);
     if (!pinned.kernel) return op_choose(op, options);
     braid_status status = op_choose(op, &pinned);
     if (status != BRAID_ERROR_ARGUMENT) return status;
     log_write(LOG_PLAN, "%s of the checkpoint cannot be taken, one is chosen anew: %s", pinned.kernel, fail_message());
+    fail_put_back(&kept);
     return op_choose(op, options);
 }

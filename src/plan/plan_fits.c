@@ -73,7 +73,11 @@ static size_t missing_twins(const braid_plan *plan) {
 int plan_may_keep_all(braid_plan *plan) {
     device *d = plan->model->context->device;
     size_t placed, needed;
-    if (placed_bytes(&plan->program, &placed) || !size_add(placed, missing_twins(plan), &needed)) return 0;
+    const fail_kept kept = fail_keep();
+    if (placed_bytes(&plan->program, &placed) || !size_add(placed, missing_twins(plan), &needed)) {
+        fail_put_back(&kept);
+        return 0;
+    }
     return needed <= d->backend->free_bytes(d) / 2;
 }
 

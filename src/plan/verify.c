@@ -178,14 +178,17 @@ static braid_status poison(verifier *v, void *workspace, size_t bytes) {
 static braid_status run_once(verifier *v, const kernel *k, void *state, void *workspace, size_t workspace_bytes,
                              verdict *out) {
     const backend *b = v->device->backend;
+    const fail_kept kept = fail_keep();
     buffers bound;
     TRY(v->fresh ? b->copy(v->device, v->on_device, v->fresh, v->layout.bytes)
                  : b->upload(v->device, v->on_device, v->before, v->layout.bytes));
     TRY(poison(v, workspace, workspace_bytes));
     image_buffers(&v->problem, &v->layout, v->on_device, &bound);
     bound.workspace = workspace;
-    if (k->functions->launch(&v->problem, v->device, state, &bound) != BRAID_OK)
+    if (k->functions->launch(&v->problem, v->device, state, &bound) != BRAID_OK) {
         blame(out, "failed: %s", braid_message());
+        fail_put_back(&kept);
+    }
     return BRAID_OK;
 }
 
@@ -281,9 +284,11 @@ static braid_status judge_created(verifier *v, const kernel *k, void *state, siz
 braid_status verifier_judge(verifier *v, const kernel *k, verdict *out) {
     void *state = NULL;
     size_t workspace_bytes = 0;
+    const fail_kept kept = fail_keep();
     *out = (verdict){0};
     if (k->functions->create && k->functions->create(&v->problem, v->device, &state, &workspace_bytes) != BRAID_OK) {
         blame(out, "could not be readied: %s", braid_message());
+        fail_put_back(&kept);
         return BRAID_OK;
     }
     braid_status status = judge_created(v, k, state, workspace_bytes, out);

@@ -204,14 +204,19 @@ static braid_status make_path(const braid_context *context, const braid_problem 
     return files_join(context->cache_dir, name, path);
 }
 
+/* One that is not used is told to the log alone. */
 static braid_status recall(const braid_context *context, const braid_problem *p, race *r) {
     char key[KEY_TEXT], *path = NULL, *text = NULL;
     size_t bytes = 0;
+    const fail_kept kept = fail_keep();
     TRY(make_key(context, p, key));
     TRY(make_path(context, p, 0, &path));
     braid_status status = files_read(path, MAX_ENTRY_BYTES, BRAID_ERROR_DATA, &text, &bytes);
     if (status == BRAID_OK) status = wisdom_read(text, bytes, key, r);
-    if (status != BRAID_OK) log_write(LOG_WISDOM, "not used: %s: %s", path, braid_message());
+    if (status != BRAID_OK) {
+        log_write(LOG_WISDOM, "not used: %s: %s", path, braid_message());
+        fail_put_back(&kept);
+    }
     memory_free(text);
     memory_free(path);
     return status;
@@ -283,8 +288,10 @@ static braid_status store(const braid_context *context, const braid_problem *p, 
 }
 
 void wisdom_store(const braid_context *context, const braid_problem *p, const race *r) {
-    if (context->cache_dir && store(context, p, r) != BRAID_OK)
-        log_write(LOG_WISDOM, "not stored: %s", braid_message());
+    const fail_kept kept = fail_keep();
+    if (!context->cache_dir || store(context, p, r) == BRAID_OK) return;
+    log_write(LOG_WISDOM, "not stored: %s", braid_message());
+    fail_put_back(&kept);
 }
 
 /* ---- Races that were left out --------------------------------------------------------------- */
@@ -300,8 +307,10 @@ static braid_status store_left_out(const braid_context *context, const braid_pro
 }
 
 void wisdom_leave_out(const braid_context *context, const braid_problem *p, double seconds) {
-    if (context->cache_dir && store_left_out(context, p, seconds) != BRAID_OK)
-        log_write(LOG_WISDOM, "not stored: %s", braid_message());
+    const fail_kept kept = fail_keep();
+    if (!context->cache_dir || store_left_out(context, p, seconds) == BRAID_OK) return;
+    log_write(LOG_WISDOM, "not stored: %s", braid_message());
+    fail_put_back(&kept);
 }
 
 static braid_status read_left_out(const json_t *entry, const char *key, double *seconds) {
@@ -316,6 +325,7 @@ double wisdom_left_out(const braid_context *context, const braid_problem *p) {
     size_t bytes = 0;
     double seconds = 0;
     json_t *entry = NULL;
+    const fail_kept kept = fail_keep();
     if (!context->cache_dir || make_key(context, p, key) || make_path(context, p, 1, &path)) return 0;
     braid_status status = files_read(path, MAX_ENTRY_BYTES, BRAID_ERROR_DATA, &text, &bytes);
     if (status == BRAID_OK) status = text_to_entry(text, bytes, &entry);
@@ -323,5 +333,6 @@ double wisdom_left_out(const braid_context *context, const braid_problem *p) {
     json_decref(entry);
     memory_free(text);
     memory_free(path);
+    if (status != BRAID_OK) fail_put_back(&kept);
     return status == BRAID_OK ? seconds : 0;
 }

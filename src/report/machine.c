@@ -26,6 +26,7 @@ static void add_row(void *user, const char *section, const char *name, const cha
 
 braid_status braid_machine_table(braid_context *context, braid_table **table) {
     gathering g = {0};
+    if (!table) return lab_fail(BRAID_ERROR_ARGUMENT, "braid_machine_table: expected a place for the table, got NULL");
     *table = NULL;
     LAB_TRY(braid_table_create(machine_columns, MACHINE_COLUMNS, &g.table));
     braid_status status = lab_from_braid(braid_context_describe(context, add_row, &g));

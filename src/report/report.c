@@ -23,6 +23,7 @@ struct braid_report {
 };
 
 braid_status braid_report_create(braid_report **report) {
+    if (!report) return lab_fail(BRAID_ERROR_ARGUMENT, "braid_report_create: expected a place for it, got NULL");
     *report = NULL;
     return lab_new(sizeof **report, (void **)report);
 }
@@ -46,7 +47,8 @@ static braid_status add_part(braid_report *report, const char *key, const char *
                              braid_table *table) {
     part p = {.value = value, .table = table};
     braid_status status = BRAID_OK;
-    if (key) status = lab_copy_text(key, &p.key);
+    if (!report) status = lab_fail(BRAID_ERROR_ARGUMENT, "report: expected a report to add to, got NULL");
+    if (!status && key) status = lab_copy_text(key, &p.key);
     if (!status && title) status = lab_copy_text(title, &p.title);
     if (!status) status = lab_resize((void **)&report->parts, (size_t)report->count + 1, sizeof p);
     if (status) {
@@ -58,7 +60,7 @@ static braid_status add_part(braid_report *report, const char *key, const char *
 }
 
 static braid_status add_value(braid_report *report, const char *key, const char *title, json_t *value) {
-    if (!value) return lab_fail(BRAID_ERROR_MEMORY, "no memory for the value \"%s\" of a report", key);
+    if (!value) return lab_fail(BRAID_ERROR_MEMORY, "no memory for the value \"%s\" of a report", key ? key : "");
     return add_part(report, key, title, value, NULL);
 }
 
@@ -74,9 +76,10 @@ braid_status braid_report_add_number(braid_report *report, const char *key, cons
 }
 
 braid_status braid_report_add_list(braid_report *report, const char *key, const char *const *texts, int count) {
+    if (!texts && count > 0) return lab_fail(BRAID_ERROR_ARGUMENT, "braid_report_add_list: expected texts, got NULL");
     json_t *list = json_array();
     for (int i = 0; list && i < count; i++) {
-        if (json_array_append_new(list, json_text(texts[i])) == 0) continue;
+        if (json_array_append_new(list, texts[i] ? json_text(texts[i]) : json_null()) == 0) continue;
         json_decref(list);
         list = NULL;
     }
@@ -202,7 +205,9 @@ static braid_status print_report(const braid_report *report, const braid_print_o
 braid_status braid_report_print(const braid_report *report, const braid_print_options *options, char **text) {
     const braid_print_options plain = {.format = BRAID_FORMAT_TABLE};
     lab_text gathered;
-    *text = NULL;
+    if (text) *text = NULL;
+    if (!report || !text)
+        return lab_fail(BRAID_ERROR_ARGUMENT, "braid_report_print: expected a report and a place for text, got NULL");
     LAB_TRY(lab_text_begin(&gathered));
     return lab_text_end(&gathered, print_report(report, options ? options : &plain, gathered.stream), text);
 }

@@ -61,6 +61,8 @@ static braid_status make_folder(const char *folder) {
 
 braid_status braid_text_save(const char *folder, const char *name, const char *text) {
     char *path = NULL, *temporary = NULL;
+    if (!folder || !name || !text)
+        return lab_fail(BRAID_ERROR_ARGUMENT, "braid_text_save: expected a folder, a name and a text, got NULL");
     LAB_TRY(make_folder(folder));
     braid_status status = BRAID_OK;
     if (asprintf(&path, "%s/%s", folder, name) < 0) path = NULL;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 braid_status braid_table_create(const braid_column *columns, int count, braid_table **table) {
+    if (!table) return lab_fail(BRAID_ERROR_ARGUMENT, "braid_table_create: expected a place for the table, got NULL");
     *table = NULL;
     if (!columns || count < 1)
         return lab_fail(BRAID_ERROR_ARGUMENT, "braid_table_create: expected at least one column, got %d", count);
@@ -52,10 +53,12 @@ static braid_status add_cell(braid_table *table, json_t *value) {
 }
 
 braid_status braid_table_add_text(braid_table *table, const char *text) {
+    if (!table) return lab_fail(BRAID_ERROR_ARGUMENT, "braid_table_add_text: expected a table, got NULL");
     return add_cell(table, text ? json_text(text) : json_null());
 }
 
 braid_status braid_table_add_number(braid_table *table, double number) {
+    if (!table) return lab_fail(BRAID_ERROR_ARGUMENT, "braid_table_add_number: expected a table, got NULL");
     int column = (int)(json_array_size(table->cells) % (size_t)table->count);
     braid_cell cell = table->columns[column].cell;
     if (!isfinite(number)) return add_cell(table, json_null());
@@ -63,7 +66,9 @@ braid_status braid_table_add_number(braid_table *table, double number) {
     return add_cell(table, json_real(number));
 }
 
-int braid_table_rows(const braid_table *table) { return (int)(json_array_size(table->cells) / (size_t)table->count); }
+int braid_table_rows(const braid_table *table) {
+    return !table ? 0 : (int)(json_array_size(table->cells) / (size_t)table->count);
+}
 
 const json_t *table_cell(const braid_table *table, int row, int column) {
     return json_array_get(table->cells, (size_t)row * (size_t)table->count + (size_t)column);
@@ -120,7 +125,9 @@ braid_status table_print(const braid_table *table, const braid_print_options *op
 braid_status braid_table_print(const braid_table *table, const braid_print_options *options, char **text) {
     const braid_print_options plain = {.format = BRAID_FORMAT_TABLE};
     lab_text gathered;
-    *text = NULL;
+    if (text) *text = NULL;
+    if (!table || !text)
+        return lab_fail(BRAID_ERROR_ARGUMENT, "braid_table_print: expected a table and a place for text, got NULL");
     LAB_TRY(lab_text_begin(&gathered));
     return lab_text_end(&gathered, table_print(table, options ? options : &plain, gathered.stream), text);
 }

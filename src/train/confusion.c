@@ -25,9 +25,9 @@ void braid_confusion_measure(const int64_t *counts, int classes, braid_class_met
                              braid_confusion_metrics *all) {
     double recalls = 0;
     int present = 0;
-    if (!counts || !all) return;
+    if (!all) return;
     *all = (braid_confusion_metrics){0};
-    for (int c = 0; c < classes; c++) {
+    for (int c = 0; counts && c < classes; c++) {
         braid_class_metrics m = measure_class(counts, classes, c);
         all->samples += m.samples;
         all->correct += m.correct;

@@ -41,7 +41,12 @@ braid_status generations_open(generations *g, const char *folder, const char *na
     *g = (generations){.check = check, .user = user};
     TRY(files_join(folder, name, &g->newest));
     braid_status status = previous_name(g->newest, &g->previous);
-    if (status == BRAID_OK && temporaries_sweep(folder, &removed) == BRAID_ERROR_MEMORY) status = BRAID_ERROR_MEMORY;
+    const fail_kept before = fail_keep();
+    if (status == BRAID_OK) status = temporaries_sweep(folder, &removed);
+    if (status == BRAID_ERROR_DISK) { /* what cannot be swept stays */
+        fail_put_back(&before);
+        status = BRAID_OK;
+    }
     if (status != BRAID_OK) generations_close(g);
     return status;
 }
@@ -71,6 +76,7 @@ static braid_status look(const generations *g, const char *path, bool *good) {
 braid_status generations_find(generations *g, const char **path, bool *fell_back) {
     bool good;
     char why[MESSAGE_BYTES];
+    const fail_kept before = fail_keep();
     *path = NULL;
     *fell_back = false;
     TRY(look(g, g->newest, &g->known_good));
@@ -78,7 +84,10 @@ braid_status generations_find(generations *g, const char **path, bool *fell_back
         *path = g->newest;
         return BRAID_OK;
     }
-    if (!is_there(g->newest) && !is_there(g->previous)) return BRAID_OK;
+    if (!is_there(g->newest) && !is_there(g->previous)) {
+        fail_put_back(&before);
+        return BRAID_OK;
+    }
     snprintf(why, sizeof why, "%s", braid_message());
     TRY(look(g, g->previous, &good));
     if (!good)
@@ -99,8 +108,12 @@ typedef struct kept {
 
 static braid_status keep_newest(generations *g, kept *k) {
     bool refused;
+    const fail_kept before = fail_keep();
     if (!g->known_good) TRY(look(g, g->newest, &g->known_good));
-    if (!g->known_good) return BRAID_OK;
+    if (!g->known_good) {
+        fail_put_back(&before);
+        return BRAID_OK;
+    }
     TRY(files_link_aside(g->newest, &k->aside, &refused));
     if (!refused) return BRAID_OK;
     TRY(files_rename(g->newest, g->previous));

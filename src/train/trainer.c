@@ -32,12 +32,32 @@ static braid_status check(const braid_train_options *o) {
             return fail(BRAID_ERROR_ARGUMENT, "trainer: expected a finite mean and deviation in stream %d, got %g, %g",
                         i / BRAID_STATISTICS, mean, std);
     }
+    if (!(o->min_delta >= 0) || isinf(o->min_delta))
+        return fail(BRAID_ERROR_ARGUMENT, "trainer: expected a min_delta of 0 or more, got %g", o->min_delta);
+    if (o->step.optimiser != BRAID_OPTIMISER_NONE && o->steps_per_epoch == 0)
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "trainer: expected steps_per_epoch of 1 or more with an optimiser, got 0; give the updates of an "
+                    "epoch");
     if (o->resume && !o->folder)
         return fail(BRAID_ERROR_ARGUMENT, "trainer: expected a folder to resume from, got NULL");
     if (o->restore_best && !o->folder)
         return fail(BRAID_ERROR_ARGUMENT, "trainer: expected a folder to restore the best epoch from, got NULL");
     if (o->stream_epochs && o->no_validation)
         return fail(BRAID_ERROR_ARGUMENT, "trainer: expected validation samples to look at streams with, got none");
+    return BRAID_OK;
+}
+
+/* With them, and with the loss that takes them; plans refuse another. */
+static braid_status check_class_weights(const braid_trainer *t) {
+    const double *weights = t->options.class_weights;
+    const graph *g = t->model->graph;
+    bool used = t->options.step.class_weights && t->has_labels && t->options.step.loss != BRAID_LOSS_FOCAL;
+    if (used && !weights)
+        return fail(BRAID_ERROR_ARGUMENT, "class weights: expected class_weights beside step.class_weights, got NULL");
+    for (int64_t c = 0; used && c < graph_channels(g, g->output, 0); c++)
+        if (!(weights[c] >= 0) || isinf(weights[c]))
+            return fail(BRAID_ERROR_ARGUMENT, "class weights: expected numbers of 0 or more, got %g for class %lld",
+                        weights[c], (long long)c);
     return BRAID_OK;
 }
 
@@ -105,6 +125,7 @@ static braid_status set_defaults(braid_trainer *t) {
 
 static braid_status fill(braid_trainer *t) {
     TRY(check(&t->options));
+    TRY(check_class_weights(t));
     TRY(set_defaults(t));
     size_t batch = (size_t)t->options.step.batch;
     TRY(memory_alloc(batch, 1, "masks", (void **)&t->blanked));

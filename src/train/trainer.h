@@ -192,6 +192,9 @@ braid_status trainer_look_without(braid_trainer *t);
 braid_status trainer_open(braid_trainer *t);
 void trainer_close(braid_trainer *t);
 
+/* braid_trainer_save, but without a folder there is nothing to do. */
+braid_status trainer_save(braid_trainer *t);
+
 /* Saves in the middle of a run. One that the disk refuses is told and does not end it: the next may succeed. */
 braid_status trainer_save_midway(braid_trainer *t);
 braid_status trainer_save_best(braid_trainer *t);

@@ -150,7 +150,7 @@ static braid_status keep_epoch(braid_trainer *t, braid_status status) {
     char why[MESSAGE_BYTES], note[MESSAGE_BYTES + 16];
     if (status == BRAID_OK || status == BRAID_ERROR_DEVICE || t->diverged) return status;
     snprintf(why, sizeof why, "%s", fail_message());
-    if (braid_trainer_save(t) != BRAID_OK) {
+    if (trainer_save(t) != BRAID_OK) {
         snprintf(note, sizeof note, "not saved: %s", fail_message());
         trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = note});
     }
@@ -176,12 +176,12 @@ static braid_status run_epoch(braid_trainer *t) {
     bool whole;
     tally sum = {0};
     TRY(learn_all(t, &whole));
-    if (!whole) return braid_trainer_save(t);
+    if (!whole) return trainer_save(t);
     if (!t->options.no_validation && !t->stop) TRY(validate_all(t, &sum));
     braid_train_metrics validate = tally_metrics(&sum, t->has_labels);
     t->looked_without = !t->stop && streams_are_due(t, &validate);
     if (t->looked_without) TRY(validate_without(t));
-    return t->stop ? braid_trainer_save(t) : end_epoch(t, &validate); /* the epoch ends when the run goes on */
+    return t->stop ? trainer_save(t) : end_epoch(t, &validate); /* the epoch ends when the run goes on */
 }
 
 braid_status braid_trainer_run(braid_trainer *t) {

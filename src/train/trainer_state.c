@@ -364,15 +364,23 @@ static braid_status find_best(braid_trainer *t) {
     return BRAID_OK;
 }
 
+/* The message is told as a note, and is then what it was before. */
+static void tell_and_forget(braid_trainer *t, const fail_kept *kept) {
+    const fail_kept why = fail_keep();
+    fail_put_back(kept);
+    trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = why.text});
+}
+
 static braid_status resume(braid_trainer *t) {
     const char *path;
     bool fell_back;
     json_t *state = NULL;
+    const fail_kept kept = fail_keep();
     TRY(generations_find(&t->last, &path, &fell_back));
     if (!path)
         return fail(BRAID_ERROR_MODEL, "%.200s: expected a checkpoint to resume from, got no %s; train without resume",
                     t->options.folder, LAST);
-    if (fell_back) trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = fail_message()});
+    if (fell_back) tell_and_forget(t, &kept);
     TRY(checkpoint_state(path, &state));
     braid_status status = blame_file(take_state(t, state, path), path);
     json_decref(state);
@@ -484,10 +492,12 @@ static void pause_for(int ms) {
 /* A disk that refuses is asked again: on a network it may be back in a moment. */
 static braid_status retry(const braid_trainer *t, braid_status (*act)(void *user), void *user) {
     braid_status status = BRAID_ERROR_DISK;
+    const fail_kept kept = fail_keep();
     for (int tries = 0; tries < SAVE_TRIES && status == BRAID_ERROR_DISK; tries++) {
         if (tries > 0) pause_for(t->pause_ms << (tries - 1));
         status = act(user);
     }
+    if (status == BRAID_OK) fail_put_back(&kept);
     return status;
 }
 
@@ -524,6 +534,10 @@ static braid_status save_as(braid_trainer *t, generations *files, bool *failed) 
 
 braid_status braid_trainer_save(braid_trainer *t) {
     if (!t) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected a trainer, got NULL");
+    if (!t->options.folder)
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "braid_trainer_save: expected a trainer with a folder, got one without; set braid_train_options."
+                    "folder, or save the parameters with braid_model_save");
     if (t->gathered) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected to be called between two updates");
     if (t->restored)
         return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected the model of the last step, got the best one");
@@ -534,19 +548,26 @@ braid_status braid_trainer_save(braid_trainer *t) {
 }
 
 /* A refusal of the disk is told, and no failure; any other is handed up. */
-static braid_status go_on(braid_trainer *t, braid_status status) {
+static braid_status go_on(braid_trainer *t, braid_status status, const fail_kept *kept) {
     char text[NOTE_BYTES];
     if (status != BRAID_ERROR_DISK) return status;
     snprintf(text, sizeof text, "not saved: %s; the run goes on and will save again", fail_message());
     trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = text});
+    fail_put_back(kept);
     return BRAID_OK;
 }
 
-braid_status trainer_save_midway(braid_trainer *t) { return go_on(t, braid_trainer_save(t)); }
+braid_status trainer_save(braid_trainer *t) { return t->options.folder ? braid_trainer_save(t) : BRAID_OK; }
+
+braid_status trainer_save_midway(braid_trainer *t) {
+    const fail_kept kept = fail_keep();
+    return go_on(t, trainer_save(t), &kept);
+}
 
 braid_status trainer_save_best(braid_trainer *t) {
+    const fail_kept kept = fail_keep();
     t->best_failed = false; /* an older one that was refused is the best no more */
-    return go_on(t, save_as(t, &t->best_files, &t->best_failed));
+    return go_on(t, save_as(t, &t->best_files, &t->best_failed), &kept);
 }
 
 static braid_status sync_events(void *user) {
@@ -565,8 +586,9 @@ braid_status trainer_settle(braid_trainer *t) {
 braid_status trainer_restore_best(braid_trainer *t) {
     const char *path;
     bool fell_back;
+    const fail_kept kept = fail_keep();
     TRY(generations_find(&t->best_files, &path, &fell_back));
-    if (fell_back) trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = fail_message()});
+    if (fell_back) tell_and_forget(t, &kept);
     if (!path) return BRAID_OK;
     TRY(braid_model_load(t->model, path));
     t->restored = true;

@@ -223,6 +223,38 @@ static void a_context_is_refused_after_a_fork(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* ---- Messages ------------------------------------------------------------------------------- */
+
+static void no_row(void *user, const char *section, const char *name, const char *value, const char *hint) {
+    (void)user, (void)section, (void)name, (void)value, (void)hint;
+}
+
+/* A machine without some files of /sys, a home or a GPU, wisdom that is not there yet or cannot be kept: none of it
+ * fails a call, and none leaves a message. */
+static void success_leaves_the_message(void **state) {
+    static const char *const folders[] = {"", "/proc/nosuch", NULL};
+    static const char *const names[] = {"BRAID_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "BRAID_DEVICE"};
+    (void)state;
+    for (int i = 0; i < 4; i++) unsetenv(names[i]);
+    assert_int_equal(braid_problem_parse("nonsense", &(braid_problem){0}), BRAID_ERROR_ARGUMENT);
+    char *last = strdup(braid_message());
+    for (int i = 0; i < 3; i++) {
+        braid_context *context = NULL;
+        braid_op *op = NULL;
+        const braid_problem problem = given_problem("linear_fwd:b2:c2:k2");
+        assert_ok(braid_context_create(&(braid_context_options){.threads = 1, .cache_dir = folders[i]}, &context));
+        assert_string_equal(braid_message(), last);
+        assert_ok(braid_context_describe(context, no_row, NULL));
+        assert_ok(braid_op_create(context, &problem, &op));
+        assert_ok(braid_op_plan(op, &(braid_plan_options){.seconds = 0.01}));
+        assert_string_equal(braid_message(), last);
+        braid_op_destroy(op);
+        braid_context_destroy(context);
+    }
+    free(last);
+    assert_int_equal(memory_live(), 0);
+}
+
 /* ---- Names of statuses ---------------------------------------------------------------------- */
 
 static void statuses_have_names(void **state) {
@@ -241,6 +273,7 @@ int main(void) {
         cmocka_unit_test(the_device_of_the_environment),     cmocka_unit_test(the_folder_of_the_environment),
         cmocka_unit_test(no_folder_in_the_environment),      cmocka_unit_test(memory_of_the_device),
         cmocka_unit_test(a_context_describes_itself),        cmocka_unit_test(statuses_have_names),
+        cmocka_unit_test(success_leaves_the_message),
     };
     return cmocka_run_group_tests_name("context", tests, NULL, NULL);
 }

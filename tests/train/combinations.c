@@ -211,6 +211,38 @@ static void what_does_not_go_together(void **state) {
     end(&r);
 }
 
+static void refused(const braid_train_options *o, const char *words) {
+    rig r;
+    assert_int_equal(run(&r, o, BRAID_DTYPE_F32), BRAID_ERROR_ARGUMENT);
+    assert_null(r.trainer); /* at creation, not later */
+    says(words);
+    end(&r);
+}
+
+static void numbers_that_cannot_be_meant(void **state) {
+    static const double wrong[] = {-1, NAN, INFINITY};
+    (void)state;
+    fill_set();
+    braid_train_options o = usual();
+    o.steps_per_epoch = 0;
+    refused(&o, "expected steps_per_epoch of 1 or more with an optimiser, got 0");
+    o = usual();
+    o.step.loss = BRAID_LOSS_CROSS_ENTROPY;
+    o.step.class_weights = 1;
+    refused(&o, "expected class_weights beside step.class_weights, got NULL");
+    for (int i = 0; i < 3; i++) {
+        double weights[] = {1, 1, wrong[i]};
+        o.class_weights = weights;
+        refused(&o, "class weights: expected numbers of 0 or more");
+        says("for class 2");
+    }
+    o = usual();
+    for (int i = 0; i < 3; i++) {
+        o.min_delta = wrong[i];
+        refused(&o, "expected a min_delta of 0 or more");
+    }
+}
+
 /* ---- Targets ------------------------------------------------------------------------------ */
 
 /* Labels are targets of 1 and 0; both learn; a target that is no number is named. */
@@ -448,10 +480,15 @@ static void plans_are_forgotten_while_gradients_wait(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(every_pair_goes_on), cmocka_unit_test(what_does_not_go_together),
-        cmocka_unit_test(targets),     cmocka_unit_test(groups_have_rates_of_their_own),
-        IN_FOLDER(rates_are_kept),     IN_FOLDER(no_numbers),
-        IN_FOLDER(damaged_states),     cmocka_unit_test(plans_are_forgotten_while_gradients_wait),
+        IN_FOLDER(every_pair_goes_on),
+        cmocka_unit_test(what_does_not_go_together),
+        cmocka_unit_test(numbers_that_cannot_be_meant),
+        cmocka_unit_test(targets),
+        cmocka_unit_test(groups_have_rates_of_their_own),
+        IN_FOLDER(rates_are_kept),
+        IN_FOLDER(no_numbers),
+        IN_FOLDER(damaged_states),
+        cmocka_unit_test(plans_are_forgotten_while_gradients_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

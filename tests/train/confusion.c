@@ -55,7 +55,9 @@ static void nothing(void **state) {
     braid_confusion_measure(counts, 2, each, &all);
     assert_int_equal(all.samples, 0);
     assert_true(isnan(all.accuracy) && isnan(all.balanced_accuracy) && isnan(each[1].f1));
+    memset(&all, 1, sizeof all);
     braid_confusion_measure(NULL, 2, each, &all);
+    assert_true(all.samples == 0 && all.correct == 0 && isnan(all.accuracy) && isnan(all.balanced_accuracy));
     braid_confusion_measure(counts, 2, each, NULL);
 }
 

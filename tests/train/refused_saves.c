@@ -393,6 +393,51 @@ static void one_trainer_in_a_folder(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* ---- Messages ---------------------------------------------------------------------------------- */
+
+/* What a successful call tried and could do without leaves no message: that of the last failure stays. */
+static void success_leaves_the_message(void **state) {
+    small_run r;
+    (void)state;
+    remove_run();
+    assert_int_equal(fail(BRAID_ERROR_DATA, "the last failure"), BRAID_ERROR_DATA);
+    for (int resume = 0; resume < 2; resume++) {
+        braid_train_options o = options_until(resume ? 2 * EPOCH : EPOCH, resume);
+        ok(small_run_open(&r, &o));
+        assert_string_equal(braid_message(), "the last failure");
+        ok(braid_trainer_run(r.trainer));
+        ok(braid_trainer_save(r.trainer));
+        small_run_close(&r);
+        assert_string_equal(braid_message(), "the last failure");
+    }
+    assert_int_equal(truncate("run/last.safetensors", 100), 0); /* the older generation is taken, and told */
+    braid_train_options o = options_until(3 * EPOCH, 1);
+    notes heard = {0};
+    o.event = listen;
+    o.user = &heard;
+    ok(small_run_open(&r, &o));
+    assert_int_equal(heard.count, 1);
+    assert_non_null(strstr(heard.last, "went back to"));
+    ok(braid_trainer_run(r.trainer));
+    small_run_close(&r);
+    assert_string_equal(braid_message(), "the last failure");
+    assert_int_equal(memory_live(), 0);
+}
+
+/* Where nothing can be saved nobody is told that it was; a run of its own has nothing to save. */
+static void a_save_needs_a_folder(void **state) {
+    small_run r;
+    braid_train_options o = options_until(EPOCH, 0);
+    (void)state;
+    o.folder = NULL;
+    ok(small_run_open(&r, &o));
+    ok(braid_trainer_run(r.trainer));
+    assert_int_equal(braid_trainer_save(r.trainer), BRAID_ERROR_ARGUMENT);
+    assert_non_null(strstr(braid_message(), "expected a trainer with a folder"));
+    small_run_close(&r);
+    assert_int_equal(memory_live(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(every_call_fails),
@@ -404,6 +449,8 @@ int main(void) {
         IN_FOLDER(a_refused_best_epoch_is_not_forgotten),
         IN_FOLDER(a_folder_is_tried_first),
         IN_FOLDER(one_trainer_in_a_folder),
+        IN_FOLDER(success_leaves_the_message),
+        IN_FOLDER(a_save_needs_a_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,14 @@ typedef struct cpu_device {
 static braid_status read_system(const char *path, char *text, size_t bytes) {
     char *data = NULL;
     size_t length = 0;
+    const fail_kept kept = fail_keep();
     text[0] = '\0';
     braid_status status = files_read(path, (size_t)1 << 16, BRAID_ERROR_DEVICE, &data, &length);
-    if (status != BRAID_OK) return status == BRAID_ERROR_MEMORY ? status : BRAID_OK;
+    if (status == BRAID_ERROR_MEMORY) return status;
+    if (status != BRAID_OK) {
+        fail_put_back(&kept);
+        return BRAID_OK;
+    }
     snprintf(text, bytes, "%s", data);
     memory_free(data);
     return BRAID_OK;
