@@ -67,7 +67,7 @@ static const command commands[] = {
     /* check */
     {"$B check mlp-784-256x2-10 --steps 3 --runs 1 --dtype f16 --device cpu -q", 0,
      "launched  run 0|replayed  run 1|2 passed, 0 failed", NULL},
-    {"$B check mlp-784-256x2-10 --dtype f64 --device cpu", 2, NULL, "--dtype: expected f32, bf16 or f16"},
+    {"$B check mlp-784-256x2-10 --dtype f64 --device cpu", 2, NULL, "--dtype: expected f32, tf32, bf16 or f16"},
     /* profile, tune and bench */
     {"$B profile mlp-784-256x2-10 --batch 4 --rounds 1 --trace here/step.json" ESTIMATE " && cat here/step.json", 0,
      "whole|traceEvents|adamw__cpu|thread_name", NULL},
@@ -91,7 +91,7 @@ static const command commands[] = {
     {"$B predict m", 2, NULL,
      "expected files (STREAM=FILE ...), --data DIR, or --input FILE with --out FILE, got none"},
     {"$B predict m --input x", 2, NULL, "got no --out"},
-    {PREDICT ODD "--dtype f64", 2, NULL, "--dtype: expected f32, bf16 or f16 for a prediction, got f64"},
+    {PREDICT ODD "--dtype f64", 2, NULL, "--dtype: expected f32, tf32, bf16 or f16 for a prediction, got f64"},
     {PREDICT ODD "--size 3x4", 2, NULL, "--size: expected with --data, the inputs have their size"},
     {PREDICT ODD "--width 2", 2, NULL, "--width: expected with --net"},
     {PREDICT ODD "--net linet19", 2, NULL, "did you mean linet18"},

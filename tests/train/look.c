@@ -150,7 +150,7 @@ static void learn_one(braid_train_options *o) {
         for (int64_t n = 0; n < SAMPLES; n++)
             for (int j = 0; j < SIDE * SIDE; j++) data.pixels[i][n][j] = (unsigned char)rng_between(&numbers, 0, 255);
     o->epochs = 11;
-    o->learning_rate = 0.03;
+    o->learning_rate = 0.01;
     o->schedule = "constant";
     o->modality_dropout = 0;
 }
