@@ -182,7 +182,7 @@ typedef struct braid_bench_result {
     const char *problem; /* canonical */
     const char *device;
     braid_dtype dtype;
-    int tf32; /* 1: f32 whose products may round; its roofline is not known */
+    int tf32;                    /* 1: f32 whose products may round; its roofline is not known */
     const braid_bench_row *rows; /* fastest first, those without a time last */
     int count;
     int chosen;   /* row index; -1: none */

@@ -31,7 +31,7 @@ typedef struct lt_found {
 } lt_found;
 
 enum { LT_SUCCESS = 0, LT_NOT_SUPPORTED = 15 };
-enum { LT_FLOAT = 0, LT_HALF = 2, LT_BFLOAT16 = 14 };           /* number formats */
+enum { LT_FLOAT = 0, LT_HALF = 2, LT_BFLOAT16 = 14 }; /* number formats */
 /* pedantic: no tensor cores, no TF32; tf32: f32 operands are rounded to it */
 enum { LT_COMPUTE_FLOAT = 68, LT_COMPUTE_FLOAT_PEDANTIC = 69, LT_COMPUTE_FLOAT_TF32 = 77 };
 enum { LT_PLAIN = 0, LT_TRANSPOSED = 1 };
