@@ -155,6 +155,8 @@ int feeding_open(feeding *f, const feeding_options *options) {
     *f = (feeding){.ledger = options->ledger};
     f->data = options->data;
     braid_status status = f->data ? BRAID_OK : braid_data_open(options->folder, &wanted, &f->data);
+    if (status == BRAID_ERROR_DATA && options->asked && strstr(braid_lab_message(), ": the set has "))
+        return complain(BRAID_ERROR_ARGUMENT, "--streams %d: %s", options->asked, braid_lab_message());
     if (status) return complain_lab(status);
     f->info = braid_data_describe(f->data);
     f->validate = options->validate < BRAID_SPLIT_COUNT ? options->validate : usual_split(f->info);

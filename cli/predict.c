@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define OFFSET(member) offsetof(predict_options, member)
 static const option predict_option_list[] = {
@@ -19,7 +21,8 @@ static const option predict_option_list[] = {
      OFFSET(like)},
     {"input", 'i', OPTION_TEXT, "FILE", "safetensors with one tensor for each stream, [B,C,H,W] or [B,C]",
      OFFSET(input)},
-    {"out", 0, OPTION_TEXT, "FILE", "safetensors to write: logits [B,K] and classes [B]", OFFSET(out)},
+    {"out", 0, OPTION_TEXT, "FILE", "safetensors to write: logits [B,K] and classes [B]; never over a model",
+     OFFSET(out)},
     {"last", 0, OPTION_FLAG, NULL, "of a run: its last checkpoint, not its best", OFFSET(last)},
     {"net", 0, OPTION_TEXT, "NET", "the network, where the model file does not describe it", OFFSET(net)},
     {"readers", 0, OPTION_COUNT, "N", "threads that read files (default: 1)", OFFSET(readers)},
@@ -92,6 +95,41 @@ static int check_options(const predict_options *o, int words) {
                                       "expected with --net, or not at all: the model file describes its network");
 }
 
+static int same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Is it the place of a checkpoint in the folder of a run? */
+static int is_checkpoint_of(const char *run, const char *path) {
+    static const char *const names[] = {"last.safetensors", "last.previous.safetensors", "best.safetensors",
+                                        "best.previous.safetensors"};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char folder[sizeof((prediction *)0)->path];
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(name - path) : 1, slash ? path : ".");
+    for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
+        if (!strcmp(name, names[j])) return same_file(run, folder);
+    }
+    return 0;
+}
+
+/* The outputs replace no model: not the one that is read, none of its run, and no other file that describes a network.
+ */
+static int check_out(const prediction *p, const char *word) {
+    const char *out = p->options->out;
+    braid_net *other = NULL;
+    if (!out) return 0;
+    const char *what = same_file(out, p->path)       ? "the model that is read"
+                       : is_checkpoint_of(word, out) ? "the place of a checkpoint of this run"
+                                                     : NULL;
+    if (!what && access(out, F_OK) == 0 && braid_net_from_file(out, &other) == BRAID_OK)
+        what = "a model file, which would be lost";
+    braid_net_destroy(other);
+    if (!what) return 0;
+    return complain(BRAID_ERROR_ARGUMENT, "--out: expected a file for the outputs, got %s, %s; take another name", out,
+                    what);
+}
+
 static int run(const verb *self, int argc, char **argv) {
     predict_options options = {.top = DEFAULT_TOP};
     arguments words;
@@ -103,7 +141,8 @@ static int run(const verb *self, int argc, char **argv) {
     if (code) return code;
     interrupt_begin();
     network_find_file(words.word[0], options.last, p.path, sizeof p.path);
-    code = open_model(&p);
+    code = check_out(&p, words.word[0]);
+    if (!code) code = open_model(&p);
     if (!code) code = options.input ? predict_tensors(&p) : predict_samples(&p, words.word + 1, words.count - 1);
     braid_model_destroy(p.model);
     braid_context_destroy(p.context);

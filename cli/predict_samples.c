@@ -75,6 +75,13 @@ static void add_label(answers *a, int32_t label) {
     if (!a->feeding.info->unlabelled) add_text(a, a->feeding.info->class_names[label]);
 }
 
+/* A network may have more classes than there are names: the others are called by their number. */
+static void add_class(answers *a, int c) {
+    char number[32];
+    snprintf(number, sizeof number, "class %d", c);
+    add_text(a, c < a->feeding.info->classes ? a->feeding.info->class_names[c] : number);
+}
+
 /* The most likely class that is less likely than `before` (-1: the most likely of all); of equals the first. */
 static int next_class(const braid_train_sample *s, int before) {
     int best = -1;
@@ -94,7 +101,7 @@ static void add_classes(answers *a, const braid_train_sample *s) {
         add_path(a, s->id);
         add_number(a, rank++);
         add_number(a, c);
-        add_text(a, a->feeding.info->class_names[c]);
+        add_class(a, c);
         add_number(a, exp(s->outputs[c] - most) / sum);
         add_label(a, s->label);
     }
@@ -114,12 +121,12 @@ static void add_scores(answers *a) {
 
 static int no_memory(void) { return complain(BRAID_ERROR_MEMORY, "no memory for the outputs"); }
 
-/* Looks at the first sample: what is there to be kept, and has every output a name? */
+/* Looks at the first sample: what is there to be kept, and are the names those of another network? */
 static int start(answers *a, const braid_train_sample *s) {
     const braid_data_info *info = a->feeding.info;
     size_t files = (size_t)info->files[a->split] + 1, samples = (size_t)info->samples[a->split];
     a->outputs = s->output_count;
-    if (s->classes > 0 && s->classes != info->classes)
+    if (s->classes > 0 && s->classes < info->classes && a->p->options->like)
         return complain(BRAID_ERROR_DATA, "%s: expected the names of %d classes, as the network has, got %d",
                         info->folder, (int)s->classes, info->classes);
     if (a->p->options->out && !(a->logits = calloc(samples * (size_t)a->outputs + 1, sizeof(float))))
@@ -133,7 +140,7 @@ static int start(answers *a, const braid_train_sample *s) {
 
 static void on_sample(void *user, const braid_train_sample *s) {
     answers *a = user;
-    if (!a->seen) a->code = start(a, s);
+    if (!a->seen && !a->code) a->code = start(a, s);
     if (a->code) return;
     for (int64_t j = 0; a->logits && j < a->outputs; j++) a->logits[a->seen * a->outputs + j] = (float)s->outputs[j];
     a->seen++;

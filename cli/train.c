@@ -195,6 +195,7 @@ static int open_data(training *t, const network_options *network) {
     char streams[512];
     feeding_options o = {.folder = t->options->data,
                          .streams = streams,
+                         .asked = network->streams,
                          .batch = network->batch,
                          .validate = BRAID_SPLIT_VAL,
                          .seed = network->seed,
@@ -372,9 +373,22 @@ static int count_steps(training *t) {
     return 0;
 }
 
+/* The outputs of a network, by its description: its classes, or the width of its last layer. */
+static size_t count_outputs(const braid_net *net) {
+    size_t bytes;
+    const char *field = find_field(braid_net_describe(net), "classes", &bytes);
+    if (!field) field = find_field(braid_net_describe(net), "layers", &bytes);
+    const char *end = field ? field + bytes : NULL;
+    while (end && end > field && !strchr("0123456789", end[-1])) end--;
+    while (end && end > field && strchr("0123456789", end[-1])) end--;
+    return end ? (size_t)strtoll(end, NULL, 10) : 0;
+}
+
+/* A network may have more classes than the set: those have no samples, and no weight. */
 static int weigh_classes(training *t) {
+    size_t classes = (size_t)t->feeding.info->classes, outputs = count_outputs(t->net);
     if (!t->options->class_weights) return 0;
-    t->class_weights = calloc((size_t)t->feeding.info->classes + 1, sizeof *t->class_weights);
+    t->class_weights = calloc((classes > outputs ? classes : outputs) + 1, sizeof *t->class_weights);
     if (!t->class_weights) return complain(BRAID_ERROR_MEMORY, "no memory for the weights of classes");
     braid_data_class_weights(t->feeding.data, BRAID_SPLIT_TRAIN, t->class_weights);
     return 0;

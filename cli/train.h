@@ -27,6 +27,7 @@ typedef struct feeding {
 typedef struct feeding_options {
     braid_data *data; /* an open set, which is taken also on failure; NULL: that of the folder */
     const char *folder, *streams;
+    int asked;        /* the number of --streams; 0: not given */
     const char *card; /* how training read its samples; NULL: as the folder says */
     int64_t size[2], batch;
     braid_split validate; /* which split stands for BRAID_PART_VALIDATE; BRAID_SPLIT_COUNT: the one to judge by */

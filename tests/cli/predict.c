@@ -70,6 +70,18 @@ static const command commands[] = {
     {"$B predict $G/linet18_n3.weights.safetensors" QUICK "--like $M/d " ROOM(1), 3, NULL,
      "expected the names of 5 classes, as the network has, got 15"},
     {"$B predict $G/linet18_n3.weights.safetensors" QUICK "--data $M/d", 3, NULL, "expected a label from 0 to 4"},
+    /* classes without a name are called by their number, also where the run goes on */
+    {"for more in '--classes 20' --resume; do $B train linet18 --data $M/d --out r --width 0.125 --batch 8 --epochs 1 "
+     "--class-weights $more" TRAIN
+     "|| exit 1; done; $B predict r" QUICK ROOM(1) "--top 20 -o csv > a && "
+                                                   "cut -d, -f3,4 a | sort -n | tail -6 && "
+                                                   "$B predict r --data $M/d --split test --top 20 -o csv" QUICK
+                                                   "> b && cut -d, -f1-5 b | grep -c ',class 1[5-9],' && "
+                                                   "$B eval r --data $M/d" QUICK "> log",
+     0, "14,|!14,class|15,class 15\n16,class 16\n17,class 17\n18,class 18\n19,class 19\n40\n", "!expected"},
+    {"$B train lenet86 --data $M/f --out r --classes 12 --steps 1" TRAIN "&& $B predict r" QUICK
+     "$M/f/t10k-86-images-idx3-ubyte --top 12 -o csv",
+     0, ",11,class 11,|!class 9", NULL},
     /* what is refused */
     {PREDICT("rooms"), 2, NULL, "expected files (STREAM=FILE ...), --data DIR"},
     {PREDICT("rooms") ROOM(1) "--data $M/d", 2, NULL, "expected one of files, --data and --input"},
@@ -103,6 +115,23 @@ static const command commands[] = {
      "cut.wav: |cut short"},
     {PREDICT("fans") "$M/d/class_names.txt", 3, NULL, "class_names.txt: "},
     {PREDICT("fans") "--resize $M/m/0_dB_fan/fan/id_00/normal/00000000.wav", 2, NULL, "resize: expected with images"},
+    /* outputs replace outputs, but no model: not the one that is read, nor its run's, nor another */
+    {"cp -r $M/rooms r && cp r/best.safetensors m && cp m n && cp $G/lenet86.weights.safetensors w && ln m l && "
+     "for o in r/best.safetensors ./r//last.safetensors r/best.previous.safetensors m; do "
+     "$B predict r" QUICK ROOM(
+         1) "--out $o; test $? = 2 || exit 1; done; "
+            "$B predict m" QUICK ROOM(
+                1) "--out l; test $? = 2 && cd r && "
+                   "$B predict ." QUICK ROOM(
+                       1) "--out last.previous.safetensors; test $? = 2 && cd .. && "
+                          "$B predict w" QUICK
+                          "--net lenet86 --input x --out w; test $? = 2 && cmp w $G/lenet86.weights.safetensors && "
+                          "cmp m n && cmp r/best.safetensors n && cmp r/last.safetensors $M/rooms/last.safetensors && "
+                          "test ! -e r/best.previous.safetensors -o -e $M/rooms/best.previous.safetensors && "
+                          "$B predict r" QUICK ROOM(1) "--out y && $B predict r" QUICK ROOM(1) "--out y",
+     0, "00001.png",
+     "got r/best.safetensors, the model that is read|got ./r//last.safetensors, the place of a checkpoint of this run|"
+     "got m, a model file, which would be lost; take another name|got l, the model that is read"},
     {PREDICT("rooms") ROOM(1) "--out /proc/nowhere/y", 7, "00001.png", "/proc/nowhere"},
     {PREDICT("rooms") ROOM(1) "> /dev/full", 7, NULL, "No space left"},
     {PREDICT("nosuch") ROOM(1), 4, NULL, "nosuch: could not open"},
