@@ -81,6 +81,18 @@ static int parse_list(const char *name, const char *text, int64_t *list, int mos
     return 0;
 }
 
+/* A channel for each stream, or none at all: of what is not typed nothing is guessed. */
+static int check_channels(const char *name, const char *text, const braid_net *net) {
+    int streams = braid_net_stream_count(net), count = 0;
+    for (const char *c = text; c && *c; c++) count += *c != ',' && (c == text || c[-1] == ',');
+    if (count == 0 || count == streams) return 0;
+    return complain(
+        BRAID_ERROR_ARGUMENT,
+        "--channels: expected %d numbers, one for each stream of %s, got %d: \"%s\"; --streams %d asks for a "
+        "network of so many streams",
+        streams, name, count, text, count);
+}
+
 int network_open(const char *name, const network_options *options, braid_net **net) {
     braid_net_options wanted = {.streams = options->streams,
                                 .classes = options->classes,
@@ -97,7 +109,12 @@ int network_open(const char *name, const network_options *options, braid_net **n
     if (code) return code;
     for (int i = 0; i < 3; i++) wanted.dilate[i] = dilate[i] != 0;
     braid_status status = braid_net_create(name, &wanted, net);
-    return status ? complain_braid(status) : 0;
+    if (status) return complain_braid(status);
+    code = check_channels(name, options->channels, *net);
+    if (!code) return 0;
+    braid_net_destroy(*net);
+    *net = NULL;
+    return code;
 }
 
 /* The checkpoint of a run, or its older generation where that alone is whole. 0: there is neither. */

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -315,6 +316,15 @@ static braid_status scan(braid_data *d, const braid_data_options *options, probl
 
 /* ---- Samples ------------------------------------------------------------------------------ */
 
+/* Sounds of finite numbers that are too large have a spectrum that is none. */
+static braid_status check_features(const sound *s, const float *features) {
+    for (int64_t i = 0; i < (s->windows + FRAMES - 1) * N_MELS; i++)
+        if (!isfinite(features[i]))
+            return fail(BRAID_ERROR_DATA, "%s: expected a spectrum of finite numbers, got %g in frame %lld: too loud",
+                        s->path, (double)features[i], (long long)(i / N_MELS));
+    return BRAID_OK;
+}
+
 static braid_status read_sound(const set_state *state, const sound *s, float **features) {
     char *file;
     float *samples = NULL;
@@ -330,6 +340,7 @@ static braid_status read_sound(const set_state *state, const sound *s, float **f
     if (!status)
         status = memory_alloc((size_t)(s->windows + FRAMES - 1), N_MELS * sizeof **features, "a spectrogram", &memory);
     if (!status) status = mel_run(state->front_end, samples, info.frames, memory);
+    if (!status) status = check_features(s, memory);
     memory_free(samples);
     memory_free(file);
     if (status)

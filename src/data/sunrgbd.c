@@ -22,6 +22,7 @@ static const char *const endings[] = {"png", "jpg", "jpeg", "npy"};
 enum { ENDINGS = sizeof endings / sizeof endings[0] };
 static const char *const file_endings[] = {".png", ".jpg", ".jpeg", ".npy", NULL};
 static const char *const first_streams[] = {"rgb", "depth", "orth"};
+enum { FIRST_STREAMS = sizeof first_streams / sizeof first_streams[0] };
 
 typedef struct set_state {
     uint8_t *ending[BRAID_SPLIT_COUNT][BRAID_MAX_STREAMS]; /* of every file */
@@ -80,44 +81,94 @@ static braid_status chosen_streams(braid_data *d, const char *list) {
     return d->info.streams ? BRAID_OK : fail(BRAID_ERROR_ARGUMENT, "streams: expected names, got none");
 }
 
-static int is_first(const char *name) {
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(name, first_streams[i])) return 1;
+/* rgb, depth and orth come first, in this order, then every other folder by name. */
+static int comes_before(const char *a, const char *b) {
+    int x = 0, y = 0;
+    while (x < FIRST_STREAMS && strcmp(a, first_streams[x]) != 0) x++;
+    while (y < FIRST_STREAMS && strcmp(b, first_streams[y]) != 0) y++;
+    return x != y ? x < y : strcmp(a, b) < 0;
+}
+
+static int has_stream(const braid_data *d, const char *name) {
+    for (int i = 0; i < d->info.streams; i++)
+        if (!strcmp(d->stream_names[i], name)) return 1;
     return 0;
 }
 
+/* A folder of a split is a stream, in its place among those that are known. */
 static braid_status add_if_folder(braid_data *d, const char *split, const char *name) {
-    char *folder;
+    char *folder, moved[sizeof d->stream_names[0]];
     TRY(files_join(split, name, &folder));
-    int there = folder_exists(folder);
+    int is_new = folder_exists(folder) && !has_stream(d, name);
     memory_free(folder);
-    return there ? add_stream(d, name, strlen(name)) : BRAID_OK;
+    if (!is_new) return BRAID_OK;
+    TRY(add_stream(d, name, strlen(name)));
+    for (int i = d->info.streams - 1; i > 0 && comes_before(d->stream_names[i], d->stream_names[i - 1]); i--) {
+        memcpy(moved, d->stream_names[i], sizeof moved);
+        memcpy(d->stream_names[i], d->stream_names[i - 1], sizeof moved);
+        memcpy(d->stream_names[i - 1], moved, sizeof moved);
+    }
+    return BRAID_OK;
 }
 
-/* rgb, depth and orth in this order, then every other folder by name. */
 static braid_status streams_in(braid_data *d, const char *split, problems *found) {
     folder_list list;
     braid_status status = BRAID_OK;
     TRY(problems_catch(found, split, folder_read(d->root, split, &list)));
-    for (int i = 0; i < 3 && !status; i++) status = add_if_folder(d, split, first_streams[i]);
-    for (int64_t i = 0; i < list.count && !status; i++)
-        if (!is_first(list.names[i])) status = add_if_folder(d, split, list.names[i]);
+    for (int64_t i = 0; i < list.count && !status; i++) status = add_if_folder(d, split, list.names[i]);
     folder_free(&list);
     return status;
 }
 
-static braid_status find_streams(braid_data *d, const char *chosen, problems *found) {
-    if (chosen) return chosen_streams(d, chosen);
-    for (int s = 0; s < BRAID_SPLIT_COUNT && !d->info.streams; s++) {
+/* A stream of one split is one of all. A split that cannot be read is a problem of its labels where another can. */
+static braid_status streams_of_set(braid_data *d, problems *found) {
+    for (int s = 0; s < BRAID_SPLIT_COUNT; s++) {
         char *split;
+        problems unused = {0};
         TRY(files_join(d->folder, braid_split_name((braid_split)s), &split));
-        braid_status status = streams_in(d, split, found);
+        braid_status status = streams_in(d, split, d->info.streams ? &unused : found);
         memory_free(split);
         TRY(status);
     }
     if (d->info.streams) return BRAID_OK;
     return fail(BRAID_ERROR_DATA, "%s: expected folders of images such as train/rgb and train/depth, got none",
                 d->folder);
+}
+
+/* "rgb, depth, orth" */
+static void list_streams(const braid_data *d, char *text, size_t size) {
+    size_t used = 0;
+    for (int i = 0; i < d->info.streams && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", d->stream_names[i]);
+}
+
+/* Has any split a folder of this name? */
+static braid_status find_folder(const braid_data *d, const char *name, int *there) {
+    *there = 0;
+    for (int s = 0; s < BRAID_SPLIT_COUNT && !*there; s++) {
+        char text[64], *folder;
+        snprintf(text, sizeof text, "%s/%s", braid_split_name((braid_split)s), name);
+        TRY(files_join(d->folder, text, &folder));
+        *there = folder_exists(folder);
+        memory_free(folder);
+    }
+    return BRAID_OK;
+}
+
+/* Of streams that were asked for, each must be in some split: its missing files are problems then. */
+static braid_status find_streams(braid_data *d, const char *chosen, problems *found) {
+    char has[512], asked[512];
+    braid_data all = {.folder = d->folder, .root = d->root};
+    int there = 1;
+    if (!chosen) return streams_of_set(d, found);
+    TRY(chosen_streams(d, chosen));
+    for (int i = 0; i < d->info.streams && there; i++) TRY(find_folder(d, d->stream_names[i], &there));
+    if (there) return BRAID_OK;
+    TRY(streams_of_set(&all, &(problems){0}));
+    list_streams(&all, has, sizeof has);
+    list_streams(d, asked, sizeof asked);
+    return fail(BRAID_ERROR_DATA, "%s: the set has %d stream%s (%s), expected %d (%s)", d->folder, all.info.streams,
+                all.info.streams == 1 ? "" : "s", has, d->info.streams, asked);
 }
 
 /* ---- Files -------------------------------------------------------------------------------- */

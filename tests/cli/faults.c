@@ -58,6 +58,12 @@
     "{ printf '\\223NUMPY\\1\\0v\\0'; printf '%-117s\\n' \"{'descr': '|O', 'fortran_order': False, 'shape': " \
     "(16, 20), }\"; head -c 2560 /dev/zero; } > pickle && "
 
+/* A second of 3e38 at 16000 Hz, as floats. */
+#define LOUD                                                                                          \
+    "{ printf 'RIFF\\044\\372\\0\\0WAVEfmt \\020\\0\\0\\0\\003\\0\\001\\0\\200\\076\\0\\0\\0\\372'; " \
+    "printf '\\0\\0\\004\\0\\040\\0data\\0\\372\\0\\0'; "                                             \
+    "for i in $(seq 16000); do printf '\\256\\261\\141\\177'; done; } "
+
 static const command commands[] = {
     /* 1: files that are cut or damaged: training names the file and the byte; partial pixels are never used */
     {ROOMS
@@ -100,11 +106,25 @@ static const command commands[] = {
      3, NULL, "d/train/depth/00001.png|expected|channel"},
     /* 3: a stream without a file */
     {ROOMS "rm d/train/depth/00001.png; $B train linet18 --data d --out r" QUICK, 3, NULL, "d/train/depth/00001.png"},
+    {ROOMS "mkdir d/val/a d/test/z; mv d/train/orth . && $B data check d -q; test $? = 3 && rmdir d/*/[az] && " TINY, 3,
+     "d/train/orth/00003.png |missing|d/train/a/00000.png |d/val/z/00000.png ",
+     "d: 16 problems|d/train/orth/00000.png: missing, and more: braid data check d"},
+    {ROOMS TINY " --streams 4; test $? = 2 && rm -r d/*/orth && " TINY, 3, NULL,
+     "--streams 4: d: the set has 3 streams (rgb, depth, orth), expected 4 (rgb, depth, orth, stream3)|"
+     "d: the set has 2 streams (rgb, depth), expected 3 (rgb, depth, orth)|!missing"},
+    /* channels that were not typed are not guessed */
+    {ROOMS TINY " --channels 3,1; test $? = 2 && " TINY " --channels 3,1 --streams 2", 0, "steps ",
+     "--channels: expected 3 numbers, one for each stream of linet18, got 2: \"3,1\"; --streams 2 "},
     /* 4: bombs: tests/cli/commands.c. 5: labels that are no class, before anything is trained */
     {ROOMS "sed -i 1s/.*/99/ d/train/labels.txt; $B train linet18 --data d --out r" QUICK
            "; code=$?; test ! -e r || ls r; "
            "exit $code",
      3, NULL, "d/train/labels.txt: line 1: expected a class from 0 to 14, got \"99\""},
+    /* 5: a sound of numbers so large that its spectrum is none */
+    {"cp -r $M/m m; s=$(find m -path '*/normal/*' | sort | tail -1); " LOUD "> $s; $B data check m -q; test $? = 3 && "
+     "$B train ssae --data m --out r --effort estimate --cache-dir ''" QUICK,
+     3, "/normal/|.wav |expected a spectrum of finite numbers, got ",
+     "1 problem|/normal/|.wav: expected a spectrum of finite numbers, got |!sample "},
     /* 6: a loss that is no number; weights that are none never become a checkpoint, and the last good one is there */
     {TRAIN "--out r --optimiser sgd --rate 80000 --epochs 9", 9, NULL, "step |expected a finite |sample"},
     {COPY TRAIN "--out r --resume --epochs 9 --rate 80000; test $? = 9 && $B eval r --data $M/f --split test" QUICK, 0,
