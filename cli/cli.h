@@ -94,6 +94,9 @@ typedef struct arguments {
  * Returns 0, or an exit code after a message. Where --help is given nothing else is looked at. */
 int options_parse(const verb *v, int argc, char **argv, void *values, arguments *words);
 
+/* Refuses more threads that read than a loader takes. Returns 0, or an exit code after a message. */
+int options_readers(int readers);
+
 /* Calls visit for every option of a verb, its own first. */
 void options_each(const verb *v, void (*visit)(const option *o, void *user), void *user);
 
@@ -135,6 +138,9 @@ int network_is_described(const network_options *options);
 
 /* The network of a name with the options that were given. Returns 0, or an exit code after a message. */
 int network_open(const char *name, const network_options *options, braid_net **net);
+
+/* Refuses --last where the word is a file: that has no checkpoints. Returns 0, or an exit code after a message. */
+int network_refuse_last(const char *word, int last);
 
 /* The model file that a word means: itself, or of the folder of a run its best checkpoint (its last, where that is
  * asked for or there is no other). Of a damaged checkpoint beside a whole older generation it is that one, after a

@@ -69,6 +69,9 @@ static int make(const data_options *options, const char *word) {
     braid_data_kind kind = BRAID_DATA_SUNRGBD;
     int code = find_kind(word, &kind);
     if (!code) code = parse_size(options->size, wanted.size);
+    if (!code && kind == BRAID_DATA_MIMII && options->size && strchr(options->size, 'x'))
+        code = complain(BRAID_ERROR_ARGUMENT, "--size: expected seconds such as 4 for the sounds of mimii, got \"%s\"",
+                        options->size);
     if (code) return code;
     if (!options->out) return complain(BRAID_ERROR_ARGUMENT, "make: expected --out DIR, the folder to write");
     braid_status status = braid_data_make(kind, options->out, &wanted);
@@ -185,6 +188,8 @@ static braid_status measure(const braid_data *data, const data_options *options,
 static int bench(const data_options *options, const char *folder) {
     braid_data *data = NULL;
     braid_table *table = NULL;
+    int code = options_readers(options->readers);
+    if (code) return code;
     braid_status status = braid_data_open(folder, NULL, &data);
     if (!status)
         status = braid_table_create(bench_columns, (int)(sizeof bench_columns / sizeof bench_columns[0]), &table);

@@ -225,6 +225,7 @@ static int run(const verb *self, int argc, char **argv) {
     if (!options.net)
         code = network_refuse_description(&options.network,
                                           "expected with --net, or not at all: the model file describes its network");
+    if (!code) code = network_refuse_last(words.word[0], options.last);
     if (code) return code;
     interrupt_begin();
     network_find_file(words.word[0], options.last, v.path, sizeof v.path);

@@ -154,6 +154,8 @@ int feeding_open(feeding *f, const feeding_options *options) {
                                        .card = options->card};
     *f = (feeding){.ledger = options->ledger};
     f->data = options->data;
+    int code = options_readers(options->readers);
+    if (code) return code;
     braid_status status = f->data ? BRAID_OK : braid_data_open(options->folder, &wanted, &f->data);
     if (status == BRAID_ERROR_DATA && options->asked && strstr(braid_lab_message(), ": the set has "))
         return complain(BRAID_ERROR_ARGUMENT, "--streams %d: %s", options->asked, braid_lab_message());

@@ -132,6 +132,12 @@ static int find_generation(const char *run, const char *stem, char *path, size_t
     return 1;
 }
 
+int network_refuse_last(const char *word, int last) {
+    struct stat about;
+    if (!last || stat(word, &about) != 0 || S_ISDIR(about.st_mode)) return 0;
+    return complain(BRAID_ERROR_ARGUMENT, "--last: expected the folder of a run, got the file %s", word);
+}
+
 void network_find_file(const char *word, int last, char *path, size_t size) {
     struct stat about;
     if (stat(word, &about) != 0 || !S_ISDIR(about.st_mode))

@@ -11,6 +11,7 @@
 
 #include "cli.h"
 
+#define MOST_READERS 256 /* of a loader */
 #define COMMON(member) offsetof(common_options, member)
 
 static const option context_options[] = {
@@ -195,9 +196,18 @@ static int parse_option(const verb *v, int argc, char **argv, int *index, void *
     return set_value(o, value, values);
 }
 
+int options_readers(int readers) {
+    if (readers <= MOST_READERS) return 0;
+    return complain(BRAID_ERROR_ARGUMENT, "--readers: expected 1 to %d threads that read, got %d", MOST_READERS,
+                    readers);
+}
+
 static int count_arguments(const verb *v, const arguments *words) {
-    if (words->count < v->least)
+    if (words->count == 0 && v->least > 0)
         return complain(BRAID_ERROR_ARGUMENT, "expected %s, got nothing (braid %s --help)", v->arguments, v->name);
+    if (words->count < v->least)
+        return complain(BRAID_ERROR_ARGUMENT, "expected %s, got \"%s\" alone (braid %s --help)", v->arguments,
+                        words->word[words->count - 1], v->name);
     if (words->count > v->most && v->most == 0)
         return complain(BRAID_ERROR_ARGUMENT, "expected no argument, got \"%s\"", words->word[0]);
     if (words->count > v->most)

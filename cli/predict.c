@@ -77,6 +77,9 @@ static int check_inputs(const predict_options *o, int words) {
         return complain(BRAID_ERROR_ARGUMENT, "expected --input FILE and --out FILE, got no --out");
     if (!words && (o->like || o->resize))
         return complain(BRAID_ERROR_ARGUMENT, "%s: expected with files", o->like ? "--like" : "--resize");
+    if (o->split && !o->data)
+        return complain(BRAID_ERROR_ARGUMENT, "--split: expected with --data, the samples of a set, got %s",
+                        words ? "files" : "--input");
     if (o->network.size && !o->data)
         return complain(BRAID_ERROR_ARGUMENT, "--size: expected with --data, the %s",
                         words ? "model file has the size (--resize brings images to it)" : "inputs have their size");
@@ -138,6 +141,8 @@ static int run(const verb *self, int argc, char **argv) {
     if (code) return code;
     if (options.common.help) return help_print(self);
     code = check_options(&options, words.count - 1);
+    if (code) return code;
+    code = network_refuse_last(words.word[0], options.last);
     if (code) return code;
     interrupt_begin();
     network_find_file(words.word[0], options.last, p.path, sizeof p.path);

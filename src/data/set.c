@@ -70,6 +70,11 @@ int folder_exists(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+static int is_file(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
 void folder_free(folder_list *list) {
     for (int64_t i = 0; i < list->count; i++) memory_free(list->names[i]);
     memory_free(list->names);
@@ -225,6 +230,7 @@ static braid_status create(const char *folder, braid_data **data) {
     void *memory;
     *data = NULL;
     if (!folder || !*folder) return fail(BRAID_ERROR_ARGUMENT, "folder: expected a path, got none");
+    if (is_file(folder)) return fail(BRAID_ERROR_DATA, "%s: expected the folder of a data set, got a file", folder);
     if (!folder_exists(folder)) return fail(BRAID_ERROR_DATA, "%s: there is no such folder", folder);
     TRY(memory_calloc(1, sizeof **data, "a data set", &memory));
     *data = memory;

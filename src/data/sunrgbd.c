@@ -380,7 +380,8 @@ static braid_status scan(braid_data *d, const braid_data_options *options, probl
     set_state *state = d->state;
     d->info.dtype = BRAID_DTYPE_U8;
     state->resizes = options->size[0] || options->size[1];
-    if (state->resizes) TRY(image_check_size("size", options->size[0], options->size[1]));
+    if (state->resizes && image_check_size("size", options->size[0], options->size[1]))
+        return fail(BRAID_ERROR_ARGUMENT, "%s", fail_message());
     memcpy(d->info.size, options->size, sizeof d->info.size);
     TRY(scan_classes(d, found));
     TRY(find_streams(d, options->streams, found));

@@ -95,12 +95,14 @@ static void print_spaces(int count, FILE *out) { fprintf(out, "%*s", count > 0 ?
 static void print_cut(const char *text, int width, int keep_end, FILE *out) {
     int wanted = text_width(text);
     if (wanted <= width) {
-        fputs(text, out);
+        text_print(text, strlen(text), out);
     } else if (keep_end) {
         const char *rest = text + text_fit(text, wanted - width + 1);
-        fprintf(out, "\u2026%s", rest);
+        fputs("\u2026", out);
+        text_print(rest, strlen(rest), out);
     } else {
-        fprintf(out, "%.*s\u2026", (int)text_fit(text, width - 1), text);
+        text_print(text, text_fit(text, width - 1), out);
+        fputs("\u2026", out);
     }
 }
 

@@ -3,12 +3,16 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <string.h>
+
 #include "report/table.h"
 
 static void print_escaped(const char *text, FILE *out) {
-    for (const char *c = text; *c; c++) {
-        if (*c == '|') fputc('\\', out);
-        fputc(*c == '\n' ? ' ' : *c, out);
+    while (*text) {
+        size_t plain = strcspn(text, "|\n");
+        text_print(text, plain, out);
+        text += plain;
+        if (*text) fputs(*text++ == '|' ? "\\|" : " ", out);
     }
 }
 

@@ -43,4 +43,7 @@ json_t *json_text(const char *text);
 int text_width(const char *text);
 size_t text_fit(const char *text, int columns);
 
+/* Prints the first bytes of a text; what would be a command to a terminal is told as in "\\x1b" and takes 4 columns. */
+void text_print(const char *text, size_t bytes, FILE *out);
+
 #endif

@@ -9,6 +9,8 @@
 
 #include "report/table.h"
 
+#define CONTROL_WIDTH 4 /* of "\\x1b" */
+
 /* The code point at *text, which is moved behind it. A byte that is not UTF-8 counts as itself. */
 static uint32_t next_point(const unsigned char **text) {
     const unsigned char *s = *text;
@@ -31,11 +33,17 @@ static int in_range(uint32_t point, const uint32_t (*ranges)[2], size_t count) {
     return 0;
 }
 
+/* Controls but the end of a line and the tab: a terminal would obey them. */
+static int is_control(uint32_t point) {
+    return (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7f && point < 0xa0);
+}
+
 static int point_width(uint32_t point) {
     static const uint32_t none[][2] = {{0x300, 0x36f}, {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}};
     static const uint32_t wide[][2] = {{0x1100, 0x115f}, {0x2e80, 0xa4cf},   {0xac00, 0xd7a3},
                                        {0xf900, 0xfaff}, {0xfe30, 0xfe6f},   {0xff00, 0xff60},
                                        {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
+    if (is_control(point)) return CONTROL_WIDTH;
     if (in_range(point, none, sizeof none / sizeof none[0])) return 0;
     return in_range(point, wide, sizeof wide / sizeof wide[0]) ? 2 : 1;
 }
@@ -57,4 +65,16 @@ size_t text_fit(const char *text, int columns) {
         s = next;
     }
     return (size_t)(s - (const unsigned char *)text);
+}
+
+void text_print(const char *text, size_t bytes, FILE *out) {
+    const unsigned char *s = (const unsigned char *)text, *end = s + bytes;
+    while (s < end) {
+        const unsigned char *first = s;
+        uint32_t point = next_point(&s);
+        if (is_control(point))
+            fprintf(out, "\\x%02x", (unsigned)point);
+        else
+            fwrite(first, 1, (size_t)(s - first), out);
+    }
 }

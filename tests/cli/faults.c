@@ -108,7 +108,7 @@ static const command commands[] = {
     {ROOMS "rm d/train/depth/00001.png; $B train linet18 --data d --out r" QUICK, 3, NULL, "d/train/depth/00001.png"},
     {ROOMS "mkdir d/val/a d/test/z; mv d/train/orth . && $B data check d -q; test $? = 3 && rmdir d/*/[az] && " TINY, 3,
      "d/train/orth/00003.png |missing|d/train/a/00000.png |d/val/z/00000.png ",
-     "d: 16 problems|d/train/orth/00000.png: missing, and more: braid data check d"},
+     "d: 17 problems|d/train/orth/00000.png: missing, and more: braid data check d"},
     {ROOMS TINY " --streams 4; test $? = 2 && rm -r d/*/orth && " TINY, 3, NULL,
      "--streams 4: d: the set has 3 streams (rgb, depth, orth), expected 4 (rgb, depth, orth, stream3)|"
      "d: the set has 2 streams (rgb, depth), expected 3 (rgb, depth, orth)|!missing"},

@@ -86,6 +86,12 @@ static const command commands[] = {
     {PREDICT("rooms"), 2, NULL, "expected files (STREAM=FILE ...), --data DIR"},
     {PREDICT("rooms") ROOM(1) "--data $M/d", 2, NULL, "expected one of files, --data and --input"},
     {PREDICT("rooms") "--data $M/d --resize", 2, NULL, "--resize: expected with files"},
+    {PREDICT("rooms") ROOM(1) "--split train", 2, NULL, "--split: expected with --data|got files"},
+    {PREDICT("rooms") ROOM(1) "--readers 100000", 2, NULL, "--readers: expected 1 to 256 threads"},
+    {PREDICT("rooms") "--data $M/d --size 99999x99999", 2, NULL, "size: expected at most|got 99999x99999"},
+    {"for verb in eval predict; do $B $verb $M/rooms/best.safetensors --last --data $M/d" QUICK
+     "; test $? = 2 || exit 1; done",
+     0, NULL, "braid eval: --last: expected the folder of a run, got the file |braid predict: --last: expected"},
     {PREDICT("rooms") ROOM(1) "--size 9x9", 2, NULL, "--size: expected with --data"},
     {PREDICT("rooms") "rgb=$M/d/test/rgb/00001.png orth=$M/d/test/orth/00001.png", 3, NULL,
      "stream depth: expected a file for it, depth=FILE, got none"},
