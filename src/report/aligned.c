@@ -135,7 +135,8 @@ static void print_groups(const layout *l, int row, FILE *out) {
         if (!l->table->columns[c].group) continue;
         const json_t *cell = table_cell(l->table, row, c);
         if (row > l->options->first_row && json_equal(cell, table_cell(l->table, row - 1, c))) continue;
-        fputs(json_is_string(cell) ? json_string_value(cell) : "-", out);
+        const char *text = json_is_string(cell) ? json_string_value(cell) : "-";
+        text_print(text, strlen(text), out);
         fputc('\n', out);
     }
 }

@@ -188,10 +188,6 @@ static const command commands[] = {
      "--readers: expected 1 to 256 threads that read, got 257"},
     {": > x; $B data check x", 3, NULL, "x: expected the folder of a data set, got a file"},
     {"$B data foo", 2, NULL, "expected make KIND|, got \"foo\" alone"},
-    {"$B data make sunrgbd --out x --count 1 --size 16 -q; printf 'bad\\033[31m\\302\\233room\\n' > n; "
-     "sed '1d' x/class_names.txt >> n; cp n x/class_names.txt; $B data check x -q; "
-     "$B data check x -q -o md; $B data check x -q -o json",
-     0, "bad\\x1b[31m\\x9broom|bad\\x1b[31m\\x9broom |bad\\u001b[31m", NULL},
     {"$B data check nosuch", 3, NULL, "nosuch: there is no such folder"},
     {"mkdir x; $B data check x", 3, NULL, "x: expected a data set|sunrgbd|fmnist86|mimii"},
     {"$B data --help", 0, "make KIND|check DIR|--size|--count|--seed|--out|Exit 3", NULL},

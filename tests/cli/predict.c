@@ -82,6 +82,11 @@ static const command commands[] = {
     {"$B train lenet86 --data $M/f --out r --classes 12 --steps 1" TRAIN "&& $B predict r" QUICK
      "$M/f/t10k-86-images-idx3-ubyte --top 12 -o csv",
      0, ",11,class 11,|!class 9", NULL},
+    /* names are no commands to the terminal */
+    {"f=$(printf 'a\\033[31m\\302\\233b'); cp $M/f/t10k-86-images-idx3-ubyte $f; "
+     "for o in '--top 1' '--top 3' '--top 1 -o md' '--top 1 -o json'; do $B predict $M/fashion" QUICK "$f $o; done",
+     0, "\na\\x1b[31m\\x9bb image 0  |\na\\x1b[31m\\x9bb image 7\n|\n| a\\x1b[31m\\x9bb image 1 |a\\u001B[31m|!\033",
+     NULL},
     /* what is refused */
     {PREDICT("rooms"), 2, NULL, "expected files (STREAM=FILE ...), --data DIR"},
     {PREDICT("rooms") ROOM(1) "--data $M/d", 2, NULL, "expected one of files, --data and --input"},

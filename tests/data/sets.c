@@ -196,7 +196,7 @@ static void streams_and_sizes_are_chosen(void **state) {
     must_not_open("rooms", &(braid_data_options){.streams = "rgb,ir"}, BRAID_ERROR_DATA,
                   "rooms: the set has 3 streams (rgb, depth, orth), expected 2 (rgb, ir)");
     must_not_open("rooms", &(braid_data_options){.streams = ""}, BRAID_ERROR_ARGUMENT, "streams: expected names");
-    must_not_open("rooms", &(braid_data_options){.size = {-1, 5}}, BRAID_ERROR_DATA, "size: expected");
+    must_not_open("rooms", &(braid_data_options){.size = {-1, 5}}, BRAID_ERROR_ARGUMENT, "size: expected");
 }
 
 /* An image file of a chosen shape in place of another. */
