@@ -51,7 +51,6 @@ static void finalize_stream(const braid_problem *p, const buffers *b, int i) {
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     int train = p->phase == BRAID_PHASE_TRAIN;
     int64_t *batches = b->plane[BN_FINALIZE_BATCHES][0];
-    double factor = p->average == BRAID_AVERAGE_CUMULATIVE ? 1 / ((double)*batches + 1) : p->momentum;
     (void)d;
     (void)state;
     for (int i = 0; i < p->streams && train; i++) {
@@ -62,11 +61,12 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
                         i);
     }
     for (int i = 0; i < p->streams; i++) {
-        double values = (double)active_values(p, b, i);
+        double values = (double)active_values(p, b, i), before = (double)*batches + (p->each ? i : 0);
+        double factor = p->average == BRAID_AVERAGE_CUMULATIVE ? 1 / (before + 1) : p->momentum;
         finalize_stream(p, b, i);
         if (train && values > 0) update_running(p, b, i, values, factor);
     }
-    if (train) ++*batches;
+    if (train) *batches += p->each ? p->streams : 1;
     return BRAID_OK;
 }
 

@@ -27,19 +27,6 @@ static braid_problem mix_problem(const braid_problem *p) {
     return li_conv2d_mix(p, BRAID_PASS_BWD_DATA, p->pass == BRAID_PASS_BWD_DATA);
 }
 
-/* The weight gradient of convolutions without input channels: what is left is dbias. */
-static braid_problem biases_problem(const braid_problem *p) {
-    braid_problem q = fused_problem(p, BRAID_OP_CONV2D);
-    q.groups = 1;
-    for (int axis = 0; axis < 2; axis++) {
-        q.size[axis] = conv2d_out_size(p, axis);
-        q.filter[axis] = q.stride[axis] = q.dilation[axis] = 1;
-        q.padding[axis] = q.extra_padding[axis] = 0;
-    }
-    for (int i = 0; i < p->streams; i++) q.in_channels[i] = q.in_pitch[i] = 0;
-    return q;
-}
-
 double li_conv2d_gradient_cost(const braid_problem *p, const fused_tile *tile) {
     braid_problem mix = mix_problem(p), weights = li_conv2d_mix(p, BRAID_PASS_BWD_WEIGHT, 1);
     double seconds = integrate_cost(&mix, tile->gemm);
@@ -53,7 +40,8 @@ static braid_status ready_weights(gradient *s, const braid_problem *p, const gem
     TRY(integrate_convs_create(&s->weights, &weight_product, tile, &s->weights_state, &bytes));
     if (bytes > *most) *most = bytes;
     if (!p->bias) return BRAID_OK;
-    s->biases = biases_problem(p);
+    const braid_problem conv = fused_problem(p, BRAID_OP_CONV2D);
+    s->biases = wgrad_bias_problem(&conv);
     TRY(wgrad_create(&s->biases, tile, &s->biases_state, &bytes));
     if (bytes > *most) *most = bytes;
     return BRAID_OK;

@@ -8,6 +8,8 @@
  * and y1 the mirror image. In two dimensions the coefficients of both axes are multiplied. So rounding may
  * leave an error that the direct terms of an output, w times the x it is multiplied with, do not account for.
  *
+ * The weight gradient is the transposed sum: tap g gathers |d| |dy| of every tile by the same coefficients.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include <math.h>
@@ -38,7 +40,45 @@ static real sum_channels(const real *source, const real *w, int64_t count, int64
     return sum;
 }
 
+/* Adds up a tile for one tap: x of one input channel and dy of one output channel, of the sample they start at. */
+static real sum_tile(const braid_problem *p, int i, const real *x, const real *dy, const int64_t at[2], int tap) {
+    const int64_t out[2] = {conv2d_out_size(p, 0), conv2d_out_size(p, 1)};
+    real total = 0;
+    for (int place = 0; place < 16; place++) {
+        int64_t row = source_line(p, 0, at[0], place / 4), line = source_line(p, 1, at[1], place % 4);
+        if ((row | line) < 0) continue;
+        real sum = 0;
+        for (int j = 0; j < 4; j++) {
+            real factor = coefficient[j / 2][place / 4][tap / 3] * coefficient[j % 2][place % 4][tap % 3];
+            if (factor == 0 || at[0] + j / 2 >= out[0] || at[1] + j % 2 >= out[1]) continue;
+            sum += factor * (real)fabs(dy[((at[0] + j / 2) * out[1] + at[1] + j % 2) * p->out_pitch[i]]);
+        }
+        total += sum * (real)fabs(x[(row * p->size[1] + line) * p->in_pitch[i]]);
+    }
+    return total;
+}
+
+static double weight_magnitude(const braid_problem *p, const buffers *b, int i, int64_t index) {
+    const int64_t channels = p->in_channels[i], out[2] = {conv2d_out_size(p, 0), conv2d_out_size(p, 1)};
+    const real *x = (const real *)b->plane[CONV2D_X][i] + index % channels;
+    const real *dy = (const real *)b->plane[CONV2D_Y][i] + index / channels / 9;
+    real total = 0;
+    for (int64_t sample = 0; sample < p->batch; sample++) {
+        if (mask_blanks(b->plane[CONV2D_MASK][i], sample)) continue;
+        const real *source = x + sample * p->size[0] * p->size[1] * p->in_pitch[i];
+        const real *gradient = dy + sample * out[0] * out[1] * p->out_pitch[i];
+        for (int64_t row = 0; row < out[0]; row += 2) {
+            for (int64_t column = 0; column < out[1]; column += 2) {
+                const int64_t at[2] = {row, column};
+                total += sum_tile(p, i, source, gradient, at, (int)(index / channels % 9));
+            }
+        }
+    }
+    return total;
+}
+
 double REF(conv2d_tile_magnitude)(const braid_problem *p, const buffers *b, int i, int64_t index) {
+    if (p->pass == BRAID_PASS_BWD_WEIGHT) return weight_magnitude(p, b, i, index);
     int forward = p->pass == BRAID_PASS_FWD;
     const int64_t outer[2] = {forward ? conv2d_out_size(p, 0) : p->size[0],
                               forward ? conv2d_out_size(p, 1) : p->size[1]};

@@ -261,19 +261,44 @@ static void outer_equals_plain_sums(void **state) {
 
 /* ---- Whole problems ------------------------------------------------------------------------- */
 
+/* The contract of amx_window_product in plain loops. */
+static void plain_windows(const amx_windows *g) {
+    for (int i = 0; i < g->rows; i++) {
+        for (int j = 0; j < g->column_tiles * AMX_SIDE; j++) {
+            float sum = 0;
+            for (int64_t t = 0; t < g->taps; t++) {
+                const unsigned char *a = g->source + g->offset[t * 2 * g->units] * 2 + i * g->stride;
+                for (int u = 0; u < g->units; u++) {
+                    uint32_t unit, other = g->b[(t * g->units + u) * AMX_COLUMNS + j];
+                    memcpy(&unit, a + u * 4, sizeof unit);
+                    sum += number(unit, 0) * number(other, 0) + number(unit, 1) * number(other, 1);
+                }
+            }
+            g->c[i * AMX_COLUMNS + j] = sum;
+        }
+    }
+}
+
+static void run_plain_lines(const lines_rows *g) { amx_line_rows(g, plain_windows); }
+
+static void no_fence(void) { lines_avx512_bf16.fence(); }
+
+static const lines_tile plain_lines = {&plain_amx, run_plain_lines, no_fence, NULL, 1};
+
+TILE_KERNEL(copied, plain_lines, lines_amx_supports, lines_cost, lines_create, lines_launch_forward, lines_destroy)
+
 TILE_KERNEL(forward, plain_amx, supports_all, igemm_cost, igemm_create_forward, igemm_launch, igemm_destroy)
 TILE_KERNEL(backward, plain_amx, supports_all, igemm_cost, igemm_create_backward, igemm_launch, igemm_destroy)
 TILE_KERNEL(weight, plain_amx, supports_all, wgrad_cost, wgrad_create, wgrad_launch, wgrad_destroy)
 
-static void judge_problem(const braid_problem *p, device *d) {
-    static const kernel_functions *const functions[] = {&forward, &backward, &weight};
+static void judge_kernel(const braid_problem *p, device *d, const kernel_functions *functions) {
     const kernel k = {.name = "emulated__cpu_amx",
                       .op = p->op,
                       .pass = p->pass,
                       .dtypes = 1u << BRAID_DTYPE_BF16,
                       .backend = KERNEL_CPU,
                       .flags = KERNEL_OWN | KERNEL_DETERMINISTIC | KERNEL_THREAD_INVARIANT,
-                      .functions = functions[p->pass]};
+                      .functions = functions};
     for (int mode = 0; mode < 2; mode++) {
         verifier v;
         verdict result = {0};
@@ -289,6 +314,40 @@ static void judge_problem(const braid_problem *p, device *d) {
         verifier_destroy(&v);
     }
     assert_int_equal(inside, 0);
+}
+
+static void judge_problem(const braid_problem *p, device *d) {
+    static const kernel_functions *const functions[] = {&forward, &backward, &weight};
+    judge_kernel(p, d, functions[p->pass]);
+}
+
+static void lines_pass(void **state) {
+    static const char *const texts[] = {
+        "conv2d_fwd:bf16:n3:b2:hw19x41:c3,1,1:k20,64,33:rs7x7:st2:pad3:bias1:mask1",
+        "conv2d_fwd:bf16:b1:hw20x70:c3:k64:rs7x7:st2:pad3",
+        "conv2d_fwd:bf16:n2:b2:hw5x33:c4,2:k16,17:rs3x8:pad1x4:mode=circular:cp6,3:kp24,20",
+        "conv2d_fwd:bf16:n2:b1:hw15x17:c1,3:k40,32:rs9x5:st1x3:dil2x1:mode=reflect:pad2",
+        "conv2d_fwd:bf16:b1:hw40x50:c1:k8:rs1x16",
+        "conv2d_fwd:bf16:b3:hw1x1:c3:k5:rs1x1",
+        "conv2d_fwd:bf16:b2:hw376x376:c1:k64:rs1x1",
+    };
+    static const char *const refused[] = {"conv2d_fwd:bf16:b1:hw40x50:c1:k8:rs1x17",
+                                          "conv2d_fwd:bf16:b1:hw40x50:c3:k8:rs3x3:dil2"};
+    device *d = NULL;
+    braid_problem p;
+    (void)state;
+    if (!can_run()) return;
+    assert_int_equal(backend_open("cpu", &d), BRAID_OK);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (braid_problem_parse(texts[i], &p) != BRAID_OK) fail_msg("%s: %s", texts[i], braid_message());
+        assert_null(lines_amx_supports(&p, d));
+        judge_kernel(&p, d, &copied);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        assert_int_equal(braid_problem_parse(refused[i], &p), BRAID_OK);
+        assert_non_null(lines_amx_supports(&p, d));
+    }
+    d->backend->close(d);
 }
 
 static void picked_problems_pass(void **state) {
@@ -345,6 +404,7 @@ int main(void) {
         cmocka_unit_test(outer_equals_plain_sums),
         cmocka_unit_test(picked_problems_pass),
         cmocka_unit_test(random_problems_pass),
+        cmocka_unit_test(lines_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

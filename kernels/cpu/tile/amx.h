@@ -9,6 +9,7 @@
 #define BRAID_KERNELS_CPU_TILE_AMX_H
 
 #include "kernels/cpu/tile/gemm.h"
+#include "kernels/cpu/tile/lines.h"
 
 #define AMX_SIDE 16    /* rows and columns of a tile register, and units of the depth that one step multiplies */
 #define AMX_ROWS 32    /* of the product: two registers by two */
@@ -38,6 +39,23 @@ typedef void amx_product(const amx_blocks *g);
 /* run_rows and run_outer of gemm_tile for tiles of AMX_ROWS x AMX_COLUMNS. */
 void amx_rows(const gemm_rows *g, amx_product *product);
 void amx_outer(const gemm_outer *g, amx_product *product);
+
+/* c = the sum over t < taps of windows by b: row i of tap t is the `units` units at source + offset[t] + i * stride. */
+typedef struct amx_windows {
+    int rows;         /* 1 to AMX_ROWS */
+    int column_tiles; /* 1 or 2 */
+    int units;        /* of a tap: 1 to AMX_SIDE */
+    int64_t taps, stride;
+    const unsigned char *source;
+    const int64_t *offset; /* offset[t * 2 * units], in numbers; stride is in bytes */
+    const uint32_t *b;     /* [taps][units][AMX_COLUMNS] */
+    float *c;              /* [rows][AMX_COLUMNS] */
+} amx_windows;
+
+typedef void amx_window_product(const amx_windows *g);
+
+/* run_rows of lines_tile for bf16, of taps that have whole units. */
+void amx_line_rows(const lines_rows *g, amx_window_product *product);
 
 /* pack_rows of gemm_tile: [row tile][step][AMX_SIDE rows][AMX_SIDE units], zeros behind the last row and unit. */
 void amx_pack_rows(uint32_t *to, const uint16_t *const *from, int64_t depth, int64_t rows);

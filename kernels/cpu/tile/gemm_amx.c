@@ -110,6 +110,70 @@ static void product(const amx_blocks *g) {
 
 static void run_rows(const gemm_rows *g) { amx_rows(g, product); }
 
+/* ---- Windows -------------------------------------------------------------------------------- */
+
+static void shape_register(tile_configuration *c, int index, int rows, int row_bytes) {
+    if (rows < 1 || row_bytes < 1) return; /* a register that is not used has neither */
+    c->rows[index] = (uint8_t)rows;
+    c->row_bytes[index] = (uint16_t)row_bytes;
+}
+
+/* Registers as in load_sums; those of a and b hold just the units of a tap, and rows that are there. */
+AMX_TARGET static void shape_registers(const amx_windows *g) {
+    tile_configuration c = {.palette = 1};
+    const int rows[2] = {g->rows < AMX_SIDE ? g->rows : AMX_SIDE, g->rows - AMX_SIDE};
+    const int widths[2] = {AMX_SIDE * 4, g->column_tiles == 2 ? AMX_SIDE * 4 : 0};
+    for (int i = 0; i < 4; i++) shape_register(&c, i, rows[i / 2], widths[i % 2]);
+    for (int i = 0; i < 2; i++) shape_register(&c, 4 + i, rows[i], g->units * 4);
+    for (int i = 0; i < 2; i++) shape_register(&c, 6 + i, widths[i] ? g->units : 0, widths[i]);
+    __asm__ volatile("" ::"r"(&c) : "memory"); /* all of it is written before it is read */
+    _tile_loadconfig(&c);
+}
+
+AMX_TARGET static void run_windows(const amx_windows *g, const int two_rows, const int two_columns) {
+    const uint32_t *b = g->b;
+    const long stride = (long)g->stride;
+    _tile_zero(0);
+    if (two_columns) _tile_zero(1);
+    if (two_rows) _tile_zero(2);
+    if (two_rows && two_columns) _tile_zero(3);
+    for (int64_t t = 0; t < g->taps; t++, b += g->units * AMX_COLUMNS) {
+        const unsigned char *a = g->source + g->offset[t * 2 * g->units] * 2;
+        _tile_loadd(6, b, B_STRIDE);
+        _tile_loadd(4, a, stride);
+        _tile_dpbf16ps(0, 4, 6);
+        if (two_columns) {
+            _tile_loadd(7, b + AMX_SIDE, B_STRIDE);
+            _tile_dpbf16ps(1, 4, 7);
+        }
+        if (!two_rows) continue;
+        _tile_loadd(5, a + AMX_SIDE * stride, stride);
+        _tile_dpbf16ps(2, 5, 6);
+        if (two_columns) _tile_dpbf16ps(3, 5, 7);
+    }
+    _tile_stored(0, g->c, B_STRIDE);
+    if (two_columns) _tile_stored(1, g->c + AMX_SIDE, B_STRIDE);
+    if (two_rows) _tile_stored(2, g->c + AMX_SIDE * AMX_COLUMNS, B_STRIDE);
+    if (two_rows && two_columns) _tile_stored(3, g->c + AMX_SIDE * AMX_COLUMNS + AMX_SIDE, B_STRIDE);
+}
+
+static void window_product(const amx_windows *g) {
+    MEMORY_BARRIER();
+    shape_registers(g);
+    run_windows(g, g->rows > AMX_SIDE, g->column_tiles == 2);
+    MEMORY_BARRIER();
+}
+
+static void run_line_rows(const lines_rows *g) { amx_line_rows(g, window_product); }
+
+/* Ends the use of the registers, too. */
+static void fence_lines(void) {
+    leave();
+    lines_avx512_bf16.fence();
+}
+
+const lines_tile lines_amx_bf16 = {.gemm = &gemm_amx_bf16, .run_rows = run_line_rows, .fence = fence_lines, .pairs = 1};
+
 static void run_outer(const gemm_outer *g) { amx_outer(g, product); }
 
 const gemm_tile gemm_amx_bf16 = {

@@ -25,4 +25,4 @@ const gemm_tile gemm_avx512 = {
     .lay = lay,
 };
 
-const lines_tile lines_avx512 = {&gemm_avx512, run_line_rows, fence_lines, run_line_outer};
+const lines_tile lines_avx512 = {&gemm_avx512, run_line_rows, fence_lines, run_line_outer, 0};

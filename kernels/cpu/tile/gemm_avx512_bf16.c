@@ -63,4 +63,4 @@ const gemm_tile gemm_avx512_bf16 = {
     .pack_pair = pairs_join,
 };
 
-const lines_tile lines_avx512_bf16 = {&gemm_avx512_bf16, run_line_rows, fence_lines, NULL};
+const lines_tile lines_avx512_bf16 = {&gemm_avx512_bf16, run_line_rows, fence_lines, NULL, 0};

@@ -25,4 +25,4 @@ const gemm_tile gemm_portable = {
     .lay = lay,
 };
 
-const lines_tile lines_portable = {&gemm_portable, run_line_rows, fence_lines, run_line_outer};
+const lines_tile lines_portable = {&gemm_portable, run_line_rows, fence_lines, run_line_outer, 0};

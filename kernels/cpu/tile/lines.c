@@ -22,11 +22,13 @@
 #define REDUCE_FLOATS 64   /* on the stack, of sums to be rounded */
 #define LINE_FLOATS 16     /* of a cache line */
 #define LINE_BYTES 64
+#define MOST_PAIRED 32          /* numbers of a filter row, where only pairs will do */
 #define CACHED_FLOATS (8 << 20) /* of outputs: more leave the caches before they are read, and are written past them */
 
 typedef struct stream_shape {
     int64_t channels, columns; /* input and output channels */
     int64_t in_pitch, out_pitch;
+    int64_t copied;              /* channels of a copied pixel: all, and a zero where only pairs will do */
     int64_t line;                /* numbers of a copied row */
     int64_t taps, depth, values; /* values = taps * depth: all that the filter sees of a place */
     int64_t tap_units;           /* of a packed tap: gemm.h */
@@ -72,6 +74,19 @@ const char *lines_supports(const braid_problem *p, const device *d) {
     return NULL;
 }
 
+/* Channels in whole pairs. */
+static int64_t paired(int64_t channels) { return ceil_div(channels, 2) * 2; }
+
+const char *lines_amx_supports(const braid_problem *p, const device *d) {
+    const char *reason = lines_supports(p, d);
+    if (!reason && p->dilation[1] != 1) reason = "takes filter rows without dilation only";
+    for (int i = 0; i < p->streams && !reason; i++) {
+        if (p->filter[1] > MOST_PAIRED / paired(p->in_channels[i]))
+            reason = "takes filter rows of 16 pairs of channels at most";
+    }
+    return reason;
+}
+
 /* The input coordinates of the padded rows or columns. */
 static braid_status find_sources(lines *g, const braid_problem *p, int axis) {
     braid_problem plain = *p; /* conv2d_in_index with steps of one gives the coordinate of a padded place */
@@ -85,24 +100,26 @@ static braid_status find_sources(lines *g, const braid_problem *p, int axis) {
 static braid_status find_offsets(stream_shape *s, const braid_problem *p) {
     TRY(memory_alloc((size_t)s->values, sizeof *s->offset, "offsets of filter taps", (void **)&s->offset));
     for (int64_t v = 0; v < s->values; v++) {
-        int64_t channel = v % s->channels, tap = v / s->channels;
+        int64_t channel = v % s->copied, tap = v / s->copied;
         int64_t row = tap / p->filter[1] * p->dilation[0], column = tap % p->filter[1] * p->dilation[1];
-        s->offset[v] = row * s->line + column * s->channels + channel;
+        s->offset[v] = row * s->line + column * s->copied + channel;
     }
     return BRAID_OK;
 }
 
 static braid_status shape_stream(lines *g, const braid_problem *p, int i) {
     stream_shape *s = &g->stream[i];
-    const int64_t seen[3] = {p->filter[0], p->filter[1], p->in_channels[i]};
+    const int64_t copied = g->tile->pairs ? paired(p->in_channels[i]) : p->in_channels[i];
+    const int64_t seen[3] = {p->filter[0], p->filter[1], copied};
     int dense = p->dilation[1] == 1;
     s->channels = p->in_channels[i];
+    s->copied = copied;
     s->columns = p->out_channels[i];
     s->in_pitch = p->in_pitch[i];
     s->out_pitch = p->out_pitch[i];
-    s->line = ceil_div(g->covered[1] * s->channels, LINE_FLOATS) * LINE_FLOATS + LINE_FLOATS;
+    s->line = ceil_div(g->covered[1] * copied, LINE_FLOATS) * LINE_FLOATS + LINE_FLOATS;
     TRY(size_elements(seen, 3, "values of a filter", &s->values));
-    s->depth = dense ? p->filter[1] * s->channels : s->channels;
+    s->depth = dense ? p->filter[1] * copied : copied;
     s->taps = s->values / s->depth;
     s->panels = ceil_div(s->columns, g->tile->gemm->columns);
     s->padded = s->panels * g->tile->gemm->columns;
@@ -210,6 +227,29 @@ static void put_floats(const lines *g, void *plane, int64_t at, const float *fro
         copy_floats((float *)plane + at, from, count);
 }
 
+/* Copies one input row with its padding, and a zero behind the channels of every pixel: an odd number, which is a
+ * constant where this is inlined. */
+static inline void copy_pairs_of(const block *a, uint16_t *to, int64_t row, const int channels) {
+    const lines *g = a->l->g;
+    const uint16_t *x = (const uint16_t *)a->l->b->plane[CONV2D_X][a->stream] + row;
+    for (int64_t column = 0; column < g->covered[1]; column++, to += channels + 1) {
+        const int64_t source = g->source[1][column];
+        if (source < 0) {
+            memset(to, 0, (size_t)(channels + 1) * 2);
+        } else {
+            memcpy(to, x + source * a->s->in_pitch, (size_t)channels * 2);
+            to[channels] = 0;
+        }
+    }
+}
+
+static void copy_pairs(const block *a, uint16_t *to, int64_t row) {
+    if (a->s->channels == 1)
+        copy_pairs_of(a, to, row, 1);
+    else
+        copy_pairs_of(a, to, row, 3);
+}
+
 /* Copies one input row with its padding: neighbours in one piece where channels are dense, else pixel by pixel. */
 static void copy_row(const block *a, void *to, int64_t row) {
     const lines *g = a->l->g;
@@ -237,13 +277,29 @@ static void copy_rows(const block *a) {
         int64_t source = g->source[0][a->first_row * g->stride[0] + i];
         void *to = plane_to(a->copies, i * a->s->line, g->copied_bytes);
         if (source < 0)
-            memset(to, 0, (size_t)(g->covered[1] * a->s->channels) * g->copied_bytes);
+            memset(to, 0, (size_t)(g->covered[1] * a->s->copied) * g->copied_bytes);
+        else if (a->s->copied != a->s->channels)
+            copy_pairs(a, to, (a->sample * g->size[0] + source) * g->size[1] * a->s->in_pitch);
         else
             copy_row(a, to, (a->sample * g->size[0] + source) * g->size[1] * a->s->in_pitch);
     }
 }
 
 /* ---- Forward ------------------------------------------------------------------------------- */
+
+/* Packs one tap of a panel of weights [K][taps][channels], which lie at `w` and `pitch` apart, with the zeros that
+ * copied pixels have behind their channels. */
+static void pack_pairs(const stream_shape *s, pack_panel *q, const uint16_t *w, int64_t pitch) {
+    uint16_t rows[GEMM_MAX_COLUMNS][MOST_PAIRED] = {{0}};
+    const int64_t pixels = s->depth / s->copied;
+    for (int j = 0; j < q->n; j++) {
+        for (int64_t v = 0; v < pixels * s->channels; v++)
+            rows[j][v / s->channels * s->copied + v % s->channels] = w[j * pitch + v];
+    }
+    q->from = rows;
+    q->pitch = MOST_PAIRED;
+    pack_transposed(q);
+}
 
 /* Packs the weights of one stream, [K][values], and behind them the bias, or zeros: [panel][taps][units], [column]. */
 static void pack_stream(void *context, int64_t i) {
@@ -257,9 +313,13 @@ static void pack_stream(void *context, int64_t i) {
         q.tile = l->g->tile->gemm;
         q.halves = l->g->halves;
         q.to = l->weights + s->weights + panel * (s->taps * s->tap_units + 1) * width;
+        const int64_t pitch = s->values / s->copied * s->channels, tap = s->depth / s->copied * s->channels;
         for (int64_t t = 0; t < s->taps; t++, q.to += s->tap_units * width) {
-            q.from = plane_from(w, panel * width * s->values + t * s->depth, l->g->bytes);
-            pack_transposed(&q);
+            q.from = plane_from(w, panel * width * pitch + t * tap, l->g->bytes);
+            if (s->copied != s->channels)
+                pack_pairs(s, &q, q.from, pitch);
+            else
+                pack_transposed(&q);
         }
         zero_floats(q.to, width);
         if (bias) get_floats(l->g, q.to, bias, panel * width, q.n);
@@ -277,8 +337,9 @@ static void make_row(const block *a, int64_t row) {
     void *y = plane_to(a->l->b->plane[CONV2D_Y][a->stream], pixel * s->out_pitch, g->bytes);
     lines_rows run = {
         .dtype = g->dtype, .taps = s->taps, .depth = s->depth, .offset = s->offset, .out_pitch = s->out_pitch};
-    run.step = g->stride[1] * s->channels;
-    run.past_caches = g->past_caches && !a->l->then && is_whole_lines(g, s->out_pitch) && is_whole_lines(g, width);
+    run.step = g->stride[1] * s->copied;
+    run.past_caches = g->past_caches && !a->l->then && is_whole_lines(g, s->out_pitch) && is_whole_lines(g, width) &&
+                      (uintptr_t)y % LINE_BYTES == 0;
     for (int64_t q = 0; q < g->out_size[1]; q += g->tile->gemm->rows) {
         run.m = (int)at_most(g->out_size[1] - q, g->tile->gemm->rows);
         run.source = plane_from(a->copies, row * g->stride[0] * s->line + q * run.step, g->copied_bytes);

@@ -9,7 +9,8 @@
  * depend on the problem alone, whose sums are added in order.
  *
  * Planes are f32, or bf16 or f16: copies of those are floats, sums are, and each result is rounded once. A tile
- * that multiplies bf16 takes copies of bf16 as they are; it makes the forward pass only.
+ * that multiplies bf16 takes copies of bf16 as they are; it makes the forward pass only. One that multiplies whole
+ * pairs takes copies with an even number of channels, the last one zero, and a filter row at a time.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -55,13 +56,17 @@ typedef struct lines_tile {
     void (*run_rows)(const lines_rows *g);
     void (*fence)(void);                     /* after the last run_rows of a thread, before others read `out` */
     void (*run_outer)(const lines_outer *g); /* NULL where the tile multiplies bf16 */
+    int pairs;                               /* 1: filter rows are multiplied in whole pairs of channels, 16 at most */
 } lines_tile;
 
 extern const lines_tile lines_avx512, lines_avx2, lines_portable; /* floats */
-extern const lines_tile lines_avx512_bf16;
+extern const lines_tile lines_avx512_bf16, lines_amx_bf16;
 
 /* NULL, or why the problem is none for it: 1 to 4 input channels, one group. */
 const char *lines_supports(const braid_problem *p, const device *d);
+
+/* The same for lines_amx_bf16, whose filter rows must fit a tile register. */
+const char *lines_amx_supports(const braid_problem *p, const device *d);
 
 /* Ready the forward pass or the weight gradient. Return a state for lines_destroy. */
 braid_status lines_create(const braid_problem *p, const lines_tile *tile, void **state, size_t *workspace_bytes);

@@ -41,7 +41,15 @@ static inline void copy_floats(float *to, const float *from, int64_t count) {
         for (; i < count; i++) to[i] = from[i];
 }
 
-/* Both of the above for numbers of any format. */
+/* to[j] = the sum of `splits` partial sums, `distance` floats apart, in their order. */
+static inline void add_splits(float *to, const float *from, int64_t distance, int64_t splits, int64_t count) {
+    memcpy(to, from, (size_t)count * sizeof *to);
+    for (int64_t split = 1; split < splits; split++) {
+        for (int64_t j = 0; j < count; j++) to[j] += from[split * distance + j];
+    }
+}
+
+/* Zeros and short copies for numbers of any format. */
 static inline void zero_bytes(void *to, int64_t bytes) {
     if (bytes > 0) memset(to, 0, (size_t)bytes);
 }

@@ -157,6 +157,18 @@ void wgrad_destroy(device *d, void *state) {
     memory_free(g);
 }
 
+braid_problem wgrad_bias_problem(const braid_problem *conv) {
+    braid_problem q = *conv;
+    q.groups = 1;
+    for (int axis = 0; axis < 2; axis++) {
+        q.size[axis] = conv2d_out_size(conv, axis);
+        q.filter[axis] = q.stride[axis] = q.dilation[axis] = 1;
+        q.padding[axis] = q.extra_padding[axis] = 0;
+    }
+    for (int i = 0; i < q.streams; i++) q.in_channels[i] = q.in_pitch[i] = 0;
+    return q;
+}
+
 /* ---- Panels -------------------------------------------------------------------------------- */
 
 typedef struct part {
@@ -538,10 +550,7 @@ static void reduce_part(void *context, int64_t index) {
     int64_t begin = index * REDUCE_FLOATS, end = at_most(begin + REDUCE_FLOATS, s->weights);
     const float *partial = (const float *)l->b->workspace + s->partial;
     float sums[REDUCE_FLOATS], *dw = g->halves ? sums : (float *)l->b->plane[CONV2D_W][i] + begin;
-    memcpy(dw, partial + begin, (size_t)(end - begin) * sizeof *dw);
-    for (int64_t split = 1; split < g->splits; split++) {
-        for (int64_t j = begin; j < end; j++) dw[j - begin] += partial[split * s->weights + j];
-    }
+    add_splits(dw, partial + begin, s->weights, g->splits, end - begin);
     if (g->halves) g->halves->narrow((uint16_t *)l->b->plane[CONV2D_W][i] + begin, sums, end - begin);
 }
 

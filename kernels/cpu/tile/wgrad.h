@@ -23,6 +23,9 @@ braid_status wgrad_launch(const braid_problem *p, device *d, void *state, const 
 
 void wgrad_destroy(device *d, void *state);
 
+/* The weight gradient of a convolution without input channels: what is left is dbias. */
+braid_problem wgrad_bias_problem(const braid_problem *conv);
+
 /* Predicted seconds, at the tile's rate. */
 double wgrad_cost(const braid_problem *p, const gemm_tile *tile);
 

@@ -15,7 +15,6 @@
 #include "kernels/cpu/cost.h"
 #include "kernels/cpu/tile/pack.h"
 #include "kernels/cpu/tile/slots.h"
-#include "kernels/cpu/tile/taps.h"
 
 #define GROUP_COLUMNS 128    /* of a group of panels: the patches are transformed once for so many channels */
 #define SCRATCH_FLOATS 98304 /* of a part, about: 384 KiB of the second-level cache */
@@ -214,13 +213,11 @@ static place find_tile(const part *a, int64_t tile) {
     return t;
 }
 
-/* The source coordinate of line i of 4 of a patch that starts at output `at`; -1: zeros. */
-static int64_t patch_line(const winograd *g, int axis, int64_t at, int i) {
-    const int32_t *source = g->map.source[axis];
+int64_t winograd_patch_line(const taps *map, int forward, int axis, int64_t at, int i) {
     int second = i == 3; /* seen by the second output of the tile alone, which may not be there */
-    if (at + second >= g->map.out_size[axis]) return -1;
+    if (at + second >= map->out_size[axis]) return -1;
     int tap = second ? 2 : i;
-    return source[(at + second) * 3 + (g->forward ? tap : 2 - tap)];
+    return map->source[axis][(at + second) * 3 + (forward ? tap : 2 - tap)];
 }
 
 static void transform_patch(const part *a, int64_t tile) {
@@ -231,9 +228,9 @@ static void transform_patch(const part *a, int64_t tile) {
     const float *source = l->b->plane[l->g->forward ? CONV2D_X : CONV2D_Y][l->stream];
     source += t.sample * map->in_size[0] * map->in_size[1] * a->s->in_pitch;
     for (int i = 0; i < 4; i++) {
-        int64_t row = patch_line(l->g, 0, t.at[0], i);
+        int64_t row = winograd_patch_line(map, l->g->forward, 0, t.at[0], i);
         for (int j = 0; j < 4; j++) {
-            int64_t column = patch_line(l->g, 1, t.at[1], j);
+            int64_t column = winograd_patch_line(map, l->g->forward, 1, t.at[1], j);
             int zero = t.blank || (row | column) < 0;
             patch[4 * i + j] = zero ? l->zeros : source + (row * map->in_size[1] + column) * a->s->in_pitch;
         }

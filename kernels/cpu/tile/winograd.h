@@ -10,7 +10,12 @@
  *         0  1  0 -1         0    0    1
  *
  * so that the sum over channels is 16 matrix products, one for each place of the 4x4 patch: rows are tiles,
- * columns output channels. The data gradient is the same with the filter turned round.
+ * columns output channels. The data gradient is the same with the filter turned round. The weight gradient is the
+ * transposed sum,
+ *
+ *   dg = G^T [ (A dy A^T) . (B^T d B) ] G      summed over the tiles before G is applied
+ *
+ * so that rows are output channels, columns input channels, and the sum runs over tiles.
  *
  * A tile mixes its pixels, so the error of an output follows the magnitudes of the whole patch (the flag
  * KERNEL_WINOGRAD; kernels/ref/conv2d_tile.c), and an infinity makes NaN of its neighbours. Small integers
@@ -23,6 +28,7 @@
 
 #include "kernels/cpu/tile/finish.h"
 #include "kernels/cpu/tile/gemm.h"
+#include "kernels/cpu/tile/taps.h"
 #include "kernels/kernel.h"
 
 #define WINOGRAD_PLACES 16 /* of a patch: rows, then columns */
@@ -39,6 +45,10 @@ typedef struct winograd_tile {
     /* pixel[t][j] = A^T m A + bias[j] for j < channels; a pixel that is NULL is left out, and so is a NULL bias. */
     void (*output)(float *const pixel[WINOGRAD_OUTPUTS], const float *from, int64_t stride, const float *bias,
                    int64_t channels);
+    /* to[t][k] = A dy A^T of the pixels at `pixel`, for k < channels; whole vectors are written. */
+    void (*gradient)(float *to, int64_t stride, const float *const pixel[WINOGRAD_OUTPUTS], int64_t channels);
+    /* to[tap * tap_stride + c] = G^T m G of the sums from[t][c], for c < channels. */
+    void (*filter)(float *to, int64_t tap_stride, const float *from, int64_t stride, int64_t channels);
 } winograd_tile;
 
 extern const winograd_tile winograd_avx512, winograd_avx2, winograd_portable;
@@ -46,6 +56,10 @@ extern const winograd_tile winograd_avx512, winograd_avx2, winograd_portable;
 /* NULL, or why the problem is none for it: 3x3 at stride 1 without dilation and groups. */
 const char *winograd_supports_forward(const braid_problem *p, const device *d);
 const char *winograd_supports_backward(const braid_problem *p, const device *d); /* and zero padding only */
+
+/* The source coordinate of line i of 4 of the patch of the tile at output `at` of one axis; -1: zeros. `forward`: of
+ * taps_create_forward, else of taps_create_backward. */
+int64_t winograd_patch_line(const taps *map, int forward, int axis, int64_t at, int i);
 
 /* Ready the forward pass or the data gradient. Return a state for winograd_destroy. */
 braid_status winograd_create_forward(const braid_problem *p, const winograd_tile *tile, void **state, size_t *bytes);

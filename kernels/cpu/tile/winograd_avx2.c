@@ -7,4 +7,5 @@
 
 #include "kernels/cpu/tile/winograd_body.h"
 
-const winograd_tile winograd_avx2 = {&gemm_avx2, transform_input, transform_weights, transform_output};
+const winograd_tile winograd_avx2 = {&gemm_avx2,       transform_input,    transform_weights,
+                                     transform_output, transform_gradient, transform_filter};

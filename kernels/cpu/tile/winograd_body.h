@@ -94,3 +94,60 @@ VEC_TARGET static void transform_output(float *const pixel[WINOGRAD_OUTPUTS], co
     for (; c + VEC_LANES <= channels; c += VEC_LANES) output_vector(pixel, from, stride, bias, c, 0);
     if (c < channels) output_vector(pixel, from, stride, bias, c, channels - c);
 }
+
+/* A applied to two values, `step` apart, gives four, `to_step` apart. */
+VEC_INLINE void gradient_line(vec *to, const int to_step, const vec *from, const int step) {
+    to[0] = from[0];
+    to[to_step] = vec_add(from[0], from[step]);
+    to[2 * to_step] = vec_sub(from[0], from[step]);
+    to[3 * to_step] = vec_sub(vec_zero(), from[step]);
+}
+
+VEC_INLINE void gradient_vector(float *to, int64_t stride, const float *const *pixel, int64_t at, int64_t some) {
+    vec y[WINOGRAD_OUTPUTS], rows[8], all[WINOGRAD_PLACES];
+#pragma GCC unroll 4
+    for (int t = 0; t < WINOGRAD_OUTPUTS; t++)
+        y[t] = some ? vec_load_some(pixel[t] + at, some) : vec_load(pixel[t] + at);
+    gradient_line(rows, 2, y, 2);
+    gradient_line(rows + 1, 2, y + 1, 2);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) gradient_line(all + 4 * i, 1, rows + 2 * i, 1);
+#pragma GCC unroll 16
+    for (int t = 0; t < WINOGRAD_PLACES; t++) vec_store(to + t * stride + at, all[t]);
+}
+
+VEC_TARGET static void transform_gradient(float *to, int64_t stride, const float *const pixel[WINOGRAD_OUTPUTS],
+                                          int64_t channels) {
+    int64_t k = 0;
+    for (; k + VEC_LANES <= channels; k += VEC_LANES) gradient_vector(to, stride, pixel, k, 0);
+    if (k < channels) gradient_vector(to, stride, pixel, k, channels - k);
+}
+
+/* G^T applied to four values, `step` apart, gives three, `to_step` apart. */
+VEC_INLINE void filter_line(vec *to, const int to_step, const vec *from, const int step) {
+    const vec half = vec_spread(0.5F);
+    vec sum = vec_mul(vec_add(from[step], from[2 * step]), half);
+    to[0] = vec_add(from[0], sum);
+    to[to_step] = vec_mul(vec_sub(from[step], from[2 * step]), half);
+    to[2 * to_step] = vec_add(sum, from[3 * step]);
+}
+
+VEC_TARGET static void transform_filter(float *to, int64_t tap_stride, const float *from, int64_t stride,
+                                        int64_t channels) {
+    for (int64_t c = 0; c < channels; c += VEC_LANES) {
+        vec m[WINOGRAD_PLACES], rows[12], g[WINOGRAD_TAPS];
+#pragma GCC unroll 16
+        for (int t = 0; t < WINOGRAD_PLACES; t++) m[t] = vec_load(from + t * stride + c);
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++) filter_line(rows + j, 4, m + j, 4);
+#pragma GCC unroll 4
+        for (int i = 0; i < 3; i++) filter_line(g + 3 * i, 1, rows + 4 * i, 1);
+#pragma GCC unroll 16
+        for (int t = 0; t < WINOGRAD_TAPS; t++) {
+            if (channels - c < VEC_LANES)
+                vec_store_some(to + t * tap_stride + c, g[t], channels - c);
+            else
+                vec_store(to + t * tap_stride + c, g[t]);
+        }
+    }
+}
