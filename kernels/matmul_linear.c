@@ -5,6 +5,7 @@
  */
 #include "kernels/matmul_linear.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -42,7 +43,7 @@ const char *matmul_linear_supports(const matmul_linear *m, const braid_problem *
 
 double matmul_linear_cost(const matmul_linear *m, const braid_problem *p) {
     const braid_problem linear = as_linear(p);
-    return functions_of(m, p)->cost(&linear);
+    return functions_of(m, p) ? functions_of(m, p)->cost(&linear) : INFINITY; /* a chain asks before it knows who can */
 }
 
 braid_status matmul_linear_create(const matmul_linear *m, const braid_problem *p, device *d, void **state,

@@ -24,6 +24,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     args.planes = p->streams;
     args.train = p->phase == BRAID_PHASE_TRAIN;
     args.cumulative = p->average == BRAID_AVERAGE_CUMULATIVE;
+    args.each = p->each;
     args.eps = (float)p->eps;
     args.momentum = (float)p->momentum;
     for (int i = 0; i < p->streams; i++) {

@@ -19,12 +19,11 @@ extern "C" __global__ void __launch_bounds__(BN_FINALIZE_THREADS)
     bn_finalize(const __grid_constant__ bn_finalize_args args) {
     const bool counts = blockIdx.x == 0 && threadIdx.x == 0 && args.train;
     const int64_t batches = args.cumulative || counts ? *args.batches : 0;
-    const float factor = args.cumulative ? 1 / (float)(batches + 1) : args.momentum;
     int64_t c = (int64_t)blockIdx.x * BN_FINALIZE_THREADS + threadIdx.x;
     for (int i = 0; i < args.planes; c -= args.plane[i++].channels) {
         for (; c < args.plane[i].channels; c += (int64_t)gridDim.x * BN_FINALIZE_THREADS)
-            finalize(args, args.plane[i], c, factor);
+            finalize(args, args.plane[i], c, bn_factor(args, i, batches));
     }
     __syncthreads();
-    if (counts) *args.batches = batches + 1;
+    if (counts) *args.batches = batches + bn_counted(args);
 }

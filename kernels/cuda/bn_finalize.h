@@ -23,7 +23,7 @@ struct bn_finalize_args {
     struct bn_finalize_plane plane[BRAID_MAX_PLANES];
     int64_t *batches;
     int64_t batch, sample_pixels;
-    int32_t planes, train, cumulative;
+    int32_t planes, train, cumulative, each;
     float eps, momentum;
 };
 

@@ -10,15 +10,12 @@
 #include "kernels/cuda/sums.h"
 #include "kernels/cuda/tile/shape.h"
 
-#define MOST_TILES ((CUDA_MOST_COUNTERS - 1) / PIXEL_COLUMN_COUNTERS)
-#define LEAST_CHANNELS 32 /* of a tile, but for the last of a plane */
-
 static const char *supports(const braid_problem *p, const device *d) {
     const char *reason = pixels_refuse_columns(p, d);
-    int64_t tiles = 0;
-    for (int i = 0; i < p->streams; i++) tiles += launch_tiles(p->in_channels[i], LEAST_CHANNELS);
-    if (!reason && tiles < 1) reason = "there are no channels";
-    if (!reason && tiles > MOST_TILES) reason = "there are not enough counters for so many channels";
+    int64_t channels = 0;
+    for (int i = 0; i < p->streams; i++) channels += p->in_channels[i];
+    if (!reason && channels < 1) reason = "there are no channels";
+    if (!reason && channels >= CUDA_MOST_COUNTERS) reason = "there are not enough counters for so many channels";
     return reason;
 }
 
@@ -34,6 +31,7 @@ static void fill_norm(struct bn_finalize_args *args, const braid_problem *p, con
     args->planes = p->streams;
     args->train = 1;
     args->cumulative = p->average == BRAID_AVERAGE_CUMULATIVE;
+    args->each = p->each;
     args->eps = (float)p->eps;
     args->momentum = (float)p->momentum;
     for (int i = 0; i < p->streams; i++) {

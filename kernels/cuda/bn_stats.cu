@@ -6,8 +6,12 @@
  */
 #include "kernels/cuda/tile/moments.cuh"
 
+static __device__ __forceinline__ column_nothing column_ask(const pixel_args &, int, int32_t, const bn_moments *) {
+    return column_nothing();
+}
+
 static __device__ __forceinline__ void column_write(const pixel_args &args, int plane, int32_t channel,
-                                                    const bn_moments &all) {
+                                                    const bn_moments &all, const column_nothing &) {
     args.plane[plane].mean[channel] = all.mean;
     args.plane[plane].var[channel] = moments_var(all);
 }
@@ -17,17 +21,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) bn_stats_parts(const
     columns_second(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bn_stats_f32(const __grid_constant__ pixel_args args) {
-    __shared__ bn_distances shared[widest<f32>::width * BLOCK_THREADS];
-    columns_kernel<moments, f32>(args, shared);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_stats_f32(const __grid_constant__ pixel_args args) {
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<moments, f32>(args, ring);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bn_stats_f16(const __grid_constant__ pixel_args args) {
-    __shared__ bn_distances shared[widest<f16>::width * BLOCK_THREADS];
-    columns_kernel<moments, f16>(args, shared);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_stats_f16(const __grid_constant__ pixel_args args) {
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<moments, f16>(args, ring);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bn_stats_bf16(const __grid_constant__ pixel_args args) {
-    __shared__ bn_distances shared[widest<bf16>::width * BLOCK_THREADS];
-    columns_kernel<moments, bf16>(args, shared);
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_stats_bf16(const __grid_constant__ pixel_args args) {
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    columns_kernel_deep<moments, bf16>(args, ring);
 }

@@ -10,10 +10,15 @@
 #include "kernels/cuda/tile/gradients.cuh"
 #include "kernels/cuda/tile/slide.cuh"
 
+static __device__ __forceinline__ float column_ask(const pixel_args &args, int plane, int32_t channel,
+                                                   const bn_gradients *) {
+    return args.plane[plane].rstd[channel];
+}
+
 static __device__ __forceinline__ void column_write(const pixel_args &args, int plane, int32_t channel,
-                                                    const bn_gradients &all) {
+                                                    const bn_gradients &all, float rstd) {
     args.plane[plane].dbeta[channel] = all.shift;
-    args.plane[plane].dgamma[channel] = all.scale * args.plane[plane].rstd[channel];
+    args.plane[plane].dgamma[channel] = all.scale * rstd;
 }
 
 template <template <class, int> class gradient> struct sums_of {
@@ -21,9 +26,12 @@ template <template <class, int> class gradient> struct sums_of {
         typedef bn_gradients sum, part;
         typedef typename gradient<number, width>::inputs inputs;
         static const int ahead = 1;
+        static const bool zeros_add_nothing = true, looks_around = false;
         float center[width];
         __device__ __forceinline__ body(const pixel_args &all, int i) : gradient<number, width>(all, i) {}
-        __device__ __forceinline__ part finish(const sum &all, const column_live &, int) const { return all; }
+        __device__ __forceinline__ void settle(const column_work &, const column_live &, const column_pack *) const {}
+        __device__ __forceinline__ float origin_of(int) const { return 0; }
+        __device__ __forceinline__ part finish(const sum &all, const column_live &, float) const { return all; }
         __device__ __forceinline__ void begin(int64_t c, const column_live &) {
             gradient<number, width>::begin(c);
             pack_channels(center, this->plane.center + c, this->plane.channels - c);
@@ -156,7 +164,8 @@ static __device__ __forceinline__ void pool_sums_run(const pixel_args &args, bn_
 #pragma unroll
     for (int j = 0; j < width; j++) {
         if (of.is_flipped(j)) of.sums[j].scale = -of.sums[j].scale;
-        if ((int32_t)threadIdx.x < work.lanes && work.channel + j < plane.channels) to[j] = of.sums[j];
+        if ((int32_t)threadIdx.x < work.lanes && work.channel + j < plane.channels)
+            write_bytes<sizeof *to>(to + j, &of.sums[j]);
     }
     columns_join(args, work, width, shared);
 }

@@ -3,8 +3,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <math.h>
-
 #include "kernels/cuda/conv2d_im2col_launch.h"
 
 static const char stem[] = "conv2d_bwd_data_im2col_sm90a";
@@ -37,5 +35,3 @@ const kernel_functions conv2d_bwd_data__cuda_im2col_lanes = IM2COL_KERNEL(lanes)
 
 IM2COL_FUNCTIONS(pixels)
 const kernel_functions conv2d_bwd_data__cuda_im2col_pixels = IM2COL_KERNEL(pixels);
-
-double conv2d_bwd_data_im2col_cost(const braid_problem *p) { return fmin(lanes_cost(p), pixels_cost(p)); }

@@ -41,6 +41,12 @@ const char *conv2d_cudnn_refuses(const braid_problem *p, const device *d, const 
     return reason ? reason : cudnn_layer_refuses(p, d, way);
 }
 
+/* By bench/results/h200/2026-11-16_tf32_f32.txt: in f32 it has something faster for gradients of weights alone. */
+static double usual_cost(const braid_problem *p) {
+    if (p->dtype != BRAID_DTYPE_F32 || p->tf32) return vendor_cost(p);
+    return vendor_cost_at(p, p->pass == BRAID_PASS_BWD_WEIGHT ? 6e13 : 2e13);
+}
+
 double conv2d_cudnn_cost(const braid_problem *p) {
     double flops_per_s = p->dtype == BRAID_DTYPE_F32 ? 1e13 : 3e13;
     int few = 0;
@@ -49,7 +55,7 @@ double conv2d_cudnn_cost(const braid_problem *p) {
         if (sides > few) few = sides;
     }
     if (few == 2) flops_per_s /= 10;
-    double arithmetic = op_of(p)->flops(p) / flops_per_s, usual = vendor_cost(p);
+    double arithmetic = op_of(p)->flops(p) / flops_per_s, usual = usual_cost(p);
     return few && arithmetic > usual ? arithmetic : usual;
 }
 

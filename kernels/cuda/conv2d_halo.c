@@ -8,7 +8,6 @@
 
 #include "kernels/cuda/conv2d_epilogue.h"
 #include "kernels/cuda/conv2d_halo_launch.h"
-#include "kernels/cuda/conv2d_im2col_launch.h"
 
 #define SHARED_MOST 232448 /* bytes of shared memory that one block of sm_90 may have */
 #define STAGES_MOST 16     /* of weights in all rings */
@@ -190,18 +189,19 @@ static double rows_cost(const struct conv2d_halo_args *args, const braid_problem
     return blocks > 0 ? LAUNCH_S + turns * (2 * TILE_S + units / args->strip_tiles * flops / FLOPS_PER_S) : LAUNCH_S;
 }
 
-/* Tiles in turns of the multiprocessors, each at the speed of its matrix units or of the L2 cache. */
+/* Tiles in turns of the multiprocessors, each at the speed of its matrix units or of the L2 cache. At stride 2 a tile
+ * stores four times its pixels, and was not seen to wait for what it loads. */
 static double cost_once(const braid_problem *p, const halo_shape *shape) {
     struct conv2d_halo_args args;
-    double seconds = 0, tiles = 0;
+    double seconds = 0, tiles = 0, store = shape->halves ? TILE_S * shape->pixels / 64 : TILE_S;
     if (!fill_shape(&args, p, shape) || !fill_schedule(&args, p, shape, H200_PROCESSORS)) return 1;
     if (shape->rings == 0) return rows_cost(&args, p, shape);
     for (int i = 0; i < p->streams; i++) {
         double own = (double)(args.first_tile[i + 1] - args.first_tile[i]), blocks = args.plane[i].blocks;
         double flops = 2.0 * shape->channels * shape->pixels * HALO_TAPS * HALO_BLOCK * blocks;
         double bytes = blocks * (double)(args.rows * args.pitch * 128 + shape->channels * HALO_TAPS * HALO_BLOCK * 2);
-        double work = flops / FLOPS_PER_S, memory = bytes / BYTES_PER_S;
-        seconds += own * (TILE_S + (work > memory ? work : memory));
+        double work = flops / FLOPS_PER_S, memory = shape->halves ? 0 : bytes / BYTES_PER_S;
+        seconds += own * (store + (work > memory ? work : memory));
         tiles += own;
     }
     double turns = (double)launch_tiles((int64_t)tiles, H200_PROCESSORS);
@@ -210,10 +210,10 @@ static double cost_once(const braid_problem *p, const halo_shape *shape) {
 
 double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape) {
     double seconds = 0;
-    if (shape->halves) return CONV2D_PARITY_COST * conv2d_bwd_data_im2col_cost(p);
     for (int j = 0; j < launch_parts(p, HALO_MOST_STREAMS); j++) {
         launch_part part;
         launch_take_part(&part, p, NULL, HALO_MOST_STREAMS, j);
+        part.problem = seen(&part.problem, shape);
         seconds += cost_once(&part.problem, shape);
     }
     return seconds;

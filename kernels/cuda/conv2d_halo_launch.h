@@ -22,10 +22,6 @@ typedef struct halo_kernel {
     launch_names names;
 } halo_kernel;
 
-/* The kernels for stride 2 are not measured yet: they cost a little more than what they are to replace, so that races
- * alone choose them. */
-#define CONV2D_PARITY_COST 1.01
-
 const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const halo_shape *shape);
 double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape);
 braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b);

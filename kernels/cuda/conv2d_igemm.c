@@ -89,8 +89,8 @@ braid_status conv2d_igemm_launch(struct conv2d_args *args, const braid_problem *
 }
 
 double conv2d_igemm_cost(const braid_problem *p) {
-    const double flops_per_s = p->tf32                       ? 8e13
-                               : p->dtype == BRAID_DTYPE_F32 ? 2e13
+    const double flops_per_s = p->tf32                       ? 7e13
+                               : p->dtype == BRAID_DTYPE_F32 ? 2.5e13
                                                              : 2e14,
                  bytes_per_s = 2e12, launch_s = 5e-6;
     double arithmetic = op_of(p)->flops(p) / flops_per_s, memory = op_bytes(p) / bytes_per_s;

@@ -164,13 +164,19 @@ static void fill_planes(struct conv2d_im2col_args *args, const braid_problem *p,
         plane->pitch = is_forward(p) ? p->out_pitch[i] : p->in_pitch[i];
         plane->lanes = (int32_t)(is_forward(p) ? p->out_channels[i] : p->in_channels[i]);
         plane->lane_tiles = (int32_t)launch_tiles(plane->pitch, IM2COL_LANES(split));
-        plane->blocks = (int32_t)launch_tiles(is_forward(p) ? p->in_channels[i] : p->out_channels[i], 64);
+        plane->slices = (int32_t)launch_tiles(is_forward(p) ? p->in_channels[i] : p->out_channels[i], 16);
         plane->dense = args->step[0] == 1 && args->step[1] == 1 && plane->pitch == plane->lanes;
     }
 }
 
 static int steps_of(const struct conv2d_im2col_args *args, const struct im2col_segment *s) {
-    return args->plane[s->plane].blocks * args->pixel_class[s->pixel_class].taps;
+    return IM2COL_BLOCKS(args->plane[s->plane].slices) * args->pixel_class[s->pixel_class].taps;
+}
+
+/* A tile, but for its stores. A block multiplies 64 x 64 x 64 in 128 cycles where nothing holds it up. */
+static double tile_cycles(const struct conv2d_im2col_args *args, const struct im2col_segment *s, int columns) {
+    double slices = args->plane[s->plane].slices * args->pixel_class[s->pixel_class].taps;
+    return slices * columns + 24.0 * steps_of(args, s) + 300;
 }
 
 /* Segments in order of work, the longest sums first, so that the last round of tiles is a cheap one. */
@@ -198,7 +204,7 @@ static void fill_tiles(struct conv2d_im2col_args *args, int columns, int split) 
     }
 }
 
-/* Cycles until the last block is done. A block multiplies 64 x 64 x 64 in 128 cycles where nothing holds it up. */
+/* Cycles until the last block is done. Pixels that lie apart take longer to store. */
 static double cycles_of(const struct conv2d_im2col_args *args, int columns) {
     double longest = 0;
     for (int block = 0; block < PROCESSORS; block++) {
@@ -208,7 +214,8 @@ static double cycles_of(const struct conv2d_im2col_args *args, int columns) {
             int64_t end = s + 1 < args->segments ? args->segment[s + 1].first_tile : args->tiles;
             /* tiles of the segment that are `block` modulo PROCESSORS */
             int64_t mine = (end + PROCESSORS - 1 - block) / PROCESSORS - (begin + PROCESSORS - 1 - block) / PROCESSORS;
-            cycles += (double)mine * (steps_of(args, &args->segment[s]) * (4.0 * columns + 24) + 300 + 5.0 * columns);
+            double store = args->plane[args->segment[s].plane].dense ? 5 : 20;
+            cycles += (double)mine * (tile_cycles(args, &args->segment[s], columns) + store * columns);
         }
         if (cycles > longest) longest = cycles;
     }

@@ -40,6 +40,8 @@
 
 #define IM2COL_MOST_STREAMS 5 /* so that the argument has 4096 bytes at most */
 
+#define IM2COL_BLOCKS(slices) (((slices) + 3) / 4) /* of 64 channels */
+
 /* The weights of a tap, and how far from its pixel's first place it reads. */
 struct im2col_tap {
     uint8_t offset[2];
@@ -65,7 +67,7 @@ struct im2col_plane {
     int64_t pitch; /* of out */
     int32_t lanes; /* the others up to the pitch are written as zeros */
     int32_t lane_tiles;
-    int32_t blocks; /* of 64 channels to sum over */
+    int32_t slices; /* of 16 channels to sum over; a step loads four and multiplies those that are there */
     int32_t dense;  /* 1: pixels lie side by side and all lanes are real: the copy engine stores */
 };
 

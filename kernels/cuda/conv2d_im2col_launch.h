@@ -28,9 +28,6 @@ const char *conv2d_im2col_refuses(const braid_problem *p, const device *d);
 
 double conv2d_im2col_cost(const braid_problem *p, const im2col_tiles *tiles);
 
-/* Predicted seconds of the data gradient by its faster candidate. */
-double conv2d_bwd_data_im2col_cost(const braid_problem *p);
-
 /* Chooses the tile. */
 braid_status conv2d_im2col_create(const braid_problem *p, const im2col_tiles *tiles, void **state);
 void conv2d_im2col_destroy(device *d, void *state);

@@ -1,6 +1,7 @@
 /*
- * The argument of integrate's data gradients on sm_90. A tile is `rows` pixels by `columns` channels of one source; the
- * tiles of columns of all sources stand side by side. The integrated pathway, where there is one, is source 0.
+ * The arguments of integrate's data gradients on sm_90: those of integrate_bwd_data, and of integrate_dapply, which
+ * makes what is added to them on the way. A tile is `rows` pixels by `columns` channels of one source; the tiles of
+ * columns of all sources stand side by side. The integrated pathway, where there is one, is source 0.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,17 +20,17 @@
 #define INTEGRATE_GRADIENT_STORER 320  /* ... and stores */
 #define INTEGRATE_GRADIENT_BARRIER_BYTES 1024
 
+#define INTEGRATE_DAPPLY_SOURCES 6 /* so that the argument has 4096 bytes at most */
+#define INTEGRATE_DAPPLY_FACTORS 5 /* floats that a normalisation has for each channel, as the kernel orders them */
+
 struct integrate_gradient_source {
     const uint32_t *mask; /* NULL: none */
     int32_t first_column; /* its first tile of columns */
     int32_t adds;         /* 1: something is added to its gradient */
 };
 
-struct integrate_gradient_args {
-    cuda_tensor_map x[BRAID_MAX_PLANES];       /* dz and dr: 64 channels of a tile's pixels */
-    cuda_tensor_map added[BRAID_MAX_PLANES];   /* what is added to them, alike; of a strided pathway an im2col map */
-    cuda_tensor_map weights[BRAID_MAX_PLANES]; /* 64 channels of 64 outputs */
-    cuda_tensor_map y;                         /* dy: 64 outputs of a tile's pixels */
+/* What both have: the work and how it is cut. */
+struct integrate_gradient_cut {
     struct integrate_gradient_source source[BRAID_MAX_PLANES];
     void *z; /* dz where the pathway is strided, and what is added to it (NULL: nothing; dz itself: in place) */
     const void *added_z;
@@ -47,12 +48,41 @@ struct integrate_gradient_args {
     int32_t out_size[2], size[2], stride[2];
 };
 
+struct integrate_gradient_args {
+    cuda_tensor_map x[BRAID_MAX_PLANES];       /* dz and dr: 64 channels of a tile's pixels */
+    cuda_tensor_map added[BRAID_MAX_PLANES];   /* what is added to them, alike; of a strided pathway an im2col map */
+    cuda_tensor_map weights[BRAID_MAX_PLANES]; /* 64 channels of 64 outputs */
+    cuda_tensor_map y;                         /* dy: 64 outputs of a tile's pixels */
+    struct integrate_gradient_cut cut;
+};
+
+/* The normalisation of a stream. */
+struct integrate_dapply_norm {
+    const float *gamma, *rstd, *center, *dgamma, *dbeta;
+    const float *scale, *shift; /* in front of a ReLU; NULL: there is none */
+};
+
+struct integrate_dapply_args {
+    cuda_tensor_map x[INTEGRATE_DAPPLY_SOURCES];       /* dz and dx */
+    cuda_tensor_map added[INTEGRATE_DAPPLY_SOURCES];   /* az and dy */
+    cuda_tensor_map weights[INTEGRATE_DAPPLY_SOURCES]; /* as above */
+    cuda_tensor_map raw[INTEGRATE_DAPPLY_SOURCES];     /* x of the streams */
+    cuda_tensor_map y;                                 /* dmix */
+    struct integrate_gradient_cut cut;
+    struct integrate_dapply_norm norm[INTEGRATE_DAPPLY_SOURCES]; /* of the streams */
+    int32_t channels[INTEGRATE_DAPPLY_SOURCES];
+    int32_t batch;
+};
+
 #define INTEGRATE_GRADIENT_ARGS_BYTES 3840
+#define INTEGRATE_DAPPLY_ARGS_BYTES 3840
 
 #ifdef __cplusplus
 static_assert(sizeof(struct integrate_gradient_args) == INTEGRATE_GRADIENT_ARGS_BYTES, "kernel and launcher agree");
+static_assert(sizeof(struct integrate_dapply_args) == INTEGRATE_DAPPLY_ARGS_BYTES, "kernel and launcher agree");
 #else
 _Static_assert(sizeof(struct integrate_gradient_args) == INTEGRATE_GRADIENT_ARGS_BYTES, "kernel and launcher agree");
+_Static_assert(sizeof(struct integrate_dapply_args) == INTEGRATE_DAPPLY_ARGS_BYTES, "kernel and launcher agree");
 #endif
 
 #endif

@@ -7,10 +7,12 @@
 
 #include "kernels/cuda/integrate_panels_launch.h"
 #include "kernels/cuda/integrate_tma.h"
+#include "kernels/cuda/tile/panel_sums.h"
 
 #define SHARED_ALONE 232448 /* bytes for the one block of a multiprocessor, and for each of two */
 #define SHARED_OF_TWO 115712
 #define MOST_STAGES 8
+#define ADDING_PROCESSORS 132
 #define WEIGHT_BLOCKS 132 /* of a weight gradient: by the problem alone, so that the parts are the same everywhere */
 #define WEIGHT_PANELS 4   /* of channels in a tile */
 
@@ -106,68 +108,153 @@ static braid_status launch(const struct integrate_tma_args *args, device *d, con
     return cuda_launch(d, &call);
 }
 
-/* One block for each place on the device, or for each tile where those are fewer. */
-static int64_t count_blocks(const struct integrate_tma_args *args, const device *d, int side_by_side) {
-    int64_t blocks = (int64_t)cuda_processors(d) * side_by_side;
-    return blocks < args->all.tiles ? blocks : args->all.tiles;
-}
+/* ---- Forward -------------------------------------------------------------------------------------- */
 
-/* ---- The passes ----------------------------------------------------------------------------------- */
-
-/* A function of each dtype, for tiles of `rows` pixels by `columns` columns. */
+/* A function of each dtype, for tiles of `rows` pixels by `columns` columns; the same with statistics. */
 typedef struct tile_function {
-    launch_names names;
+    launch_names names, adding;
     int rows, columns;
 } tile_function;
 
-/* The function whose tiles are as wide as the device can be kept busy with, and whether the weights stay. */
-static const tile_function *choose_forward(struct integrate_tma_args *args, const device *d, int *side_by_side) {
-    static const tile_function functions[] = {
-        {{NULL, "integrate_fwd_wgmma_f16_64", "integrate_fwd_wgmma_bf16_64"}, 128, 64},
-        {{NULL, "integrate_fwd_wgmma_f16_128_staying", "integrate_fwd_wgmma_bf16_128_staying"}, 64, 128},
-        {{NULL, "integrate_fwd_wgmma_f16_128", "integrate_fwd_wgmma_bf16_128"}, 128, 128},
-        {{NULL, "integrate_fwd_wgmma_f16_256", "integrate_fwd_wgmma_bf16_256"}, 128, 256},
-    };
+static const tile_function functions[] = {
+    {{NULL, "integrate_fwd_wgmma_f16_64", "integrate_fwd_wgmma_bf16_64"},
+     {NULL, "integrate_prepare_wgmma_f16_64", "integrate_prepare_wgmma_bf16_64"},
+     128,
+     64},
+    {{NULL, "integrate_fwd_wgmma_f16_128_staying", "integrate_fwd_wgmma_bf16_128_staying"},
+     {NULL, "integrate_prepare_wgmma_f16_128_staying", "integrate_prepare_wgmma_bf16_128_staying"},
+     64,
+     128},
+    {{NULL, "integrate_fwd_wgmma_f16_128", "integrate_fwd_wgmma_bf16_128"},
+     {NULL, "integrate_prepare_wgmma_f16_128", "integrate_prepare_wgmma_bf16_128"},
+     128,
+     128},
+    {{NULL, "integrate_fwd_wgmma_f16_256", "integrate_fwd_wgmma_bf16_256"},
+     {NULL, "integrate_prepare_wgmma_f16_256", "integrate_prepare_wgmma_bf16_256"},
+     128,
+     256},
+};
+
+/* How the forward pass is divided. */
+typedef struct forward_plan {
+    const tile_function *f;
+    int adds;                    /* 1: with statistics */
+    int processors;              /* with statistics by the problem alone, so that the parts are the same everywhere */
+    int side_by_side;            /* blocks of a multiprocessor; 0: it does not fit */
+    size_t squares_bytes, bytes; /* of shared memory: of staged results, of those and the sums */
+} forward_plan;
+
+/* Finds what statistics need beside tiles of a function. */
+static void size_sums(struct integrate_tma_args *args, forward_plan *plan) {
     const struct integrate_panels_args *all = &args->all;
-    size_t panel = PANEL_ROW_BYTES, steps = (size_t)all->steps;
-    if (all->outputs <= 64) {
-        *side_by_side = choose_stages(args, 1, 3, steps * 64 * panel, 128 * panel);
-        args->all.stays = *side_by_side > 0;
-        if (!args->all.stays) *side_by_side = choose_stages(args, 1, 3, 0, (128 + 64) * panel);
-        return &functions[0];
+    int64_t panels = 0, squares = (int64_t)plan->f->columns * plan->f->rows / 128 / PANEL_COLUMNS;
+    plan->squares_bytes = plan->bytes = 0;
+    if (!plan->adds) return;
+    const int64_t columns = launch_tiles(all->outputs, plan->f->columns);
+    args->stream_channels = 0;
+    for (int i = 0; i < all->sources; i++) {
+        if (all->source[i].is_pathway) continue;
+        panels += integrate_panels_of(all->source[i].channels);
+        args->stream_channels += all->source[i].channels;
     }
-    *side_by_side = all->outputs <= 128 ? choose_stages(args, 0, 3, steps * 128 * panel, 64 * panel) : 0;
-    args->all.stays = *side_by_side > 0;
-    if (args->all.stays) return &functions[1];
+    args->stream_sums = (int32_t)launch_tiles(panels, columns);
+    plan->bytes = plan->squares_bytes = (size_t)(squares < 2 ? 2 : 4) * PANEL_SQUARE_BYTES;
+    if (launch_tiles(all->pixels, plan->f->rows) * columns > plan->processors) /* a block has several tiles */
+        plan->bytes += (size_t)(args->stream_sums + plan->f->columns / PANEL_COLUMNS) * (size_t)PANEL_SUMS_BYTES;
+}
+
+/* Tries a function, with weights that stay or come with the pixels. True where it fits. */
+static int try_forward(struct integrate_tma_args *args, forward_plan *plan, const tile_function *f, int stays) {
+    const size_t panel = PANEL_ROW_BYTES, rows = (size_t)f->rows, columns = (size_t)f->columns;
+    plan->f = f;
+    args->all.stays = stays;
+    size_sums(args, plan);
+    plan->side_by_side =
+        choose_stages(args, f->columns == 64, 3, plan->bytes + (stays ? (size_t)args->all.steps * columns * panel : 0),
+                      (rows + (stays ? 0 : columns)) * panel);
+    return plan->side_by_side > 0;
+}
+
+/* The function whose tiles are as wide as the device can be kept busy with, and whether the weights stay. */
+static void choose_forward(struct integrate_tma_args *args, forward_plan *plan) {
+    const struct integrate_panels_args *all = &args->all;
     int64_t tiles = launch_tiles(all->pixels, 128) * launch_tiles(all->outputs, 256);
-    const tile_function *f = &functions[all->outputs > 128 && tiles * 4 >= (int64_t)cuda_processors(d) * 3 ? 3 : 2];
-    *side_by_side = choose_stages(args, 0, 3, 0, (128 + (size_t)f->columns) * panel);
-    return f;
+    if (all->outputs <= 64) {
+        if (!try_forward(args, plan, &functions[0], 1)) try_forward(args, plan, &functions[0], 0);
+        return;
+    }
+    if (all->outputs <= 128 && try_forward(args, plan, &functions[1], 1)) return;
+    if (all->outputs > 128 && tiles * 4 >= (int64_t)plan->processors * 3 && try_forward(args, plan, &functions[3], 0))
+        return;
+    try_forward(args, plan, &functions[2], 0);
+}
+
+/* The tiles, and one block for each place on the device, or for each tile where those are fewer. With statistics a
+ * block keeps to one column of tiles. */
+static int64_t plan_forward(struct integrate_tma_args *args, forward_plan *plan) {
+    struct integrate_panels_args *all = &args->all;
+    for (int i = 0; i < all->sources; i++) all->steps += integrate_panels_of(all->source[i].channels);
+    choose_forward(args, plan);
+    all->columns = (int32_t)launch_tiles(all->outputs, plan->f->columns);
+    all->tiles = (int32_t)launch_tiles(all->pixels, plan->f->rows) * all->columns;
+    int64_t blocks = (int64_t)plan->processors * plan->side_by_side;
+    if (plan->adds) blocks = blocks < all->columns ? all->columns : blocks / all->columns * all->columns;
+    return blocks < all->tiles ? blocks : all->tiles;
+}
+
+static braid_status launch_forward(struct integrate_tma_args *args, const forward_plan *plan, const braid_problem *p,
+                                   device *d, int64_t blocks) {
+    const struct integrate_panels_args *all = &args->all;
+    const tile_function *f = plan->f;
+    if (all->tiles == 0) return BRAID_OK;
+    TRY(map_sources(args, d, p, f->rows));
+    TRY(map_weights(args, d, p, f->columns));
+    size_t pixels = (size_t)f->rows * PANEL_ROW_BYTES, weights = (size_t)f->columns * PANEL_ROW_BYTES;
+    size_t panels = all->stays ? (size_t)all->steps * weights + (size_t)args->stages * pixels
+                               : (size_t)args->stages * (pixels + weights);
+    args->squares_at = (int32_t)(INTEGRATE_TMA_BARRIER_BYTES + panels);
+    args->sums_at = args->squares_at + (int32_t)plan->squares_bytes;
+    return launch(args, d,
+                  &(cuda_call){.stem = plan->adds ? "integrate_prepare_sm90a" : "integrate_fwd_sm90a",
+                               .function = launch_name(plan->adds ? &f->adding : &f->names, p->dtype),
+                               .blocks = blocks,
+                               .threads = !plan->adds         ? INTEGRATE_TMA_THREADS
+                                          : f->columns <= 128 ? INTEGRATE_PREPARE_THREADS
+                                                              : INTEGRATE_PREPARE_WIDE_THREADS,
+                               .shared_bytes = panels + plan->bytes});
 }
 
 braid_status integrate_tma_launch_forward(const braid_problem *p, device *d, const buffers *b) {
     struct integrate_tma_args args;
-    struct integrate_panels_args *all = &args.all;
-    int side_by_side = 0;
+    forward_plan plan = {.processors = cuda_processors(d)};
     memset(&args, 0, sizeof args);
-    integrate_panels_fill(all, p, b);
-    for (int i = 0; i < all->sources; i++) all->steps += integrate_panels_of(all->source[i].channels);
-    const tile_function *f = choose_forward(&args, d, &side_by_side);
-    all->columns = (int32_t)launch_tiles(all->outputs, f->columns);
-    all->tiles = (int32_t)launch_tiles(all->pixels, f->rows) * all->columns;
-    if (all->tiles == 0) return BRAID_OK;
-    TRY(map_sources(&args, d, p, f->rows));
-    TRY(map_weights(&args, d, p, f->columns));
-    size_t pixels = (size_t)f->rows * PANEL_ROW_BYTES, weights = (size_t)f->columns * PANEL_ROW_BYTES;
-    size_t panels = all->stays ? (size_t)all->steps * weights + (size_t)args.stages * pixels
-                               : (size_t)args.stages * (pixels + weights);
-    return launch(&args, d,
-                  &(cuda_call){.stem = "integrate_fwd_sm90a",
-                               .function = launch_name(&f->names, p->dtype),
-                               .blocks = count_blocks(&args, d, side_by_side),
-                               .threads = INTEGRATE_TMA_THREADS,
-                               .shared_bytes = panels});
+    integrate_panels_fill(&args.all, p, b);
+    int64_t blocks = plan_forward(&args, &plan);
+    return launch_forward(&args, &plan, p, d, blocks);
 }
+
+int integrate_tma_parts(const braid_problem *p) {
+    struct integrate_tma_args args;
+    forward_plan plan = {.adds = 1, .processors = ADDING_PROCESSORS};
+    memset(&args, 0, sizeof args);
+    integrate_panels_fill(&args.all, p, NULL);
+    int64_t blocks = plan_forward(&args, &plan);
+    return plan.side_by_side ? (int)(blocks / args.all.columns) : -1;
+}
+
+braid_status integrate_tma_launch_adding(const braid_problem *p, device *d, const buffers *b,
+                                         struct bn_moments *moments, int32_t pitch) {
+    struct integrate_tma_args args;
+    forward_plan plan = {.adds = 1, .processors = ADDING_PROCESSORS};
+    memset(&args, 0, sizeof args);
+    integrate_panels_fill(&args.all, p, b);
+    int64_t blocks = plan_forward(&args, &plan);
+    args.moments = moments;
+    args.moments_pitch = pitch;
+    return launch_forward(&args, &plan, p, d, blocks);
+}
+
+/* ---- bwd_weight ----------------------------------------------------------------------------------- */
 
 static void fill_weights(struct integrate_panels_args *all, const braid_problem *p, const buffers *b) {
     integrate_panels_fill(all, p, b);

@@ -8,8 +8,11 @@
 
 #include "backend/cuda/tensor_map.h"
 #include "kernels/cuda/integrate_panels.h"
+#include "kernels/cuda/sums.h"
 
-#define INTEGRATE_TMA_THREADS 288 /* two groups that multiply, and a warp that asks for the copies */
+#define INTEGRATE_TMA_THREADS 288          /* two groups that multiply, and a warp that asks for the copies */
+#define INTEGRATE_PREPARE_THREADS 416      /* and four warps that take statistics, or three, */
+#define INTEGRATE_PREPARE_WIDE_THREADS 384 /* beside tiles of more than 128 columns */
 
 struct integrate_tma_args {
     cuda_tensor_map x[BRAID_MAX_PLANES];       /* of the sources: 64 channels of a tile's or a step's pixels */
@@ -18,9 +21,15 @@ struct integrate_tma_args {
     struct integrate_panels_args all;
     int32_t stages;     /* in shared memory: behind the barriers and the weights that stay */
     int32_t is_strided; /* 1: the map of the integrated pathway is an im2col map */
+    /* integrate_prepare: */
+    int32_t squares_at, sums_at; /* in shared memory: staged results, and sums of panels */
+    int32_t stream_sums;         /* panels of the streams that a block adds up, at most */
+    int32_t stream_channels;
+    int32_t moments_pitch;
+    struct bn_moments *moments; /* [part][moments_pitch]: channels of all streams, then the outputs */
 };
 
-#define INTEGRATE_TMA_ARGS_BYTES 3136
+#define INTEGRATE_TMA_ARGS_BYTES 3200
 #define INTEGRATE_TMA_BARRIER_BYTES 1024 /* in front of the panels */
 
 #ifdef __cplusplus

@@ -8,8 +8,12 @@
 #include "kernels/cuda/tile/gradients.cuh"
 #include "kernels/cuda/tile/rows.cuh"
 
+static __device__ __forceinline__ column_nothing column_ask(const pixel_args &, int, int32_t, const bn_gradients *) {
+    return column_nothing();
+}
+
 static __device__ __forceinline__ void column_write(const pixel_args &args, int plane, int32_t channel,
-                                                    const bn_gradients &all) {
+                                                    const bn_gradients &all, const column_nothing &) {
     args.plane[plane].dbeta[channel] = all.shift;
     args.plane[plane].dgamma[channel] = all.scale;
 }
@@ -22,7 +26,8 @@ template <class number, int width> struct products : pixel_body<number, width> {
     static const int ahead = 2;
     using pixel_body<number, width>::pixel_body;
     __device__ __forceinline__ void begin(int64_t, const column_live &) const {}
-    __device__ __forceinline__ part finish(const sum &all, const column_live &, int) const { return all; }
+    __device__ __forceinline__ float origin_of(int) const { return 0; }
+    __device__ __forceinline__ part finish(const sum &all, const column_live &, float) const { return all; }
     __device__ __forceinline__ void fetch(inputs &in, int64_t at) const {
         in.x = this->take(this->plane.x, at);
         in.dy = this->take(this->plane.dy, at);

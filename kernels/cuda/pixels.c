@@ -14,10 +14,10 @@
 #define WARP_ROW 256         /* elements of the longest row that a warp does without others */
 #define WINDOW_LANES 4       /* of a block with one large window: many rows of threads share its pixels */
 #define VECTOR_BYTES 16      /* of one access */
-#define COLUMN_BLOCKS 396    /* of a sum that run side by side, three to a multiprocessor; the pixels are cut for ... */
-#define COLUMN_ROUNDS 2      /* ... at most so many rounds of them, ... */
-#define COLUMN_PARTS 1024    /* ... into at most so many parts ... */
-#define PART_PIXELS 8        /* ... of at least so many pixels for every thread */
+#define COLUMN_LANES 8       /* of a sum of packs: 128 bytes of a pixel, and few parts for every block that adds some */
+#define COLUMN_BLOCKS 396    /* of a sum that run side by side, three to a multiprocessor: the pixels are cut for ... */
+#define WINDOW_BLOCKS 792    /* ... one round of them, or three of sums over windows, two to a multiprocessor, ... */
+#define PART_PIXELS 4        /* ... into parts of at least so many pixels for every thread */
 #define PART_ROWS 32         /* fewest rows of a part of whole rows, ... */
 #define ROW_PARTS 528        /* ... and most parts */
 #define SECOND_LANES 8       /* of the block that adds the parts */
@@ -317,12 +317,15 @@ braid_status pixels_create_totals(const braid_problem *p, const int64_t size[2],
 
 /* ---- Sums --------------------------------------------------------------------------------- */
 
-/* Parts of the pixels, at most `most`, for whole rounds of blocks if there are enough: `tiles` blocks have one part. */
-static int64_t choose_parts(int64_t tiles, int64_t most) {
-    if (most > COLUMN_PARTS) most = COLUMN_PARTS;
-    int64_t rounds = most * tiles / COLUMN_BLOCKS;
-    if (rounds > COLUMN_ROUNDS) rounds = COLUMN_ROUNDS;
-    int64_t parts = rounds > 0 ? rounds * COLUMN_BLOCKS / tiles : most;
+/* Lanes of a sum over packs of so many numbers. */
+static int32_t column_lanes(int64_t packs, int64_t width) {
+    return launch_lanes(packs, width > 1 ? COLUMN_LANES : MOST_LANES);
+}
+
+/* Parts of the pixels, at most `most`, for one round of blocks if there are enough: `tiles` blocks have one part. */
+static int64_t choose_parts(const braid_problem *p, int64_t tiles, int64_t most) {
+    int64_t parts = (p->op == BRAID_OP_BN_ACT_POOL ? WINDOW_BLOCKS : COLUMN_BLOCKS) / (tiles > 0 ? tiles : 1);
+    if (parts > most) parts = most;
     return parts > 1 ? parts : 1;
 }
 
@@ -334,7 +337,7 @@ static int fill_columns(struct pixel_args *args, const braid_problem *p, const i
     columns->pixels = p->batch * columns->sample_pixels;
     for (int i = 0; i < p->streams; i++) {
         int64_t width = choose_width(p, p->in_pitch[i]), packs = launch_tiles(p->in_channels[i], width);
-        int32_t lanes = launch_lanes(packs, MOST_LANES);
+        int32_t lanes = column_lanes(packs, width);
         total += launch_tiles(packs, lanes);
         if (rows < BLOCK_THREADS / lanes) rows = BLOCK_THREADS / lanes;
         columns->first_channel[i] = (int32_t)channels;
@@ -343,13 +346,12 @@ static int fill_columns(struct pixel_args *args, const braid_problem *p, const i
         if (!is_aligned(&args->plane[i])) width = 1;
         columns->vector[i] = width > 1;
         packs = launch_tiles(p->in_channels[i], width);
-        columns->lanes[i] = launch_lanes(packs, MOST_LANES);
-        blocks[i] = launch_tiles(packs, columns->lanes[i]);
-        columns->second_lanes[i] = launch_lanes(p->in_channels[i], SECOND_LANES);
-        tiles[i] = launch_tiles(p->in_channels[i], columns->second_lanes[i]);
+        columns->lanes[i] = column_lanes(packs, width);
+        blocks[i] = tiles[i] = launch_tiles(packs, columns->lanes[i]);
+        columns->second_lanes[i] = columns->lanes[i] * (int32_t)width;
     }
     for (int i = p->streams; i <= BRAID_MAX_PLANES; i++) columns->first_channel[i] = (int32_t)channels;
-    int64_t parts = choose_parts(total, launch_tiles(columns->pixels, PART_PIXELS * rows));
+    int64_t parts = choose_parts(p, total, launch_tiles(columns->pixels, PART_PIXELS * rows));
     columns->parts = (int32_t)parts;
     columns->part_pixels = launch_tiles(columns->pixels, parts);
     for (int i = 0; i < p->streams; i++) blocks[i] *= parts;
@@ -361,7 +363,7 @@ static braid_status run_columns(struct pixel_args *args, const braid_problem *p,
                                 const char *second) {
     const struct pixel_columns *columns = &args->columns;
     int64_t blocks = columns->first_block[BRAID_MAX_PLANES];
-    args->counters = cuda_counters(d, blocks / columns->parts * PIXEL_COLUMN_COUNTERS);
+    args->counters = cuda_counters(d, blocks / columns->parts);
     TRY(run(args, blocks, d, k->stem, launch_name(&k->names, p->dtype)));
     return args->counters ? BRAID_OK : run(args, columns->first_tile[BRAID_MAX_PLANES], d, k->stem, second);
 }
@@ -387,7 +389,7 @@ braid_status pixels_divide_columns(struct pixel_args *args, const braid_problem 
     args->columns.workspace = b->workspace;
     if (!fill_columns(args, p, p->size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", op_of(p)->name, launch_too_large);
     *blocks = args->columns.first_block[BRAID_MAX_PLANES];
-    args->counters = cuda_counters(d, *blocks / args->columns.parts * PIXEL_COLUMN_COUNTERS + more_counters);
+    args->counters = cuda_counters(d, *blocks / args->columns.parts + more_counters);
     return args->counters ? BRAID_OK : fail(BRAID_ERROR_ARGUMENT, "%s: %s", op_of(p)->name, launch_too_large);
 }
 
@@ -395,13 +397,19 @@ braid_status pixels_divide_columns(struct pixel_args *args, const braid_problem 
 static int fill_row_parts(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
     struct pixel_columns *columns = &args->columns;
     int64_t blocks[BRAID_MAX_PLANES] = {0};
+    int64_t tiles[BRAID_MAX_PLANES] = {0};
     if (!fill_columns(args, p, size)) return 0;
+    for (int i = 0; i < p->streams; i++) {
+        columns->second_lanes[i] = launch_lanes(p->in_channels[i], SECOND_LANES);
+        tiles[i] = launch_tiles(p->in_channels[i], columns->second_lanes[i]);
+    }
     columns->part_pixels = launch_tiles(columns->pixels, ROW_PARTS);
     if (columns->part_pixels < PART_ROWS) columns->part_pixels = PART_ROWS;
     columns->parts = (int32_t)launch_tiles(columns->pixels, columns->part_pixels);
     if (columns->parts < 1) columns->parts = 1;
     for (int i = 0; i < p->streams; i++) blocks[i] = columns->parts;
-    return launch_schedule(columns->first_block, blocks, p->streams);
+    return launch_schedule(columns->first_tile, tiles, p->streams) &&
+           launch_schedule(columns->first_block, blocks, p->streams);
 }
 
 braid_status pixels_launch_row_parts(struct pixel_args *args, const braid_problem *p, const int64_t size[2],

@@ -52,10 +52,6 @@ struct pixel_columns {
     void *workspace;
 };
 
-/* Counters of a tile of a sum: one for all of its parts, and one for each row of threads that would add some of them in
- * a second launch. */
-#define PIXEL_COLUMN_COUNTERS (1 + 256)
-
 /* The windows of pooling, [0] along the height and [1] along the width. */
 struct pixel_window {
     int32_t size[2], out_size[2];

@@ -6,15 +6,20 @@
 #ifndef BRAID_KERNELS_CUDA_SUMS_H
 #define BRAID_KERNELS_CUDA_SUMS_H
 
-/* Count, mean and sum of the squared distances from that mean: pieces of any size add up without losing digits. */
+#include <stdalign.h>
+
+/* Count, mean and sum of the squared distances from that mean: pieces of any size add up without losing digits.
+ * Both kinds are moved at once. */
 struct bn_moments {
-    float count, mean, square;
+    alignas(16) float count;
+    float mean, square;
 };
 
 /* Sums of g and of g * (x - center), g being the gradient of the normalised value; in layernorm the latter is times
  * rstd, which differs from row to row. */
 struct bn_gradients {
-    float shift, scale;
+    alignas(8) float shift;
+    float scale;
 };
 
 /* Widest rows of layernorm whose gradients a warp adds row by row. */

@@ -23,10 +23,11 @@ int vendor_is_dense(const int64_t *channels, const int64_t *pitch, int streams) 
 }
 
 double vendor_cost(const braid_problem *p) {
-    const double flops_per_s = p->tf32                       ? 1.5e14
-                               : p->dtype == BRAID_DTYPE_F32 ? 3e13
-                                                             : 3e14,
-                 bytes_per_s = 2.5e12, call_s = 5e-6;
+    return vendor_cost_at(p, p->tf32 ? 1.5e14 : p->dtype == BRAID_DTYPE_F32 ? 3e13 : 3e14);
+}
+
+double vendor_cost_at(const braid_problem *p, double flops_per_s) {
+    const double bytes_per_s = 2.5e12, call_s = 5e-6;
     double arithmetic = op_of(p)->flops(p) / flops_per_s, memory = op_bytes(p) / bytes_per_s;
     return call_s * p->streams + (arithmetic > memory ? arithmetic : memory);
 }

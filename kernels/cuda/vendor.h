@@ -25,5 +25,6 @@ extern const char vendor_other_products[];
 
 /* Predicted seconds on tensor cores, or without them in f32. */
 double vendor_cost(const braid_problem *p);
+double vendor_cost_at(const braid_problem *p, double flops_per_s);
 
 #endif

@@ -22,7 +22,7 @@ static moments find_moments(const braid_problem *p, const buffers *b, int i, int
 
 static ref_value running(const braid_problem *p, const buffers *b, int slot, int i, int64_t c) {
     const real *old = b->plane[slot][i];
-    int64_t batches = *(const int64_t *)b->plane[BATCHNORM_BATCHES][0];
+    int64_t batches = bn_batches(p, b->plane[BATCHNORM_BATCHES][0], i);
     int64_t count = mask_active(b->plane[BATCHNORM_MASK][i], p->batch) * p->size[0] * p->size[1];
     if (p->phase == BRAID_PHASE_EVAL || count == 0) return (ref_value){old[c], 0};
     moments m = find_moments(p, b, i, c);
@@ -36,10 +36,7 @@ static ref_value running(const braid_problem *p, const buffers *b, int slot, int
 static double sensitivity(const braid_problem *p, moments m) { return 1 + m.var.magnitude / (m.var.value + p->eps); }
 
 ref_value REF(batchnorm_fwd)(const braid_problem *p, const buffers *b, int slot, int i, int64_t index) {
-    if (slot == BATCHNORM_BATCHES) {
-        const int64_t *batches = b->plane[BATCHNORM_BATCHES][0];
-        return (ref_value){(double)(*batches + (p->phase == BRAID_PHASE_TRAIN)), 0};
-    }
+    if (slot == BATCHNORM_BATCHES) return bn_counted(p, b->plane[slot][0]);
     if (slot == BATCHNORM_RUNNING_MEAN || slot == BATCHNORM_RUNNING_VAR) return running(p, b, slot, i, index);
     int64_t c = slot == BATCHNORM_Y ? index % p->in_channels[i] : index, pixel = index / p->in_channels[i];
     const real *x = b->plane[BATCHNORM_X][i], *gamma = b->plane[BATCHNORM_GAMMA][i],

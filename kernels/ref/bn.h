@@ -21,6 +21,16 @@ typedef struct bn_view {
     const uint32_t *mask; /* may be NULL */
 } bn_view;
 
+/* The batches that stream i finds counted, and what their counter is afterwards. */
+static inline int64_t bn_batches(const braid_problem *p, const int64_t *counter, int i) {
+    return *counter + (p->each ? i : 0);
+}
+
+static inline ref_value bn_counted(const braid_problem *p, const int64_t *counter) {
+    int64_t more = p->each ? p->streams : 1;
+    return (ref_value){(double)(*counter + (p->phase == BRAID_PHASE_TRAIN ? more : 0)), 0};
+}
+
 /* A running statistic: old + factor * (now - old), or as it was where nothing is learnt. */
 static inline ref_value bn_running(const braid_problem *p, int64_t batches, real old, real now, int64_t count) {
     real factor = (real)p->momentum;

@@ -6,19 +6,13 @@
  */
 #include "kernels/ref/bn.h"
 
-static ref_value batches(const braid_problem *p, const buffers *b) {
-    const int64_t *count = b->plane[BN_FINALIZE_BATCHES][0];
-    double next = (double)(*count + (p->phase == BRAID_PHASE_TRAIN));
-    return (ref_value){next, 0};
-}
-
 ref_value REF(bn_finalize)(const braid_problem *p, const buffers *b, int slot, int i, int64_t index) {
-    if (slot == BN_FINALIZE_BATCHES) return batches(p, b);
+    if (slot == BN_FINALIZE_BATCHES) return bn_counted(p, b->plane[slot][0]);
     const real *mean = b->plane[BN_FINALIZE_MEAN][i], *var = b->plane[BN_FINALIZE_VAR][i];
     const real *gamma = b->plane[BN_FINALIZE_GAMMA][i], *beta = b->plane[BN_FINALIZE_BETA][i];
     const real *running_mean = b->plane[BN_FINALIZE_RUNNING_MEAN][i],
                *running_var = b->plane[BN_FINALIZE_RUNNING_VAR][i];
-    int64_t batches_before = *(const int64_t *)b->plane[BN_FINALIZE_BATCHES][0];
+    int64_t batches_before = bn_batches(p, b->plane[BN_FINALIZE_BATCHES][0], i);
     int64_t count = mask_active(b->plane[BN_FINALIZE_MASK][i], p->batch) * p->size[0] * p->size[1];
     if (slot == BN_FINALIZE_RUNNING_MEAN) return bn_running(p, batches_before, running_mean[index], mean[index], count);
     if (slot == BN_FINALIZE_RUNNING_VAR) {

@@ -87,14 +87,28 @@ static int is_half(braid_dtype dtype) { return dtype == BRAID_DTYPE_F16 || dtype
     for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) \
         for (int i = 0; op_role(p, slot) != ROLE_NONE && i < op_of(p)->planes(p, slot); i++)
 
+/* Outputs that follow from one that is stored see it rounded. */
+static void round_stored(const braid_problem *p, const whole *made) {
+    plane_shape s;
+    op_of(p)->shape(p, made->slot, 0, &s);
+    for (int64_t index = 0; index < made->elements && is_half(s.dtype); index++) {
+        float *value = (float *)made->out + ref_offset(&made->shape, index);
+        *value = (float)dtype_round(s.dtype, *value);
+    }
+}
+
 static braid_status run_whole(const braid_problem *p, ref_at at, const buffers *from, const buffers *to) {
+    buffers seen = *from;
     EACH_PLANE(p, slot, i) {
         if (!op_is_output(op_role(p, slot))) continue;
-        whole w = {.p = p, .from = from, .out = to->plane[slot][i], .at = at, .slot = slot, .plane = i};
+        whole w = {.p = p, .from = &seen, .out = to->plane[slot][i], .at = at, .slot = slot, .plane = i};
         op_of(p)->shape(p, slot, i, &w.shape);
         if (is_half(w.shape.dtype)) w.shape.dtype = BRAID_DTYPE_F32;
         TRY(size_elements(w.shape.dims, w.shape.rank, "output", &w.elements));
         threads_for((w.elements + ELEMENTS_PER_PART - 1) / ELEMENTS_PER_PART, run_part, &w);
+        if (slot == 0 || slot != op_of(p)->stored) continue;
+        round_stored(p, &w);
+        seen.plane[slot][i] = w.out;
     }
     return BRAID_OK;
 }

@@ -14,6 +14,7 @@
 
 #include "kernels/cuda/tile/act.cuh"
 #include "kernels/cuda/tile/mask.cuh"
+#include "kernels/cuda/tile/norm.cuh"
 #include "kernels/cuda/tile/window3.cuh"
 
 template <class number, int width> struct gradient_plain : pixel_body<number, width> {
@@ -178,21 +179,6 @@ static __device__ __forceinline__ void bn_gate_set(bn_gate &to, int j, float sca
     ((type *)&to.kept)[j] = (type)(scale != 0 ? -1 : 0);
     ((type *)&to.flipped)[j] = (type)(scale < 0 ? bn_bits<number>::sign : 0);
     ((type *)&to.threshold)[j] = (type)bn_threshold<number>(scale, shift);
-}
-
-/* dx = g * of_g + x * of_x + rest. */
-struct bn_factors {
-    float of_g, of_x, rest;
-};
-
-/* `share` is 1 / active values; in evaluation 0, for the statistics do not depend on x. */
-static __device__ __forceinline__ bn_factors bn_factors_of(float gamma, float rstd, float center, float dgamma,
-                                                           float dbeta, float share) {
-    bn_factors all;
-    all.of_g = gamma * rstd;
-    all.of_x = -all.of_g * rstd * share * dgamma;
-    all.rest = -all.of_x * center - all.of_g * dbeta * share;
-    return all;
 }
 
 static __device__ __forceinline__ float bn_share(const pixel_args &args, const pixel_plane &plane) {

@@ -20,6 +20,15 @@ static __device__ __forceinline__ bn_channel bn_channel_of(const bn_finalize_pla
     return of;
 }
 
+/* How far the running statistics of plane i move towards this batch, and how many batches are counted. */
+static __device__ __forceinline__ float bn_factor(const bn_finalize_args &args, int i, int64_t batches) {
+    return args.cumulative ? 1 / (float)(batches + 1 + (args.each ? i : 0)) : args.momentum;
+}
+
+static __device__ __forceinline__ int64_t bn_counted(const bn_finalize_args &args) {
+    return args.each ? args.planes : 1;
+}
+
 /* One channel of this mean and variance; `factor` is how far the running statistics move towards this batch. */
 static __device__ __forceinline__ void bn_finish(const bn_finalize_args &args, const bn_finalize_plane &plane,
                                                  int64_t c, const bn_channel &of, float mean, float var, float factor) {

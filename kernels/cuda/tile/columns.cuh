@@ -4,13 +4,16 @@
  * the same order. What is summed comes as a body:
  *
  *     sum                    what a block adds up, with an add(); all its numbers are 0 at first
- *     part                   what a part hands on, with an add() too, and with a column_write(args, plane, channel,
- *                            part) that makes the outputs of a channel from all parts
+ *     part                   what a part hands on, with an add() too; with a column_ask(args, plane, channel, part *)
+ *                            that takes from memory what else the outputs of a channel need, and with a
+ *                            column_write(args, plane, channel, part, that) that makes them from all parts
  *     begin(c, live)         readies channels c to c + width - 1 of a part that has live pixels
  *     fetch(inputs, at)      takes the element at `at` and its neighbours from memory
  *     include(sums, inputs, live, pixel, step, c)
  *                            adds pixels pixel, pixel + step, ...: those that are live
- *     finish(sum, live, j)   the part of channel c + j
+ *     origin_of(j)           what `finish` needs to know of channel c + j
+ *     finish(sum, live, origin)
+ *                            the part of a channel; may be that of another thread
  *
  * SPDX-License-Identifier: MIT
  */
@@ -44,21 +47,6 @@ static __device__ __forceinline__ column_work column_first(const pixel_args &arg
     const int64_t first = work.part * columns.part_pixels, last = first + columns.part_pixels;
     work.begin = first + (int32_t)threadIdx.x / work.lanes;
     work.end = last < columns.pixels ? last : columns.pixels;
-    return work;
-}
-
-/* The work of this thread in the second launch: the same, with parts in place of pixels. */
-static __device__ __forceinline__ column_work column_second(const pixel_args &args) {
-    const pixel_columns &columns = args.columns;
-    column_work work;
-    work.plane = schedule_plane(columns.first_tile, args.planes);
-    work.lanes = columns.second_lanes[work.plane];
-    work.part = 0;
-    work.channel =
-        ((int32_t)blockIdx.x - columns.first_tile[work.plane]) * work.lanes + (int32_t)threadIdx.x % work.lanes;
-    work.step = BLOCK_THREADS / work.lanes;
-    work.begin = (int32_t)threadIdx.x / work.lanes;
-    work.end = columns.parts;
     return work;
 }
 
@@ -114,89 +102,56 @@ static __device__ __forceinline__ column_live column_live_of(const pixel_columns
     return live;
 }
 
-/* True where this thread has the sum of a channel. */
-static __device__ __forceinline__ bool column_is_last(const pixel_args &args, const column_work &work) {
-    return (int32_t)threadIdx.x < work.lanes && work.channel < args.plane[work.plane].channels;
-}
+/* What a column_ask gives that needs nothing. */
+struct column_nothing {};
 
-/* This thread's share of the parts of its channel, in order: work.begin, then every step-th before work.end. */
+/* What a thread adds up of the parts; those of some sums have cheaper adds here than among each other. */
+template <class part> struct column_total {
+    part all;
+    __device__ __forceinline__ void include(const part &other) { all = add(all, other); }
+    __device__ __forceinline__ part finish() const { return all; }
+};
+
+/* Adds all parts of some channels side by side, and writes what follows from them: by rows of threads, each every
+ * so-many-th part in order, and the rows halves upon halves. `shared` has room for a part of every thread. */
 template <class part>
-static __device__ __forceinline__ part column_add_parts(const pixel_args &args, const column_work &work) {
-    const int ahead = 8;
+static __device__ __forceinline__ void columns_add(const pixel_args &args, column_work work, part *shared) {
+    const int ahead = 6; /* parts on their way at once */
     const part *from = (const part *)args.columns.workspace;
+    const int32_t row = (int32_t)threadIdx.x / work.lanes, step = BLOCK_THREADS / work.lanes,
+                  parts = args.columns.parts;
     const bool inside = work.channel < args.plane[work.plane].channels;
-    part mine = {};
-    for (int64_t first = work.begin; first < work.end && inside; first += ahead * work.step) {
+    const bool writes = row == 0 && inside;
+    column_total<part> mine = {};
+    decltype(column_ask(args, 0, 0, shared)) known = {};
+    if (writes) known = column_ask(args, work.plane, work.channel, shared);
+    for (int32_t first = row; first < parts && inside; first += ahead * step) {
         part in[ahead] = {};
 #pragma unroll
         for (int j = 0; j < ahead; j++) {
-            const int64_t at = first + j * work.step;
-            if (at < work.end) in[j] = from[column_at(args.columns, work, at)];
+            const int32_t at = first + j * step;
+            if (at < parts) read_bytes<sizeof(part)>(&in[j], from + column_at(args.columns, work, at));
         }
 #pragma unroll
-        for (int j = 0; j < ahead; j++) mine = add(mine, in[j]);
+        for (int j = 0; j < ahead; j++) mine.include(in[j]);
     }
-    return mine;
+    part all[1] = {mine.finish()};
+    column_add_rows(shared, all, work.lanes);
+    if (writes) column_write(args, work.plane, work.channel, all[0], known);
 }
 
-/* The same, halves upon halves, of at most 32: `count` of them, a power of two; some may lie beyond the end. */
+/* What the second launch would do, by the last block of this one's tile of channels, which has `width` channels to a
+ * lane. True in the block that wrote the outputs of the tile. A call of its own, so that the sums of pixels keep their
+ * registers. */
 template <class part>
-static __device__ __forceinline__ part column_add_halves(const pixel_args &args, const column_work &work,
-                                                         int32_t count) {
-    const int ahead = 8, most = 4; /* parts on their way at once, and how often */
-    const int32_t times = count > ahead ? count / ahead : 1;
-    const part *from = (const part *)args.columns.workspace;
-    const bool inside = work.channel < args.plane[work.plane].channels;
-    part sums[most] = {};
-#pragma unroll
-    for (int32_t k = 0; k < most; k++) {
-        if (k >= times || !inside) continue;
-        part in[ahead] = {};
-#pragma unroll
-        for (int j = 0; j < ahead; j++) {
-            const int64_t at = work.begin + (int64_t)(k + j * times) * work.step;
-            if (at < work.end) in[j] = add(in[j], from[column_at(args.columns, work, at)]);
-        }
-#pragma unroll
-        for (int half = ahead / 2; half > 0; half /= 2) {
-#pragma unroll
-            for (int j = 0; j < half; j++) in[j] = add(in[j], in[j + half]);
-        }
-        sums[k] = in[0];
-    }
-    return add(add(sums[0], sums[2]), add(sums[1], sums[3]));
-}
-
-/* What the second launch would do, by the last block of this one's tile of channels: a row of threads there adds every
- * so-many-th part in order, and the rows are added halves upon halves. Here the last block of a row's parts does the
- * former, in the place of the first of them, and the last of all rows the latter. The block has `width` channels to a
- * lane; `shared` has room for a part of every thread. True in the block that wrote the outputs of the tile. A call of
- * its own, so that the sums of pixels keep their registers. */
-template <class part>
-static __device__ __noinline__ bool columns_join(const pixel_args &args, const column_work mine, int32_t width,
-                                                 part *shared) {
-    const pixel_columns &columns = args.columns;
-    if (!args.counters) return false;
-    const int32_t rows = BLOCK_THREADS / columns.second_lanes[mine.plane], row = mine.part % rows;
-    uint32_t *counters = args.counters + (int64_t)((int32_t)blockIdx.x / columns.parts) * PIXEL_COLUMN_COUNTERS;
+static __device__ __forceinline__ bool columns_join(const pixel_args &args, const column_work mine, int32_t width,
+                                                    part *shared) {
+    const int32_t parts = args.columns.parts;
+    if (!args.counters || !arrives_last(args.counters + (int32_t)blockIdx.x / parts, parts)) return false;
     column_work work = mine;
     work.lanes = mine.lanes * width;
     work.channel = mine.channel - (int32_t)threadIdx.x % mine.lanes * width + (int32_t)threadIdx.x % work.lanes;
-    if (columns.parts > rows) {
-        if (!arrives_last(counters + 1 + row, (columns.parts - row + rows - 1) / rows)) return false;
-        work.begin = row;
-        work.end = (int32_t)threadIdx.x < work.lanes ? columns.parts : 0;
-        work.step = rows;
-        const part sum = column_add_parts<part>(args, work);
-        if (column_is_last(args, work)) ((part *)columns.workspace)[column_at(columns, work, row)] = sum;
-    }
-    if (!arrives_last(counters, columns.parts < rows ? columns.parts : rows)) return false;
-    work.step = BLOCK_THREADS / work.lanes;
-    work.begin = (int32_t)threadIdx.x / work.lanes;
-    work.end = columns.parts < rows ? columns.parts : rows;
-    part all[1] = {column_add_halves<part>(args, work, rows / work.step)};
-    column_add_rows(shared, all, work.lanes);
-    if (column_is_last(args, work)) column_write(args, work.plane, work.channel, all[0]);
+    columns_add(args, work, shared);
     return true;
 }
 
@@ -210,20 +165,24 @@ static __device__ __forceinline__ bool columns_finish(const body &from, typename
     typename body::part *to = (typename body::part *)columns.workspace + column_at(columns, work, work.part);
 #pragma unroll
     for (int j = 0; j < body::lanes; j++) {
+        const typename body::part some = from.finish(mine[j], all, from.origin_of(j));
         if ((int32_t)threadIdx.x < work.lanes && work.channel + j < from.plane.channels)
-            to[j] = from.finish(mine[j], all, j);
+            write_bytes<sizeof some>(to + j, &some);
     }
     return columns_join(from.args, work, body::lanes, (typename body::part *)shared);
+}
+
+template <class body> static __device__ __forceinline__ bool column_blanks(const body &of, int64_t pixel) {
+    return of.plane.mask && mask_blanks(of.plane.mask, divide(pixel, of.args.columns.sample_pixels));
 }
 
 template <class body>
 static __device__ __forceinline__ bool columns_run(const pixel_args &args, const column_work &work,
                                                    typename body::sum *shared) {
     const int ahead = body::ahead;
-    const pixel_columns &columns = args.columns;
     body from(args, work.plane);
     const pixel_plane &plane = from.plane;
-    const column_live all = column_live_of(columns, plane, work);
+    const column_live all = column_live_of(args.columns, plane, work);
     const bool inside = work.channel < plane.channels && all.count > 0;
     typename body::sum mine[body::lanes] = {};
     if (inside) from.begin(work.channel, all);
@@ -233,7 +192,7 @@ static __device__ __forceinline__ bool columns_run(const pixel_args &args, const
 #pragma unroll
         for (int j = 0; j < ahead; j++) {
             const int64_t at = pixel + j * work.step;
-            live[j] = at < work.end && !(plane.mask && mask_blanks(plane.mask, divide(at, columns.sample_pixels)));
+            live[j] = at < work.end && !column_blanks(from, at);
             if (live[j]) from.fetch(in[j], at * plane.pitch + work.channel);
         }
         from.include(mine, in, live, pixel, work.step, work.channel);
@@ -249,39 +208,85 @@ struct alignas(16) column_pack {
     uint32_t at[4];
 };
 
-/* Starts to copy the packs of a pixel; zeros where it is blanked or beyond the last. */
+/* Starts to copy the packs of a pixel, which lie at `at`; zeros where it is blanked or beyond the last. */
 template <class body>
 static __device__ __forceinline__ void columns_send(const body &from, const column_work &work, int64_t pixel,
-                                                    column_pack *stage) {
-    const pixel_plane &plane = from.plane;
-    const bool live =
-        pixel < work.end && !(plane.mask && mask_blanks(plane.mask, divide(pixel, from.args.columns.sample_pixels)));
-    const int64_t at = live ? pixel * plane.pitch + work.channel : 0;
+                                                    int64_t at, column_pack *stage) {
+    const bool live = pixel < work.end && !column_blanks(from, pixel);
 #pragma unroll
     for (int j = 0; j < body::sources; j++)
-        copy_async(stage + j * BLOCK_THREADS, (const typename body::format *)from.source(j) + at, live);
+        copy_async(stage + j * BLOCK_THREADS, (const typename body::format *)from.source(j) + (live ? at : 0), live);
     copy_async_commit();
 }
 
-/* The same as columns_run for bodies whose inputs are packs of `sources` tensors, and to which zeros add nothing. */
+/* The same as columns_finish, `ring` being free: a thread adds a few rows of a channel, and one the sums of those. */
+template <class body>
+static __device__ __forceinline__ bool columns_finish_deep(const body &from,
+                                                           const typename body::sum (&mine)[body::lanes],
+                                                           const column_live &all, const column_work &work,
+                                                           column_pack *ring) {
+    typedef typename body::sum sum;
+    const int width = body::lanes, pitch = BLOCK_THREADS + 2; /* so that the channels of a lane lie in other banks */
+    sum *const sums = (sum *)ring, *const rows = sums + width * pitch;
+    float *const origins = (float *)(rows + BLOCK_THREADS);
+    const int32_t thread = (int32_t)threadIdx.x, channels = work.lanes * width, at = thread % channels,
+                  lane = at / width, j = at % width, first = thread / channels * width;
+    __syncthreads(); /* nobody reads packs any more */
+#pragma unroll
+    for (int k = 0; k < width; k++) sums[k * pitch + thread] = mine[k];
+#pragma unroll
+    for (int k = 0; k < width; k++) {
+        if (thread < work.lanes) origins[thread * width + k] = from.origin_of(k);
+    }
+    __syncthreads();
+    sum total = sums[j * pitch + first * work.lanes + lane];
+#pragma unroll
+    for (int row = 1; row < width; row++) total = add(total, sums[j * pitch + (first + row) * work.lanes + lane]);
+    rows[thread] = total;
+    __syncthreads();
+    column_work own = work;
+    own.channel = work.channel - thread % work.lanes * width + at;
+    if (thread < channels && own.channel < from.plane.channels) {
+        for (int32_t other = at + channels; other < BLOCK_THREADS; other += channels) total = add(total, rows[other]);
+        const typename body::part some = from.finish(total, all, origins[at]);
+        typename body::part *const to = (typename body::part *)from.args.columns.workspace;
+        write_bytes<sizeof some>(to + column_at(from.args.columns, own, work.part), &some);
+    }
+    return columns_join(from.args, work, width, (typename body::part *)ring);
+}
+
+/* The same as columns_run for bodies whose inputs are packs of `sources` tensors. Where a body looks_around, its
+ * settle(work, live, ring) finds the first packs of all threads there. */
 template <class body>
 static __device__ __forceinline__ bool columns_run_deep(const pixel_args &args, const column_work &work,
                                                         column_pack *ring) {
     const int sources = body::sources, stages = COLUMN_RING_PACKS / (sources * BLOCK_THREADS);
-    const bool live[1] = {true};
     body from(args, work.plane);
     const column_live all = column_live_of(args.columns, from.plane, work);
     typename body::sum mine[body::lanes] = {};
-    if (work.channel < from.plane.channels && all.count > 0) {
-        column_pack *own = ring + threadIdx.x;
-        int32_t here = 0, last = stages - 1; /* stages */
-        for (int s = 0; s < stages - 1; s++)
-            columns_send(from, work, work.begin + s * work.step, own + s * sources * BLOCK_THREADS);
+    const bool inside = work.channel < from.plane.channels && all.count > 0;
+    const int64_t step = work.step * from.plane.pitch;
+    int64_t at = work.begin * from.plane.pitch + work.channel;
+    column_pack *own = ring + threadIdx.x;
+    if (inside) {
         from.begin(work.channel, all);
-        for (int64_t pixel = work.begin; pixel < work.end; pixel += work.step) {
+#pragma unroll 1
+        for (int s = 0; s < stages - 1; s++, at += step)
+            columns_send(from, work, work.begin + s * work.step, at, own + s * sources * BLOCK_THREADS);
+    }
+    if (body::looks_around) {
+        copy_async_wait<stages - 2>();
+        __syncthreads();
+        if (inside) from.settle(work, all, ring);
+        __syncthreads(); /* before any thread sends to its first stage again */
+    }
+    if (inside) {
+        int32_t here = 0, last = stages - 1; /* stages */
+        for (int64_t pixel = work.begin; pixel < work.end; pixel += work.step, at += step) {
             typename body::inputs in[1];
+            const bool live[1] = {body::zeros_add_nothing || !column_blanks(from, pixel)};
             copy_async_wait<stages - 2>();
-            columns_send(from, work, pixel + (stages - 1) * work.step, own + last * sources * BLOCK_THREADS);
+            columns_send(from, work, pixel + (stages - 1) * work.step, at, own + last * sources * BLOCK_THREADS);
 #pragma unroll
             for (int j = 0; j < sources; j++) ((column_pack *)in)[j] = own[(here * sources + j) * BLOCK_THREADS];
             from.include(mine, in, live, pixel, work.step, work.channel);
@@ -290,8 +295,7 @@ static __device__ __forceinline__ bool columns_run_deep(const pixel_args &args, 
         }
         copy_async_wait<0>();
     }
-    __syncthreads(); /* nobody reads packs any more */
-    return columns_finish(from, mine, all, work, (typename body::sum *)ring);
+    return columns_finish_deep(from, mine, all, work, ring);
 }
 
 /* The first launch: the body with packs where the plane allows them. `shared` has room for the widest. True in the
@@ -311,12 +315,15 @@ static __device__ __forceinline__ bool columns_kernel_deep(const pixel_args &arg
     return columns_run<body<number, 1>>(args, work, (typename body<number, 1>::sum *)ring);
 }
 
-/* The second launch: adds all parts, and writes what follows from them. */
+/* The second launch: adds all parts of a tile of channels, and writes what follows from them. */
 template <class part> static __device__ __forceinline__ void columns_second(const pixel_args &args, part *shared) {
-    const column_work work = column_second(args);
-    part mine[1] = {column_add_parts<part>(args, work)};
-    column_add_rows(shared, mine, work.lanes);
-    if (column_is_last(args, work)) column_write(args, work.plane, work.channel, mine[0]);
+    const pixel_columns &columns = args.columns;
+    column_work work = {};
+    work.plane = schedule_plane(columns.first_tile, args.planes);
+    work.lanes = columns.second_lanes[work.plane];
+    work.channel =
+        ((int32_t)blockIdx.x - columns.first_tile[work.plane]) * work.lanes + (int32_t)threadIdx.x % work.lanes;
+    columns_add(args, work, shared);
 }
 
 #endif

@@ -108,7 +108,7 @@ static __device__ __forceinline__ void im2col_produce(const conv2d_im2col_args &
         const int32_t row = work.first_pixel / args.count[1], sample = row / args.count[0];
         const int32_t h = (row - sample * args.count[0]) * args.stride[0] + args.lower[0];
         const int32_t w = (work.first_pixel - row * args.count[1]) * args.stride[1] + args.lower[1];
-        for (int32_t block = 0; block < args.plane[work.plane].blocks; block++) {
+        for (int32_t block = 0; block < IM2COL_BLOCKS(args.plane[work.plane].slices); block++) {
             for (int32_t at = taps.first_tap; at < taps.first_tap + taps.taps; at++) {
                 const im2col_tap tap = args.tap[at];
                 barrier_wait(place.empty(), place.parity);
@@ -123,37 +123,62 @@ static __device__ __forceinline__ void im2col_produce(const conv2d_im2col_args &
     }
 }
 
-/* The products of one tile. A stage is handed back when the products behind it are under way. `leads`: the other
- * warpgroup waits to begin. */
-template <class shape>
-static __device__ __forceinline__ void im2col_multiply(float (&sums)[shape::columns / 2], im2col_place<shape> *place,
-                                                       int32_t steps, int group, bool leads) {
-    const int lane = (int)threadIdx.x % 32;
+/* Where a tile's products are: which step is next, and the stage that the one before used. */
+template <class shape> struct im2col_progress {
+    im2col_place<shape> *place;
+    int32_t step;
+    uint32_t used;
+};
+
+/* The products of one step: of all four slices of 16 channels, or (few) of the first `depth`. A stage is handed back
+ * when the products behind it are under way. */
+template <class shape, bool few>
+static __device__ __forceinline__ void im2col_step(float (&sums)[shape::columns / 2], im2col_progress<shape> *at,
+                                                   int32_t depth, int group, bool leads) {
+    const im2col_place<shape> &place = *at->place;
     const uint32_t weights_at = shape::split ? 0 : (uint32_t)group * 8192;
     const uint32_t pixels_at = shape::split ? (uint32_t)group * shape::columns * 128 : 0;
-    uint32_t used = 0;
-    for (int32_t step = 0; step < steps; step++) {
-        const shared_matrix a = shape::transposed ? matrix_down_rows(place->weights() + weights_at, 16)
-                                                  : matrix_along_rows(place->weights() + weights_at);
-        const shared_matrix b = matrix_along_rows(place->pixels() + pixels_at);
-        barrier_wait(place->full(), place->parity);
-        wgmma_hold(sums);
+    const shared_matrix a = shape::transposed ? matrix_down_rows(place.weights() + weights_at, 16)
+                                              : matrix_along_rows(place.weights() + weights_at);
+    const shared_matrix b = matrix_along_rows(place.pixels() + pixels_at);
+    barrier_wait(place.full(), place.parity);
+    wgmma_hold(sums);
+    if (few) {
+#pragma unroll 1
+        for (int k = 0; k < depth; k++) {
+            wgmma_begin();
+            wgmma<typename shape::number, shape::columns, shape::transposed>(
+                sums, matrix_moved(a, k * (shape::transposed ? 2048 : 32)), matrix_moved(b, k * 32), at->step | k);
+            wgmma_commit();
+        }
+    } else {
         wgmma_begin();
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             wgmma<typename shape::number, shape::columns, shape::transposed>(
-                sums, matrix_moved(a, k * (shape::transposed ? 2048 : 32)), matrix_moved(b, k * 32), step | k);
+                sums, matrix_moved(a, k * (shape::transposed ? 2048 : 32)), matrix_moved(b, k * 32), at->step | k);
         }
         wgmma_commit();
-        if (leads && step + 1 == shape::lead) named_arrive(IM2COL_LEAD, 256);
-        wgmma_wait<1>();
-        if (step > 0 && lane == 0) barrier_arrive(used);
-        used = place->empty();
-        place->advance();
     }
+    if (leads && at->step + 1 == shape::lead) named_arrive(IM2COL_LEAD, 256);
+    wgmma_wait<1>();
+    if (at->step > 0 && threadIdx.x % 32 == 0) barrier_arrive(at->used);
+    at->used = place.empty();
+    at->place->advance();
+}
+
+/* The products of one tile: so many steps, the last `few` of which have `depth` slices of 16 channels. `leads`: the
+ * other warpgroup waits to begin. */
+template <class shape>
+static __device__ __forceinline__ void im2col_multiply(float (&sums)[shape::columns / 2], im2col_place<shape> *place,
+                                                       int32_t steps, int32_t few, int32_t depth, int group,
+                                                       bool leads) {
+    im2col_progress<shape> at = {place, 0, 0};
+    for (; at.step < steps - few; at.step++) im2col_step<shape, false>(sums, &at, 4, group, leads);
+    for (; at.step < steps; at.step++) im2col_step<shape, true>(sums, &at, depth, group, leads);
     wgmma_wait<0>();
     wgmma_hold(sums);
-    if (steps > 0 && lane == 0) barrier_arrive(used);
+    if (steps > 0 && threadIdx.x % 32 == 0) barrier_arrive(at.used);
     if (leads && steps < shape::lead) named_arrive(IM2COL_LEAD, 256);
 }
 
@@ -292,12 +317,13 @@ static __device__ __forceinline__ void im2col_consume(const conv2d_im2col_args &
     if (group == 1) named_sync(IM2COL_LEAD, 256);
     for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles; tile += (int32_t)gridDim.x) {
         im2col_work work = im2col_find<shape>(args, tile);
-        const int32_t steps = args.pixel_class[work.pixel_class].taps * args.plane[work.plane].blocks;
+        const int32_t taps = args.pixel_class[work.pixel_class].taps, slices = args.plane[work.plane].slices;
+        const int32_t steps = taps * IM2COL_BLOCKS(slices), few = slices % 4 ? taps : 0;
         if (steps == 0) {
 #pragma unroll
             for (int i = 0; i < shape::columns / 2; i++) sums[i] = 0;
         }
-        im2col_multiply<shape>(sums, &place, steps, group, leads);
+        im2col_multiply<shape>(sums, &place, steps, few, slices % 4, group, leads);
         leads = false;
         if (shape::split)
             work.first_pixel += group * shape::columns;

@@ -22,11 +22,11 @@ static __device__ __forceinline__ uint32_t first_panel_address() {
     return shared_address(shared_memory()) + INTEGRATE_TMA_BARRIER_BYTES;
 }
 
-/* For so many groups that multiply. */
-static __device__ __forceinline__ ring_cursor open_ring(const integrate_tma_args &args, int groups) {
+/* For so many groups that multiply, and so many other warps that empty a stage. */
+static __device__ __forceinline__ ring_cursor open_ring(const integrate_tma_args &args, int groups, int others = 0) {
     const uint32_t barriers = shared_address(shared_memory());
     if (threadIdx.x == 0) {
-        ring_init(barriers, args.stages, (uint32_t)groups * 4);
+        ring_init(barriers, args.stages, (uint32_t)(groups * 4 + others));
         barrier_init(weights_barrier(args), 1);
         barrier_publish();
     }

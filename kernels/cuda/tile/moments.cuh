@@ -27,6 +27,24 @@ static __device__ __forceinline__ float moments_var(const bn_moments &all) {
     return all.count > 0 ? all.square / all.count : 0;
 }
 
+/* Parts are added by their distances from the first of them, without a division for each. */
+template <> struct column_total<bn_moments> {
+    float count, origin, sum, square;
+    __device__ __forceinline__ void include(const bn_moments &part) {
+        const bool some = part.count > 0;
+        if (some && count == 0) origin = part.mean;
+        const float distance = some ? part.mean - origin : 0, moved = part.count * distance;
+        count += part.count;
+        sum += moved;
+        square += part.square + moved * distance;
+    }
+    __device__ __forceinline__ bn_moments finish() const {
+        const float mean = count > 0 ? sum / count : 0;
+        const bn_moments all = {count, origin + mean, square - mean * sum};
+        return all;
+    }
+};
+
 /* Sums of distances from a value of the channel, the same for all pixels of a part. */
 struct bn_distances {
     float sum, square;
@@ -43,33 +61,52 @@ template <class number, int width> struct moments : pixel_body<number, width> {
     typedef bn_distances sum;
     typedef bn_moments part;
     typedef pack<number, width> inputs;
-    static const int ahead = 4;
+    typedef number format;
+    static const int ahead = width > 1 ? 1 : 4, sources = 1;
+    static const bool zeros_add_nothing = false, looks_around = true;
+    static const int most = 8; /* of the first values */
     float origin[width];
     __device__ __forceinline__ moments(const pixel_args &all, int i) : pixel_body<number, width>(all, i), origin{} {}
-    __device__ __forceinline__ void begin(int64_t c, const column_live &live) {
-        const int few = live.count < 8 ? (int)live.count : 8;
-        const float share = 1.0f / (float)few;
-        int64_t pixel = live.first;
-#pragma unroll 1
-        for (int found = 0; found < few; found++, pixel++) {
-            float x[width];
-            while (this->is_blanked(pixel)) pixel = this->behind_sample(pixel);
-            pack_open(x, this->take(this->plane.x, pixel * this->plane.pitch + c));
+    __device__ __forceinline__ void add_first(const pack<number, width> &values, float share) {
+        float x[width];
+        pack_open(x, values);
 #pragma unroll
-            for (int j = 0; j < width; j++) origin[j] += x[j] * share;
-        }
+        for (int j = 0; j < width; j++) origin[j] += x[j] * share;
+    }
+    __device__ __forceinline__ void end_first() {
 #pragma unroll
         for (int j = 0; j < width; j++) {
             if (!isfinite(origin[j])) origin[j] = 0;
         }
     }
-    __device__ __forceinline__ bool is_blanked(int64_t pixel) const {
-        return this->plane.mask && mask_blanks(this->plane.mask, divide(pixel, this->args.columns.sample_pixels));
+    /* From memory where samples may be blanked: the first values of the first that is not. */
+    __device__ __forceinline__ void begin(int64_t c, const column_live &live) {
+        if (width > 1 && !this->plane.mask) return;
+        int64_t few = live.count < most ? live.count : most;
+        if (this->plane.mask && few > behind_sample(live.first) - live.first)
+            few = behind_sample(live.first) - live.first;
+        const float share = 1.0f / (float)few;
+#pragma unroll 1
+        for (int64_t pixel = live.first; pixel < live.first + few; pixel++)
+            add_first(this->take(this->plane.x, pixel * this->plane.pitch + c), share);
+        end_first();
     }
+    /* Else as they came: those of the first rows of threads, in a loop, since code that runs once is slow to come. */
+    __device__ __forceinline__ void settle(const column_work &work, const column_live &live, const column_pack *ring) {
+        if (this->plane.mask) return;
+        const int32_t rows = work.step < most ? work.step : most, few = live.count < rows ? (int32_t)live.count : rows;
+        const float share = 1.0f / (float)few;
+        const pack<number, width> *const first = (const pack<number, width> *)(ring + threadIdx.x % work.lanes);
+#pragma unroll 1
+        for (int32_t row = 0; row < few; row++) add_first(first[row * work.lanes], share);
+        end_first();
+    }
+    __device__ __forceinline__ float origin_of(int j) const { return origin[j]; }
     __device__ __forceinline__ int64_t behind_sample(int64_t pixel) const {
         const pixel_columns &columns = this->args.columns;
         return (divide(pixel, columns.sample_pixels) + 1) * columns.sample_pixels;
     }
+    __device__ __forceinline__ const void *source(int) const { return this->plane.x; }
     __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
     __device__ __forceinline__ void include(sum (&mine)[width], const inputs (&in)[ahead], const bool (&live)[ahead],
                                             int64_t, int32_t, int64_t) const {
@@ -86,12 +123,10 @@ template <class number, int width> struct moments : pixel_body<number, width> {
             }
         }
     }
-    __device__ __forceinline__ part finish(const sum &all, const column_live &live, int j) const {
-        part none = {0, 0, 0};
-        if (live.count == 0) return none;
+    __device__ __forceinline__ part finish(const sum &all, const column_live &live, float from) const {
         const float mean = all.sum / (float)live.count;
-        part some = {(float)live.count, origin[j] + mean, all.square - mean * all.sum};
-        return some;
+        const part none = {0, 0, 0}, some = {(float)live.count, from + mean, all.square - mean * all.sum};
+        return live.count > 0 ? some : none;
     }
 };
 

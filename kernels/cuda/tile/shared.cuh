@@ -56,6 +56,11 @@ static __device__ __forceinline__ float shared_read_f32(uint32_t from) {
     return value;
 }
 
+/* Two floats at an address that is a multiple of 8. */
+static __device__ __forceinline__ void shared_read_pair(float (&to)[2], uint32_t from) {
+    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(to[0]), "=f"(to[1]) : "r"(from) : "memory");
+}
+
 static __device__ __forceinline__ void shared_write_f32(uint32_t to, float value) {
     asm volatile("st.shared.f32 [%0], %1;" : : "r"(to), "f"(value) : "memory");
 }

@@ -1,0 +1,134 @@
+/*
+ * conv2d forward for 1 to 4 input channels on Hopper's matrix units. Rows of the product are 64 filters, columns are
+ * the 64 pixels of two output rows, and the sum runs over (r, s, c) as the weights lie in memory. The weights stay in
+ * shared memory, rounded up to whole steps by zeros; some warps spread the lines of x (tile/spread.cuh). Behind the
+ * taps a step reads spread rows of the next line, or zeros, and multiplies them by those zeros. Results turn to
+ * [pixel][filter] in shared memory and leave by the copy engine. Two warpgroups take pairs of rows in turn, so that one
+ * multiplies while the other stores.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/tile/epilogue_rows.cuh"
+#include "kernels/cuda/tile/registers.cuh"
+#include "kernels/cuda/tile/spread.cuh"
+#include "kernels/cuda/tile/wgmma.cuh"
+
+#define COLUMNS (ROWS_TOGETHER * ROWS_PIXELS)
+
+/* The block's weights: 64 taps of 64 filters at a time, as the matrix units take them; zeros beyond both. */
+static __device__ __forceinline__ void lay_out_weights(unsigned char *to, const conv2d_rows_plane &plane,
+                                                       int32_t first) {
+    const int32_t width = (plane.taps + 63) / 64 * 64;
+    for (int32_t i = (int32_t)threadIdx.x; i < ROWS_FILTERS * width; i += ROWS_FWD_THREADS) {
+        const int32_t filter = i / width, tap = i - filter * width;
+        const bool inside = first + filter < plane.filters && tap < plane.taps;
+        const uint16_t *from = (const uint16_t *)plane.w + (int64_t)(first + filter) * plane.taps + tap;
+        const int32_t at = tap / 64 * ROWS_Y_BYTES + filter * ROWS_ROW_BYTES + ((tap % 64 / 8 ^ filter % 8) << 4);
+        *(uint16_t *)(to + at + tap % 8 * 2) = inside ? *from : (uint16_t)0;
+    }
+}
+
+/* Two rows of outputs: one product. */
+template <class number>
+static __device__ __forceinline__ void multiply(float (&sums)[COLUMNS / 2], const conv2d_rows_plane &plane,
+                                                uint32_t weights, uint32_t spread, uint32_t row_bytes) {
+    const int32_t steps = (plane.taps + ROWS_STEP - 1) / ROWS_STEP;
+    shared_matrix b = matrix_down_rows(spread, row_bytes);
+    wgmma_hold(sums);
+    wgmma_begin();
+    wgmma<number, COLUMNS, 0, 1>(sums, matrix_along_rows(weights), b, 0);
+#pragma unroll 1
+    for (int32_t step = 1; step < steps; step++) {
+        const uint32_t a = weights + step / 4 * ROWS_Y_BYTES + step % 4 * (ROWS_STEP * 2);
+        b = matrix_moved(b, ROWS_STEP * ROWS_ROW_BYTES);
+        wgmma<number, COLUMNS, 0, 1>(sums, matrix_along_rows(a), b, 1);
+    }
+    wgmma_commit();
+    wgmma_wait<0>();
+    wgmma_hold(sums);
+}
+
+/* Before a warpgroup writes rows of outputs to shared memory: the copy engine has read those before. Barrier `id` is
+ * the warpgroup's own. */
+static __device__ __forceinline__ void begin_rows(int id) {
+    if (threadIdx.x % 128 == 0) tma_wait_read<0>();
+    named_sync(id, 128);
+}
+
+/* Hands them to the copy engine. */
+static __device__ __forceinline__ void store_rows(const conv2d_rows_plane &plane, uint32_t staging,
+                                                  const spread_unit &unit, int32_t row, int32_t filter, int id) {
+    fence_async();
+    named_sync(id, 128);
+    if (threadIdx.x % 128 != 0) return;
+    for (int32_t i = 0; i < ROWS_TOGETHER && row + i < unit.rows; i++) {
+        tma_store_4d(&plane.y, staging + i * ROWS_Y_BYTES, filter, unit.column, unit.row + row + i, unit.sample);
+    }
+    tma_commit();
+}
+
+/* One warpgroup: every second pair of rows. Blanked samples become zeros. */
+template <class number>
+static __device__ __forceinline__ void compute(const conv2d_rows_args &args, const spread_memory &memory,
+                                               const spread_work &work, int group) {
+    const conv2d_rows_plane &plane = args.plane[work.plane];
+    const uint32_t staging = memory.own + args.w_bytes + group * ROWS_TOGETHER * ROWS_Y_BYTES;
+    const uint32_t row_bytes = (uint32_t)(args.stride * plane.spread * ROWS_ROW_BYTES), at = epilogue_rows_at();
+    ring_cursor made = ring_begin(memory.spread_ring, ROWS_X_STAGES);
+    for (int32_t i = work.unit; i < work.end; i++) {
+        const spread_unit unit = spread_find_unit(args, plane, i);
+        if (!unit.blanked) ring_wait(made);
+#pragma unroll 1
+        for (int32_t row = group * ROWS_TOGETHER; row < unit.rows; row += 2 * ROWS_TOGETHER) {
+            if (unit.blanked) {
+                begin_rows(1 + group);
+                for (uint32_t to = threadIdx.x % 128 * 16; to < ROWS_TOGETHER * ROWS_Y_BYTES; to += 128 * 16)
+                    shared_clear(staging + to);
+            } else {
+                float sums[COLUMNS / 2];
+                multiply<number>(sums, plane, memory.own,
+                                 memory.spread + made.index * args.spread_bytes + row * row_bytes, row_bytes);
+                begin_rows(1 + group);
+#pragma unroll
+                for (int j = 0; j < COLUMNS / 16; j++)
+                    epilogue_rows_plain_16<number>(staging + at + j * 16 * ROWS_ROW_BYTES, &sums[8 * j]);
+            }
+            store_rows(plane, staging, unit, row, work.filter, 1 + group);
+        }
+        if (unit.blanked) continue;
+        ring_free(made);
+        ring_next(&made);
+    }
+    if (threadIdx.x % 128 == 0) tma_wait<0>();
+}
+
+template <class number> static __device__ __forceinline__ void conv2d_fwd_rows(const conv2d_rows_args &args) {
+    const int warp = warp_uniform((int)threadIdx.x / 32);
+    const spread_memory memory = spread_find_memory(args, args.w_bytes + 2 * ROWS_TOGETHER * ROWS_Y_BYTES);
+    const spread_work work = spread_find_work(args);
+    lay_out_weights((unsigned char *)shared_memory(), args.plane[work.plane], work.filter);
+    for (uint32_t at = memory.spread + threadIdx.x * 16; at < memory.x; at += ROWS_FWD_THREADS * 16) shared_clear(at);
+    fence_async();
+    if (threadIdx.x == 0) {
+        spread_init(memory, 8);
+        barrier_publish();
+    }
+    __syncthreads();
+    if (warp < 8) {
+        compute<number>(args, memory, work, warp / 4);
+    } else if (warp < 8 + ROWS_SPREADERS) {
+        spread_all(args, memory, work, warp - 8);
+    } else if (threadIdx.x == (8 + ROWS_SPREADERS) * 32) {
+        spread_load(args, memory, work);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(ROWS_FWD_THREADS, 1)
+    conv2d_fwd_rows_f16(const __grid_constant__ conv2d_rows_args args) {
+    conv2d_fwd_rows<f16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(ROWS_FWD_THREADS, 1)
+    conv2d_fwd_rows_bf16(const __grid_constant__ conv2d_rows_args args) {
+    conv2d_fwd_rows<bf16>(args);
+}

@@ -1,0 +1,73 @@
+/*
+ * The argument of the convolutions of few input channels on Hopper's matrix units (conv2d_fwd_rows_sm90a.cu,
+ * conv2d_bwd_weight_rows_sm90a.cu). A unit is some rows of 64 output pixels. The lines of x behind it are spread in
+ * shared memory: for every tap (s, c) of a line one row of 128 bytes, what the tap sees of the unit's 64 pixels. The
+ * rows of the lines under an output row then lie side by side, in the order of the weights, and are one operand of all
+ * its taps; that of the output row below begins `stride` lines further. Lines of x come in boxes, one for 16 pixels.
+ * Slots are those of the op: in bwd_weight w is dw and y is dy.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_CONV2D_ROWS_H
+#define BRAID_KERNELS_CUDA_CONV2D_ROWS_H
+
+#include <stdint.h>
+
+#include "backend/cuda/tensor_map.h"
+#include "braid.h"
+
+#define ROWS_PIXELS 64          /* of a row of a unit */
+#define ROWS_STEP 16            /* of those one box of x; terms that one matrix instruction adds up */
+#define ROWS_ROW_BYTES 128      /* of a spread row, and of 64 filters of a pixel of y */
+#define ROWS_FILTERS 64         /* of a block */
+#define ROWS_Y_BYTES 8192       /* of a row of a unit and these filters; of 64 filters by 64 taps */
+#define ROWS_DY_STAGES 8        /* rows of dy under way */
+#define ROWS_X_STAGES 2         /* units of x, as it lies and spread */
+#define ROWS_SPREADERS 7        /* warps that spread */
+#define ROWS_TOGETHER 2         /* fwd: rows of a unit in one product */
+#define ROWS_MOST_TAPS 200      /* (r, s, c) of a filter */
+#define ROWS_FWD_THREADS 512    /* two warpgroups that multiply, those that spread, and one warp that loads x */
+#define ROWS_WEIGHT_THREADS 416 /* one warpgroup that multiplies, those that spread, two warps that load x and dy */
+#define ROWS_X_BARRIERS (4 * ROWS_X_STAGES)
+#define ROWS_DY_BARRIERS (2 * ROWS_DY_STAGES)
+
+struct conv2d_rows_plane {
+    cuda_tensor_map x, y; /* x: [sample][line][column and channel] */
+    const void *w;        /* fwd */
+    const uint32_t *mask;
+    int64_t partial; /* bwd_weight: where this plane starts in one part of the workspace */
+    int32_t filters;
+    int32_t lanes;      /* filters that a plane of blocks makes: in fwd up to the pitch of y */
+    int32_t before;     /* elements of a line that a box begins before its first pixel: padding and shift */
+    int32_t step;       /* elements of a line of x from one output pixel to the next */
+    int32_t spread;     /* rows that a line is spread to: (s, c) */
+    int32_t taps;       /* (r, s, c) */
+    int32_t shift;      /* elements of a box before the first that the unit needs */
+    int32_t box;        /* elements of a line in a box of x */
+    int32_t box_bytes;  /* of a box in shared memory, rounded up */
+    int32_t part_units; /* of a part, at most */
+};
+
+struct conv2d_rows_args {
+    struct conv2d_rows_plane plane[BRAID_MAX_PLANES];
+    float *workspace; /* bwd_weight: [part][plane][filter][r, s, c] */
+    int64_t part_elements;
+    int32_t first_block[BRAID_MAX_PLANES + 1]; /* of a plane: [part][64 filters] */
+    int32_t planes;
+    int32_t units;                 /* of a plane: [sample][rows][columns] */
+    int32_t unit_rows, unit_lines; /* of the output, and of x behind them */
+    int32_t units_down, units_across;
+    int32_t out_size[2], stride, filter_rows; /* stride: of the rows */
+    int32_t padding;                          /* of the rows */
+    int32_t spread_bytes, x_bytes, w_bytes;   /* in shared memory, for the plane that has most */
+};
+
+#define CONV2D_ROWS_ARGS_BYTES 3008
+
+#ifdef __cplusplus
+static_assert(sizeof(struct conv2d_rows_args) == CONV2D_ROWS_ARGS_BYTES, "kernel and launcher agree on the argument");
+#else
+_Static_assert(sizeof(struct conv2d_rows_args) == CONV2D_ROWS_ARGS_BYTES, "kernel and launcher agree on the argument");
+#endif
+
+#endif

@@ -1,0 +1,114 @@
+/*
+ * integrate_prepare on CUDA by the matrix units of sm_90: a launch that makes y and takes the statistics of all planes,
+ * and one that adds their parts and does what bn_finalize does.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "core/sizes.h"
+#include "kernels/cuda/bn_join.h"
+#include "kernels/cuda/integrate_panels_launch.h"
+
+/* The integrate problem inside. */
+static braid_problem mix_of(const braid_problem *p) {
+    op_chain chain = {0};
+    op_of(p)->chain(p, &chain);
+    return chain.steps[0].problem;
+}
+
+static int64_t channels_of(const braid_problem *p, int i) {
+    return i < p->streams ? p->in_channels[i] : p->integrated_out;
+}
+
+/* Where plane i starts in a part; of the plane behind the last: how long a part is. */
+static int64_t first_channel(const braid_problem *p, int i) {
+    int64_t channels = 0;
+    for (int k = 0; k < i; k++) channels += channels_of(p, k);
+    return channels;
+}
+
+static const char *supports(const braid_problem *p, const device *d) {
+    const braid_problem mix = mix_of(p);
+    const char *reason = integrate_tma_refuses(&mix, d);
+    if (reason) return reason;
+    return integrate_tma_parts(&mix) < 0 ? "not enough shared memory for the sums of so many channels" : NULL;
+}
+
+/* Sums and second launch take about 20 us on an H200, whatever the problem. launch_cost expects bn_prepare to be slower
+ * than it is; with this the cheaper of the two is the faster one, up to 128 outputs and beyond. */
+static double cost(const braid_problem *p) {
+    const braid_problem mix = mix_of(p);
+    const double sums_s = 28e-6;
+    return integrate_tma_cost(&mix) + sums_s;
+}
+
+static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    const braid_problem mix = mix_of(p);
+    size_t moments;
+    (void)d;
+    *state = NULL;
+    TRY(size_array((size_t)first_channel(p, p->streams + 1), (size_t)integrate_tma_parts(&mix), "partial statistics",
+                   &moments));
+    return size_array(moments, sizeof(struct bn_moments), "partial statistics", workspace_bytes);
+}
+
+static void fill_norm(struct bn_finalize_args *args, const braid_problem *p, const buffers *b) {
+    args->batches = b->plane[INTEGRATE_PREPARE_BATCHES][0];
+    args->batch = p->batch;
+    args->sample_pixels = integrate_out_size(p, 0) * integrate_out_size(p, 1);
+    args->planes = p->streams + 1;
+    args->train = 1;
+    args->cumulative = p->average == BRAID_AVERAGE_CUMULATIVE;
+    args->eps = (float)p->eps;
+    args->momentum = (float)p->momentum;
+    for (int i = 0; i < args->planes; i++) {
+        args->plane[i] = (struct bn_finalize_plane){
+            .gamma = b->plane[INTEGRATE_PREPARE_GAMMA][i],
+            .beta = b->plane[INTEGRATE_PREPARE_BETA][i],
+            .mask = i < p->streams ? b->plane[INTEGRATE_MASK][i] : NULL,
+            .running_mean = b->plane[INTEGRATE_PREPARE_RUNNING_MEAN][i],
+            .running_var = b->plane[INTEGRATE_PREPARE_RUNNING_VAR][i],
+            .scale = b->plane[INTEGRATE_PREPARE_SCALE][i],
+            .shift = b->plane[INTEGRATE_PREPARE_SHIFT][i],
+            .center = b->plane[INTEGRATE_PREPARE_CENTER][i],
+            .rstd = b->plane[INTEGRATE_PREPARE_RSTD][i],
+            .channels = channels_of(p, i),
+        };
+    }
+}
+
+static braid_status join(const braid_problem *p, device *d, const buffers *b, int parts) {
+    struct bn_join_args args;
+    int64_t blocks[BRAID_MAX_PLANES] = {0};
+    memset(&args, 0, sizeof args);
+    fill_norm(&args.norm, p, b);
+    args.moments = b->workspace;
+    args.parts = parts;
+    args.pitch = (int32_t)first_channel(p, p->streams + 1);
+    for (int i = 0; i < args.norm.planes; i++) {
+        args.first_channel[i] = (int32_t)first_channel(p, i);
+        blocks[i] = launch_tiles(channels_of(p, i), BN_JOIN_LANES);
+    }
+    args.counter = cuda_counters(d, 1);
+    if (!args.counter || !launch_schedule(args.first_block, blocks, args.norm.planes))
+        return fail(BRAID_ERROR_ARGUMENT, "integrate_prepare: %s", launch_too_large);
+    return cuda_launch(d, &(cuda_call){.stem = "bn_join",
+                                       .function = "bn_join",
+                                       .blocks = args.first_block[BRAID_MAX_PLANES],
+                                       .threads = BN_JOIN_THREADS,
+                                       .args = &args,
+                                       .args_bytes = sizeof args});
+}
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const braid_problem mix = mix_of(p);
+    buffers mixed = {0};
+    (void)state;
+    memcpy(mixed.plane, b->plane, (INTEGRATE_Y + 1) * sizeof b->plane[0]);
+    TRY(integrate_tma_launch_adding(&mix, d, &mixed, b->workspace, (int32_t)first_channel(p, p->streams + 1)));
+    return join(p, d, b, integrate_tma_parts(&mix));
+}
+
+const kernel_functions integrate_prepare__cuda_wgmma = {
+    .supports = supports, .cost = cost, .create = create, .launch = launch, .destroy = launch_destroy};

@@ -1,0 +1,177 @@
+/*
+ * The lines of x behind units of output pixels, spread in shared memory to operands of the matrix units
+ * (kernels/cuda/conv2d_rows.h): one thread loads lines, some warps spread them and those that multiply wait for them,
+ * each some units ahead of the next. Units of blanked samples are passed over. A copy must begin at a multiple of 16
+ * bytes of the line, so the first element of a box lies `shift` elements behind its begin.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_TILE_SPREAD_CUH
+#define BRAID_KERNELS_CUDA_TILE_SPREAD_CUH
+
+#include "kernels/cuda/conv2d_rows.h"
+#include "kernels/cuda/tile/ring.cuh"
+#include "kernels/cuda/tile/schedule.cuh"
+#include "kernels/cuda/tile/shared.cuh"
+#include "kernels/cuda/tile/tma.cuh"
+
+#define SPREAD_PIECE 8 /* pixels of 16 bytes of a spread row */
+
+/* Where the parts of shared memory begin: what the kernel has of its own, then spread units, lines and barriers. */
+struct spread_memory {
+    uint32_t own, spread, x, x_ring, spread_ring, own_barriers;
+};
+
+static __device__ __forceinline__ spread_memory spread_find_memory(const conv2d_rows_args &args, uint32_t own_bytes) {
+    spread_memory at;
+    at.own = shared_address(shared_memory());
+    at.spread = at.own + own_bytes;
+    at.x = at.spread + ROWS_X_STAGES * args.spread_bytes;
+    at.x_ring = at.x + ROWS_X_STAGES * args.x_bytes;
+    at.spread_ring = at.x_ring + 2 * ROWS_X_STAGES * BARRIER_BYTES;
+    at.own_barriers = at.spread_ring + 2 * ROWS_X_STAGES * BARRIER_BYTES;
+    return at;
+}
+
+/* `warps` multiply. One thread does this, then barrier_publish. */
+static __device__ __forceinline__ void spread_init(const spread_memory &memory, uint32_t warps) {
+    ring_init(memory.x_ring, ROWS_X_STAGES, ROWS_SPREADERS);
+    for (uint32_t i = 0; i < ROWS_X_STAGES; i++) {
+        barrier_init(memory.spread_ring + i * BARRIER_BYTES, ROWS_SPREADERS);
+        barrier_init(memory.spread_ring + (ROWS_X_STAGES + i) * BARRIER_BYTES, warps);
+    }
+}
+
+/* The work of a block: a part of the units of a plane, and 64 filters. */
+struct spread_work {
+    int32_t plane, part, filter; /* the first of them */
+    int32_t unit, end;
+};
+
+static __device__ __forceinline__ spread_work spread_find_work(const conv2d_rows_args &args) {
+    spread_work work;
+    work.plane = schedule_plane(args.first_block, args.planes);
+    const conv2d_rows_plane &plane = args.plane[work.plane];
+    const int32_t blocks = (plane.lanes + ROWS_FILTERS - 1) / ROWS_FILTERS;
+    const int32_t block = (int32_t)blockIdx.x - args.first_block[work.plane];
+    work.part = block / blocks;
+    work.filter = block % blocks * ROWS_FILTERS;
+    work.unit = work.part * plane.part_units;
+    work.end = work.unit + plane.part_units < args.units ? work.unit + plane.part_units : args.units;
+    return work;
+}
+
+/* Where a unit lies. */
+struct spread_unit {
+    int32_t sample, row, column; /* of the first output pixel */
+    int32_t rows, steps;         /* inside the image: rows, and 16 columns each */
+    bool blanked;
+};
+
+static __device__ __forceinline__ spread_unit spread_find_unit(const conv2d_rows_args &args,
+                                                               const conv2d_rows_plane &plane, int32_t index) {
+    const int32_t line = index / args.units_across;
+    spread_unit unit;
+    unit.sample = line / args.units_down;
+    unit.row = (line - unit.sample * args.units_down) * args.unit_rows;
+    unit.column = (index - line * args.units_across) * ROWS_PIXELS;
+    unit.blanked = mask_blanks(plane.mask, unit.sample);
+    const int32_t rows = args.out_size[0] - unit.row, columns = args.out_size[1] - unit.column;
+    unit.rows = rows < args.unit_rows ? rows : args.unit_rows;
+    unit.steps = ((columns < ROWS_PIXELS ? columns : ROWS_PIXELS) + ROWS_STEP - 1) / ROWS_STEP;
+    return unit;
+}
+
+/* Loads the lines of a unit, if it is one before `end` whose sample is not blanked. */
+static __device__ __forceinline__ void spread_load_unit(const conv2d_rows_args &args, const spread_memory &memory,
+                                                        const conv2d_rows_plane &plane, int32_t index, int32_t end,
+                                                        ring_cursor *ring) {
+    if (index >= end) return;
+    const spread_unit unit = spread_find_unit(args, plane, index);
+    if (unit.blanked) return;
+    const int32_t line = unit.row * args.stride - args.padding, first = unit.column * plane.step - plane.before;
+    ring_fill(*ring, (uint32_t)(unit.steps * args.unit_lines * plane.box * 2));
+    for (int32_t step = 0; step < unit.steps; step++) {
+        tma_load_3d(memory.x + ring->index * args.x_bytes + step * plane.box_bytes, &plane.x, ring_filled(*ring),
+                    first + step * ROWS_STEP * plane.step, line, unit.sample);
+    }
+    ring_next(ring);
+}
+
+/* The thread that loads lines. */
+static __device__ __forceinline__ void spread_load(const conv2d_rows_args &args, const spread_memory &memory,
+                                                   const spread_work &work) {
+    ring_cursor ring = ring_begin(memory.x_ring, ROWS_X_STAGES);
+    for (int32_t i = work.unit; i < work.end; i++)
+        spread_load_unit(args, memory, args.plane[work.plane], i, work.end, &ring);
+}
+
+/* Two neighbours of a line, as one word. `even`: they begin at an even element. */
+template <bool even> static __device__ __forceinline__ uint32_t spread_pair(const uint16_t *from) {
+    return even ? *(const uint32_t *)from : from[0] | (uint32_t)from[1] << 16;
+}
+
+/* Spreads the lines of a unit: a thread takes a pair of neighbouring taps and eight pixels of a line at a time. Pairs
+ * begin at even elements where pixels do (`even`), so the first may have one tap, as may the last. Pixels beyond the
+ * image become zeros. Eight neighbouring threads write four pairs by two pieces of 16 bytes: to different banks. */
+template <bool even>
+static __device__ __forceinline__ void spread_lines(uint32_t to, const unsigned char *from,
+                                                    const conv2d_rows_args &args, const conv2d_rows_plane &plane,
+                                                    const spread_unit &unit, int32_t warp) {
+    const int32_t odd = plane.shift % 2, pairs = (plane.spread + odd + 1) / 2;
+    const int32_t lines = (unit.rows - 1) * args.stride + args.filter_rows;
+    for (int32_t i = (int32_t)threadIdx.x % 32; i < 2 * unit.steps * pairs; i += 32) {
+        const int32_t step = i / 2 / pairs, tap = 2 * (i / 2 - step * pairs) - odd, piece = 2 * step + i % 2;
+        const int32_t inside = args.out_size[1] - unit.column - SPREAD_PIECE * piece;
+        const uint16_t *first =
+            (const uint16_t *)(from + step * plane.box_bytes) + plane.shift + i % 2 * SPREAD_PIECE * plane.step + tap;
+        for (int32_t line = warp; line < lines; line += ROWS_SPREADERS) {
+            const uint16_t *x = first + line * plane.box;
+            uint32_t word[SPREAD_PIECE], low[4], high[4];
+#pragma unroll
+            for (int j = 0; j < SPREAD_PIECE; j++) word[j] = spread_pair<even>(x + j * plane.step);
+            if (inside < SPREAD_PIECE) { /* the last piece of a row: rarely */
+#pragma unroll
+                for (int j = 0; j < SPREAD_PIECE; j++) word[j] = j < inside ? word[j] : 0;
+            }
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                low[j] = (word[2 * j] & 0xFFFFu) | word[2 * j + 1] << 16;
+                high[j] = word[2 * j] >> 16 | (word[2 * j + 1] & 0xFFFF0000u);
+            }
+            const int32_t row = line * plane.spread + tap;
+            if (tap >= 0) shared_write(to + row * ROWS_ROW_BYTES + ((piece ^ (row & 7)) << 4), low);
+            if (tap + 1 < plane.spread)
+                shared_write(to + (row + 1) * ROWS_ROW_BYTES + ((piece ^ ((row + 1) & 7)) << 4), high);
+        }
+    }
+}
+
+/* The warps that spread; `warp` of them counts from 0 on. */
+static __device__ __forceinline__ void spread_all(const conv2d_rows_args &args, const spread_memory &memory,
+                                                  const spread_work &work, int32_t warp) {
+    const conv2d_rows_plane &plane = args.plane[work.plane];
+    ring_cursor ring = ring_begin(memory.x_ring, ROWS_X_STAGES);
+    ring_cursor made = ring_begin(memory.spread_ring, ROWS_X_STAGES);
+    const unsigned char *x = (const unsigned char *)shared_memory() + (memory.x - memory.own);
+    for (int32_t i = work.unit; i < work.end; i++) {
+        const spread_unit unit = spread_find_unit(args, plane, i);
+        if (unit.blanked) continue;
+        const uint32_t to = memory.spread + made.index * args.spread_bytes;
+        barrier_wait(made.barriers + (uint32_t)(made.stages + made.index) * BARRIER_BYTES, made.parity ^ 1);
+        ring_wait(ring);
+        if (plane.step % 2 == 0) {
+            spread_lines<true>(to, x + ring.index * args.x_bytes, args, plane, unit, warp);
+        } else {
+            spread_lines<false>(to, x + ring.index * args.x_bytes, args, plane, unit, warp);
+        }
+        fence_async();
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) barrier_arrive(ring_filled(made));
+        ring_free(ring);
+        ring_next(&ring);
+        ring_next(&made);
+    }
+}
+
+#endif
