@@ -135,7 +135,10 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
     X(LI_CONV2D, li_conv2d)                         \
     X(LINEAR_ACT, linear_act)                       \
     X(CONV2D_SCALE_BIAS_ACT, conv2d_scale_bias_act) \
-    X(BN_PREPARE, bn_prepare)
+    X(BN_PREPARE, bn_prepare)                       \
+    X(SSAE, ssae)                                   \
+    X(INTEGRATE_DAPPLY, integrate_dapply)           \
+    X(INTEGRATE_PREPARE, integrate_prepare)
 /* clang-format on */
 
 #define BRAID_OP_ENUM(NAME, name) BRAID_OP_##NAME,
@@ -211,6 +214,7 @@ typedef struct braid_problem {
     int mask;                               /* [mask] 1: samples may be blanked, see braid_op_run */
     braid_phase phase;                      /* [phase] */
     braid_average average;                  /* [avg] */
+    int each;                               /* [each] 1: every stream counts a batch, one after the other */
     double eps;                             /* [eps]  default by the op */
     double momentum;                        /* [mom]  default by the op */
     braid_activation activation;            /* [act] */

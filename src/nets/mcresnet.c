@@ -43,14 +43,13 @@ static graph_value conv(const resnet *r, const char *name, graph_value x, const 
 
 static graph_value norm(const resnet *r, const char *name, graph_value x, double gamma) {
     static const char *const words[4] = {"weight", "bias", "running_mean", "running_var"};
-    graph_value counter = resnet_counter(r->g, name);
-    graph_norm tensors = {.batches = graph_join(r->g, counter, counter)};
+    graph_norm tensors = {.batches = resnet_counter(r->g, name)};
     for (int i = 0; i < STREAMS; i++) {
         resnet_norm what = {.channels = graph_channels(r->g, x, i), .stream = i, .gamma = gamma};
         for (int j = 0; j < 4; j++) snprintf(what.suffix[j], sizeof what.suffix[j], "stream%d_%s", i + 1, words[j]);
         resnet_add_norm(r->g, &tensors, name, &what);
     }
-    return graph_batchnorm(r->g, x, &tensors, NULL);
+    return graph_batchnorm(r->g, x, &tensors, &(braid_problem){.each = 1});
 }
 
 /* The features of both streams as one vector. */

@@ -4,6 +4,7 @@
  *   train: center = mean, rstd = 1 / sqrt(var + eps); the running statistics move towards mean and the
  *          unbiased variance var * m / (m - 1), where m counts the active values of the stream, by
  *          momentum or, with avg=cumulative, by 1 / (batches + 1); batches (one for the layer) += 1.
+ *          With each=1 stream i finds batches + i there, and batches += n: as if one call followed another.
  *          A stream without an active sample leaves its running statistics alone.
  *   eval:  center and rstd come from the running statistics; nothing is updated; mean and var are ignored.
  *   both:  scale = gamma * rstd, shift = beta - center * scale, so that y = x * scale + shift.
@@ -50,7 +51,7 @@ const op_info op_bn_finalize = {
     .passes = 1u << BRAID_PASS_FWD,
     .single_pass = 1,
     .fields = FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(hw) | FIELD_BIT(c) | FIELD_BIT(mask) | FIELD_BIT(phase) |
-              FIELD_BIT(avg) | FIELD_BIT(eps) | FIELD_BIT(mom),
+              FIELD_BIT(avg) | FIELD_BIT(each) | FIELD_BIT(eps) | FIELD_BIT(mom),
     .reals = {{FIELD_eps, 1e-5, 1}, {FIELD_mom, 0.1, 1}},
     .max_streams = BRAID_MAX_PLANES,
     .operands =

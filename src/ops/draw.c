@@ -80,7 +80,7 @@ static void draw_usual(rng *r, braid_problem *p) {
     }
 }
 
-/* One as networks begin with: 1 to 4 channels of an image. */
+/* One as networks begin with: 1 to 4 channels of an image, with or without lanes between pixels. */
 static void draw_stem(rng *r, braid_problem *p) {
     for (int axis = 0; axis < 2; axis++) {
         p->filter[axis] = rng_between(r, 1, 3) * 2 + 1;
@@ -92,6 +92,10 @@ static void draw_stem(rng *r, braid_problem *p) {
     }
     p->add = 0;
     for (int i = 0; i < p->streams; i++) p->in_channels[i] = rng_between(r, 1, 4);
+    if (draw_chance(r, 50)) return;
+    p->size[1] = in_eights(p->size[1]); /* lines of whole 16 bytes */
+    p->bias = 0;
+    for (int i = 0; i < p->streams; i++) p->in_pitch[i] = p->in_channels[i];
 }
 
 braid_status braid_problem_draw_round(braid_op_id id, braid_pass pass, uint64_t seed, braid_problem *problem) {

@@ -311,25 +311,21 @@ graph_value graph_integrate(graph *g, graph_value r, graph_value z, const graph_
     return add_node(g, &n, y);
 }
 
-/* bn_finalize of the planes [first, first + count), with the counter `batches`. */
 static void add_finalize(graph *g, graph_value x, const graph_norm *norm, const graph_value made[6],
-                         const braid_problem *options, const int part[3]) {
-    int first = part[0], count = part[1];
-    graph_value some = graph_select(g, x, first, count);
-    if (g->status) return;
-    graph_node n = start_node(g, BRAID_OP_BN_FINALIZE, some, options);
-    bind_mask(g, &n, BN_FINALIZE_MASK, some);
-    bind(&n, BN_FINALIZE_MEAN, graph_select(g, made[0], first, count));
-    bind(&n, BN_FINALIZE_VAR, graph_select(g, made[1], first, count));
-    bind(&n, BN_FINALIZE_GAMMA, graph_select(g, norm->gamma, first, count));
-    bind(&n, BN_FINALIZE_BETA, graph_select(g, norm->beta, first, count));
-    bind(&n, BN_FINALIZE_RUNNING_MEAN, graph_select(g, norm->mean, first, count));
-    bind(&n, BN_FINALIZE_RUNNING_VAR, graph_select(g, norm->var, first, count));
-    bind(&n, BN_FINALIZE_BATCHES, graph_select(g, norm->batches, part[2], 1));
-    bind(&n, BN_FINALIZE_SCALE, graph_select(g, made[2], first, count));
-    bind(&n, BN_FINALIZE_SHIFT, graph_select(g, made[3], first, count));
-    bind(&n, BN_FINALIZE_CENTER, graph_select(g, made[4], first, count));
-    bind(&n, BN_FINALIZE_RSTD, graph_select(g, made[5], first, count));
+                         const braid_problem *options) {
+    graph_node n = start_node(g, BRAID_OP_BN_FINALIZE, x, options);
+    bind_mask(g, &n, BN_FINALIZE_MASK, x);
+    bind(&n, BN_FINALIZE_MEAN, made[0]);
+    bind(&n, BN_FINALIZE_VAR, made[1]);
+    bind(&n, BN_FINALIZE_GAMMA, norm->gamma);
+    bind(&n, BN_FINALIZE_BETA, norm->beta);
+    bind(&n, BN_FINALIZE_RUNNING_MEAN, norm->mean);
+    bind(&n, BN_FINALIZE_RUNNING_VAR, norm->var);
+    bind(&n, BN_FINALIZE_BATCHES, norm->batches);
+    bind(&n, BN_FINALIZE_SCALE, made[2]);
+    bind(&n, BN_FINALIZE_SHIFT, made[3]);
+    bind(&n, BN_FINALIZE_CENTER, made[4]);
+    bind(&n, BN_FINALIZE_RSTD, made[5]);
     add_node(g, &n, x);
 }
 
@@ -338,7 +334,7 @@ graph_value graph_batchnorm(graph *g, graph_value x, const graph_norm *norm, con
     if (!is_good(g, x, 0, "batchnorm", "x") || !is_good(g, norm->gamma, x.count, "batchnorm", "gamma") ||
         !is_good(g, norm->beta, x.count, "batchnorm", "beta") ||
         !is_good(g, norm->mean, x.count, "batchnorm", "mean") || !is_good(g, norm->var, x.count, "batchnorm", "var") ||
-        !is_good(g, norm->batches, norm->batches.count == 1 ? 1 : x.count, "batchnorm", "batches"))
+        !is_good(g, norm->batches, 1, "batchnorm", "batches"))
         return graph_none();
     for (int j = 0; j < 6; j++) made[j] = add_value(g, x, NULL);
     graph_node stats = start_node(g, BRAID_OP_BN_STATS, x, NULL);
@@ -347,9 +343,7 @@ graph_value graph_batchnorm(graph *g, graph_value x, const graph_norm *norm, con
     bind(&stats, BN_STATS_MEAN, made[0]);
     bind(&stats, BN_STATS_VAR, made[1]);
     add_node(g, &stats, x);
-    int parts = norm->batches.count;
-    for (int j = 0; j < parts; j++)
-        add_finalize(g, x, norm, made, options, (int[3]){parts == 1 ? 0 : j, parts == 1 ? x.count : 1, j});
+    add_finalize(g, x, norm, made, options);
     if (g->status) return graph_none();
     graph_node n = start_node(g, BRAID_OP_BN_APPLY, x, NULL);
     graph_value y = add_value(g, x, NULL);

@@ -138,8 +138,8 @@ graph_value graph_conv2d(graph *g, graph_value x, graph_value w, graph_value bia
 graph_value graph_integrate(graph *g, graph_value r, graph_value z, const graph_value mix[3],
                             const int64_t stride[2]); /* mix = {v, w, bias} */
 
-/* Parameters and states of a batch normalisation, a plane for each plane of x. `batches` counts once for all of them
- * where it has one plane, else for each plane its own count. */
+/* Parameters and states of a batch normalisation, a plane for each plane of x but for `batches`, which has one: with
+ * each=1 among the options every plane counts there. */
 typedef struct graph_norm {
     graph_value gamma, beta, mean, var, batches;
 } graph_norm;

@@ -85,6 +85,8 @@ braid_status op_operand_info(const braid_problem *p, int slot, braid_operand_inf
 
 const char *op_dtype_name(const braid_problem *p) { return p->tf32 ? "tf32" : braid_dtype_name(p->dtype); }
 
+int op_is_derived(const op_info *o, int slot) { return o->stored > 0 && slot > o->stored; }
+
 int op_is_empty(const braid_problem *p) { return (op_of(p)->fields & FIELD_BIT(b)) && p->batch == 0; }
 int op_is_exact(const braid_problem *p) {
     const op_info *o = op_of(p);
@@ -108,7 +110,7 @@ chain_step *chain_add(op_chain *c, const braid_problem *p, braid_op_id id, braid
         if (!(op_find(id)->fields & (UINT64_C(1) << field_index))) continue;
         memcpy((char *)&step->problem + f->offset, (const char *)p + f->offset, field_bytes(f->kind));
     }
-    for (int slot = 0; slot < OP_MAX_OPERANDS; slot++) step->place[slot] = -1;
+    for (int slot = 0; slot < OP_MAX_OPERANDS; slot++) step->place[slot] = step->last[slot] = -1;
     return step;
 }
 

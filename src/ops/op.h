@@ -30,6 +30,7 @@
     X(mask, INT, mask, 0)                           \
     X(phase, PHASE, phase, 0)                       \
     X(avg, AVERAGE, average, 0)                     \
+    X(each, INT, each, FIELD_OMIT)                  \
     X(eps, REAL, eps, 0)                            \
     X(mom, REAL, momentum, 0)                       \
     X(act, ACTIVATION, activation, 0)               \
@@ -107,14 +108,16 @@ typedef struct real_range {
 
 #define OP_MAX_REALS 4
 
-#define CHAIN_MAX_STEPS 6
-#define CHAIN_MAX_TEMPS 4
+#define CHAIN_MAX_STEPS 8
+#define CHAIN_MAX_TEMPS 7
 #define CHAIN_TEMP(j) (OP_MAX_OPERANDS + (j)) /* the place of the j-th intermediate result */
+#define CHAIN_NOWHERE (-2)                    /* a mask that blanks nothing */
 
 /* One natural op of the chain that a fused op equals. */
 typedef struct chain_step {
     braid_problem problem;      /* completed by the chain's user */
     int place[OP_MAX_OPERANDS]; /* where each of its operands lies: a slot of the fused op, or CHAIN_TEMP(j) */
+    int last[OP_MAX_OPERANDS];  /* where its last plane lies, where that is not -1: a slot of one plane, or nowhere */
 } chain_step;
 
 typedef struct op_chain {
@@ -141,6 +144,7 @@ typedef struct op_info {
     op_gradient gradient;
     int is_cheap;          /* 1: its forward pass is made again in the backward segment rather than its result kept */
     unsigned exact_passes; /* bits of the passes that are exact on small integers */
+    int stored;            /* the slot of an output that the later ones follow from as it is stored; 0: there is none */
     operand operands[OP_MAX_OPERANDS]; /* ends at a NULL name */
 
     /* Refuses what cannot be meant. Defaults are filled in and field ranges are checked before. */
@@ -187,6 +191,9 @@ const char *op_operand_name(const braid_problem *p, int slot);                  
 /* "f16", or "tf32" where f32 operands of products may be rounded. */
 const char *op_dtype_name(const braid_problem *p);
 
+/* 1 where an output follows from another one as that is stored. */
+int op_is_derived(const op_info *o, int slot);
+
 /* 1 where the problem has no samples: there is nothing to do. */
 int op_is_empty(const braid_problem *p);
 /* 1 where the pass is exact on small integers: not with a curved activation, and in a fused op not with halves, which
@@ -209,6 +216,8 @@ int64_t conv2d_in_index(const braid_problem *p, int axis, int64_t out, int64_t t
 /* Why a kernel of conv2d that knows no add1 cannot do a problem, in words; NULL: it asks for none. */
 const char *conv2d_refuses_add(const braid_problem *p);
 int64_t integrate_out_size(const braid_problem *p, int axis);
+/* The integrate problem inside one of integrate_dapply: its data pass, with what is added to it. */
+braid_problem integrate_dapply_mix(const braid_problem *p);
 /* The integrate problem inside one of li_conv2d; with_z: the integrated input takes part, where there is one. */
 braid_problem li_conv2d_mix(const braid_problem *p, braid_pass pass, int with_z);
 int64_t maxpool_out_size(const braid_problem *p, int axis);
@@ -347,6 +356,18 @@ enum {
     BN_PREPARE_SCALE,
     BN_PREPARE_SHIFT,
 };
+/* The slots of integrate up to y; behind them those of bn_prepare from gamma on. */
+enum {
+    INTEGRATE_PREPARE_GAMMA = INTEGRATE_Y + 1,
+    INTEGRATE_PREPARE_BETA,
+    INTEGRATE_PREPARE_RUNNING_MEAN,
+    INTEGRATE_PREPARE_RUNNING_VAR,
+    INTEGRATE_PREPARE_BATCHES,
+    INTEGRATE_PREPARE_CENTER,
+    INTEGRATE_PREPARE_RSTD,
+    INTEGRATE_PREPARE_SCALE,
+    INTEGRATE_PREPARE_SHIFT,
+};
 /* bn_act and bn_act_pool have the slots up to dx, bn_add_act has them all. */
 enum {
     BN_FUSED_X,
@@ -365,6 +386,25 @@ enum {
     BN_FUSED_ZSCALE,
     BN_FUSED_ZSHIFT,
     BN_FUSED_DZ,
+};
+/* The first twelve are those of bn_act's data gradient, but for dmix. */
+enum {
+    INTEGRATE_DAPPLY_X,
+    INTEGRATE_DAPPLY_SCALE,
+    INTEGRATE_DAPPLY_SHIFT,
+    INTEGRATE_DAPPLY_MASK,
+    INTEGRATE_DAPPLY_DMIX,
+    INTEGRATE_DAPPLY_DY,
+    INTEGRATE_DAPPLY_CENTER,
+    INTEGRATE_DAPPLY_RSTD,
+    INTEGRATE_DAPPLY_GAMMA,
+    INTEGRATE_DAPPLY_DGAMMA,
+    INTEGRATE_DAPPLY_DBETA,
+    INTEGRATE_DAPPLY_DX,
+    INTEGRATE_DAPPLY_V,
+    INTEGRATE_DAPPLY_W,
+    INTEGRATE_DAPPLY_AZ,
+    INTEGRATE_DAPPLY_DZ,
 };
 /* The first five are those of conv2d. */
 enum {
@@ -393,6 +433,24 @@ enum {
     CONV2D_SCALE_BIAS_ACT_SHIFT,
     CONV2D_SCALE_BIAS_ACT_Z,
 };
+
+enum {
+    SSAE_X,
+    SSAE_SLICE_GAMMA,
+    SSAE_SLICE_BETA,
+    SSAE_ENCODER,
+    SSAE_ENCODER_BIAS,
+    SSAE_BASIS,
+    SSAE_LATENT_GAMMA,
+    SSAE_LATENT_BETA,
+    SSAE_MIXER,
+    SSAE_MIXER_BIAS,
+    SSAE_DECODER,
+    SSAE_DECODER_BIAS,
+    SSAE_Y,
+};
+#define SSAE_BASIS_EPS 1e-12  /* least length that a row of the basis is divided by */
+#define SSAE_MOST_LATENT 2048 /* rows of the basis */
 
 /* Makes a drawn problem one that matrix units take: channels and pitches in eights, one group, zeros beyond the edge.
  * It is to be checked anew. */

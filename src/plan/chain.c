@@ -79,30 +79,34 @@ static const char *supports(const braid_problem *p, const device *d) {
     return reason;
 }
 
-/* The sum over the steps of the lowest cost of our kernels that this CPU can run: a device is not known here, and
- * chain_cost is asked where it is. */
-static double cost(const braid_problem *p) {
+/* The lowest cost of our kernels of the CPU that may serve as a step; where the device is known, of those that can do
+ * it there. */
+static double lowest_cost(const braid_problem *p, const device *d) {
+    double best = INFINITY;
+    for (int k = 0; k < kernel_count(); k++) {
+        const kernel *one = kernel_at(k);
+        int does = one->op == p->op && one->pass == p->pass && (one->dtypes & (1u << p->dtype)) && !one->vendor &&
+                   one->backend != KERNEL_CUDA && !(one->features & ~cpu_features()) && !(one->flags & KERNEL_WINOGRAD);
+        if (does && !(d && kernel_refuses(one, p, d))) best = fmin(best, one->functions->cost(p));
+    }
+    return best;
+}
+
+static double cost_on_cpu(const braid_problem *p, const device *d) {
     op_chain c;
     double sum = 0;
     if (list_steps(p, &c)) return INFINITY;
-    for (int j = 0; j < c.count; j++) {
-        double best = INFINITY;
-        for (int k = 0; k < kernel_count(); k++) {
-            const kernel *one = kernel_at(k);
-            int does = one->op == c.steps[j].problem.op && one->pass == c.steps[j].problem.pass &&
-                       (one->dtypes & (1u << p->dtype)) && !one->vendor && one->backend != KERNEL_CUDA &&
-                       !(one->features & ~cpu_features());
-            if (does) best = fmin(best, one->functions->cost(&c.steps[j].problem));
-        }
-        sum += best;
-    }
+    for (int j = 0; j < c.count; j++) sum += lowest_cost(&c.steps[j].problem, d);
     return sum;
 }
+
+/* A device is not known here, and chain_cost is asked where it is. */
+static double cost(const braid_problem *p) { return cost_on_cpu(p, NULL); }
 
 double chain_cost(const braid_problem *p, const device *d) {
     op_chain c;
     double sum = 0;
-    if (strcmp(d->backend->name, "cpu") == 0) return cost(p);
+    if (strcmp(d->backend->name, "cpu") == 0) return cost_on_cpu(p, d);
     if (list_steps(p, &c)) return INFINITY;
     for (int j = 0; j < c.count; j++) {
         const kernel *best = cheapest(&c.steps[j].problem, d);
@@ -197,6 +201,10 @@ static void bind(const readied *r, const chain_step *step, const buffers *b, buf
         int planes =
             op_role(&step->problem, slot) == ROLE_NONE ? 0 : op_of(&step->problem)->planes(&step->problem, slot);
         for (int i = 0; i < planes; i++) {
+            if (step->last[slot] != -1 && i == planes - 1) {
+                out->plane[slot][i] = step->last[slot] == CHAIN_NOWHERE ? NULL : b->plane[step->last[slot]][0];
+                continue;
+            }
             out->plane[slot][i] =
                 place >= CHAIN_TEMP(0) ? (char *)b->workspace + r->temp[place - CHAIN_TEMP(0)][i] : b->plane[place][i];
         }

@@ -5,8 +5,10 @@
  *   bn_apply, act                   -> bn_act
  *   bn_apply, [bn_apply,] add, relu -> bn_add_act
  *   bn_stats, bn_finalize           -> bn_prepare
+ *   integrate, bn_prepare           -> integrate_prepare, where the device has a kernel for it
  *   linear, act                     -> linear_act
  *   conv2d, bn_apply, [add,] [act]  -> conv2d_scale_bias_act, in evaluation
+ *   all of an autoencoder           -> ssae, in evaluation, where a kernel does it
  *   relu, maxpool                   -> maxpool, relu: the same numbers and gradients from fewer pixels
  *
  * A fused op races its own chain, so that covering costs nothing where the chain is faster. The gradient of a
@@ -203,6 +205,7 @@ static braid_status cover_statistics(program *p, const uses *u, call *stats) {
     };
     call fused = call_start(p, BRAID_OP_BN_PREPARE, BRAID_PASS_FWD, &stats->problem);
     fused.problem.average = finalize->problem.average;
+    fused.problem.each = finalize->problem.each;
     fused.problem.eps = finalize->problem.eps;
     fused.problem.momentum = finalize->problem.momentum;
     call_bind(&fused, BN_PREPARE_X, stats->tensor[BN_STATS_X], BRAID_MAX_PLANES);
@@ -211,6 +214,54 @@ static braid_status cover_statistics(program *p, const uses *u, call *stats) {
         call_bind(&fused, slots[j][0], finalize->tensor[slots[j][1]], BRAID_MAX_PLANES);
     absorb(stats, 1);
     return replace(finalize, &fused, 2);
+}
+
+/* 1 where bn_prepare is of the streams of a mix and of the mix itself, and counts the same samples. */
+static int is_norm_of_mix(const program *p, const call *mix, const call *norm) {
+    const int n = mix->problem.streams, nothing = p->graph->mask[BRAID_MAX_PLANES - 1];
+    if (norm->problem.streams != n + 1 || norm->problem.mask != mix->problem.mask || norm->problem.each) return 0;
+    if (norm->tensor[BN_PREPARE_X][n] != mix->tensor[INTEGRATE_Y][0]) return 0;
+    if (norm->problem.mask && norm->tensor[BN_PREPARE_MASK][n] != nothing) return 0;
+    for (int i = 0; i < n; i++) {
+        if (norm->tensor[BN_PREPARE_X][i] != mix->tensor[INTEGRATE_R][i]) return 0;
+        if (norm->problem.mask && norm->tensor[BN_PREPARE_MASK][i] != mix->tensor[INTEGRATE_MASK][i]) return 0;
+    }
+    return 1;
+}
+
+/* A mix and the statistics of all that it reads and makes, in the place of the mix; its gradient stays its own. */
+static braid_status cover_mix(program *p, call *mix, call *norm) {
+    const program_options *o = &p->options;
+    call fused = call_start(p, BRAID_OP_INTEGRATE_PREPARE, BRAID_PASS_FWD, &mix->problem);
+    fused.problem.average = norm->problem.average;
+    fused.problem.eps = norm->problem.eps;
+    fused.problem.momentum = norm->problem.momentum;
+    for (int slot = INTEGRATE_R; slot <= INTEGRATE_Y; slot++)
+        call_bind(&fused, slot, mix->tensor[slot], BRAID_MAX_PLANES);
+    for (int slot = BN_PREPARE_GAMMA; slot <= BN_PREPARE_SHIFT; slot++)
+        call_bind(&fused, slot - BN_PREPARE_GAMMA + INTEGRATE_PREPARE_GAMMA, norm->tensor[slot], BRAID_MAX_PLANES);
+    TRY(braid_problem_check(&fused.problem));
+    if (!o->has_kernel(o->user, &fused.problem)) return BRAID_OK;
+    fused.gradient_absorbed = 1;
+    int natural = mix->natural + norm->natural;
+    *norm = *mix;
+    absorb(norm, 0);
+    return replace(mix, &fused, natural);
+}
+
+static braid_status cover_mixes(program *p) {
+    for (int j = 0; j < p->call_count && p->options.has_kernel; j++) {
+        call *mix = &p->calls[j];
+        if (mix->is_view || mix->is_absorbed || mix->problem.op != BRAID_OP_INTEGRATE) continue;
+        for (int k = j + 1; k < p->call_count; k++) {
+            call *norm = &p->calls[k];
+            if (norm->is_view || norm->is_absorbed || norm->problem.op != BRAID_OP_BN_PREPARE) continue;
+            if (!is_norm_of_mix(p, mix, norm)) continue;
+            TRY(cover_mix(p, mix, norm));
+            break;
+        }
+    }
+    return BRAID_OK;
 }
 
 /* ---- Folded inference ---------------------------------------------------------------------- */
@@ -267,6 +318,103 @@ static braid_status cover_linear(program *p, const uses *u, call *linear) {
     return replace(act, &fused, 2);
 }
 
+/* ---- The autoencoder ----------------------------------------------------------------------- */
+
+/* The calls of ops/ssae.c, first to last. */
+typedef struct autoencoder {
+    call *slice_norm, *encoder, *unit, *project, *latent_norm, *mixer, *back, *decoder;
+} autoencoder;
+
+/* The call of an op that makes what c reads in a slot, which so many calls read, seen in another shape or not. NULL:
+ * there is no such call. */
+static call *maker_behind(program *p, const uses *u, const call *c, int slot, braid_op_id op, int readers) {
+    int index = c->tensor[slot][0], maker = u->maker[index];
+    if (maker < 0 || u->readers[index] != readers || p->tensors[p->tensors[index].root].is_kept) return NULL;
+    if (p->calls[maker].is_view) {
+        index = p->calls[maker].tensor[0][0];
+        maker = u->maker[index];
+        if (maker < 0 || u->readers[index] != 2) return NULL; /* by the view alone */
+    }
+    call *found = &p->calls[maker];
+    return !found->is_view && !found->is_absorbed && found->problem.op == op && found->problem.streams == 1 ? found
+                                                                                                            : NULL;
+}
+
+/* False where the calls before `decoder` are others. */
+static int find_autoencoder(program *p, const uses *u, call *decoder, autoencoder *a) {
+    *a = (autoencoder){.decoder = decoder};
+    a->back = maker_behind(p, u, decoder, LINEAR_X, BRAID_OP_MATMUL, 1);
+    if (a->back) a->unit = maker_behind(p, u, a->back, MATMUL_W, BRAID_OP_ROWNORM, 2);
+    if (a->unit) a->mixer = maker_behind(p, u, a->back, MATMUL_X, BRAID_OP_LINEAR_ACT, 1);
+    if (a->mixer) a->latent_norm = maker_behind(p, u, a->mixer, LINEAR_ACT_X, BRAID_OP_LAYERNORM, 1);
+    if (a->latent_norm) a->project = maker_behind(p, u, a->latent_norm, LAYERNORM_X, BRAID_OP_MATMUL, 1);
+    if (a->project) a->encoder = maker_behind(p, u, a->project, MATMUL_X, BRAID_OP_LINEAR_ACT, 1);
+    if (a->encoder) a->slice_norm = maker_behind(p, u, a->encoder, LINEAR_ACT_X, BRAID_OP_LAYERNORM, 1);
+    return a->slice_norm && a->project->tensor[MATMUL_W][0] == a->back->tensor[MATMUL_W][0];
+}
+
+static int is_layer(const braid_problem *p) {
+    return p->bias && !p->mask && (p->op == BRAID_OP_LINEAR || p->activation == BRAID_ACTIVATION_GELU);
+}
+
+/* False where the sizes or options of the calls are none of the op; else its problem. */
+static int autoencoder_problem(const autoencoder *a, braid_problem *out) {
+    const braid_problem *encoder = &a->encoder->problem, *decoder = &a->decoder->problem, *back = &a->back->problem;
+    const braid_problem *project = &a->project->problem;
+    const int64_t slice = decoder->in_channels[0];
+    if (!is_layer(encoder) || !is_layer(&a->mixer->problem) || !is_layer(decoder)) return 0;
+    if (!project->transpose || back->transpose || a->unit->problem.eps != SSAE_BASIS_EPS ||
+        a->slice_norm->problem.eps != a->latent_norm->problem.eps)
+        return 0;
+    if (encoder->out_channels[0] != slice || encoder->in_channels[0] != decoder->out_channels[0] ||
+        encoder->batch != decoder->batch || project->in_channels[0] != back->out_channels[0] ||
+        back->out_channels[0] % slice)
+        return 0;
+    *out = (braid_problem){.op = BRAID_OP_SSAE,
+                           .dtype = decoder->dtype,
+                           .streams = 1,
+                           .batch = back->batch,
+                           .segments = back->out_channels[0] / slice,
+                           .in_channels = {encoder->in_channels[0]},
+                           .out_channels = {slice},
+                           .integrated_out = back->in_channels[0],
+                           .eps = a->slice_norm->problem.eps};
+    return 1;
+}
+
+static braid_status cover_autoencoder(program *p, const uses *u, call *decoder) {
+    autoencoder a;
+    call fused = call_start(p, BRAID_OP_SSAE, BRAID_PASS_FWD, NULL);
+    const program_options *o = &p->options;
+    if (o->phase != BRAID_PHASE_EVAL || !o->has_kernel || decoder->problem.streams != 1) return BRAID_OK;
+    if (!find_autoencoder(p, u, decoder, &a) || !autoencoder_problem(&a, &fused.problem)) return BRAID_OK;
+    TRY(braid_problem_check(&fused.problem));
+    if (!o->has_kernel(o->user, &fused.problem)) return BRAID_OK;
+    const int *const bound[] = {
+        [SSAE_X] = a.slice_norm->tensor[LAYERNORM_X],
+        [SSAE_SLICE_GAMMA] = a.slice_norm->tensor[LAYERNORM_GAMMA],
+        [SSAE_SLICE_BETA] = a.slice_norm->tensor[LAYERNORM_BETA],
+        [SSAE_ENCODER] = a.encoder->tensor[LINEAR_ACT_W],
+        [SSAE_ENCODER_BIAS] = a.encoder->tensor[LINEAR_ACT_BIAS],
+        [SSAE_BASIS] = a.unit->tensor[ROWNORM_X],
+        [SSAE_LATENT_GAMMA] = a.latent_norm->tensor[LAYERNORM_GAMMA],
+        [SSAE_LATENT_BETA] = a.latent_norm->tensor[LAYERNORM_BETA],
+        [SSAE_MIXER] = a.mixer->tensor[LINEAR_ACT_W],
+        [SSAE_MIXER_BIAS] = a.mixer->tensor[LINEAR_ACT_BIAS],
+        [SSAE_DECODER] = a.decoder->tensor[LINEAR_W],
+        [SSAE_DECODER_BIAS] = a.decoder->tensor[LINEAR_BIAS],
+        [SSAE_Y] = a.decoder->tensor[LINEAR_Y],
+    };
+    for (int slot = 0; slot <= SSAE_Y; slot++) call_bind(&fused, slot, bound[slot], BRAID_MAX_PLANES);
+    call *const absorbed[] = {a.slice_norm, a.encoder, a.unit, a.project, a.latent_norm, a.mixer, a.back};
+    int natural = decoder->natural;
+    for (size_t j = 0; j < sizeof absorbed / sizeof absorbed[0]; j++) {
+        natural += absorbed[j]->natural;
+        absorb(absorbed[j], 1);
+    }
+    return replace(decoder, &fused, natural);
+}
+
 /* ---- Pooling before activation ------------------------------------------------------------- */
 
 /* The largest of rectified values is the rectified largest value, and the gradient takes the same way. */
@@ -291,6 +439,18 @@ static braid_status swap_pool(program *p, const uses *u, call *act) {
     return BRAID_OK;
 }
 
+/* What is made of calls that are fused already. */
+static braid_status cover_again(program *p) {
+    uses u;
+    braid_status status = uses_find(p, &u);
+    for (int j = 0; j < p->call_count && !status; j++) {
+        call *c = &p->calls[j];
+        if (!c->is_view && !c->is_absorbed && c->problem.op == BRAID_OP_LINEAR) status = cover_autoencoder(p, &u, c);
+    }
+    uses_free(&u);
+    return status;
+}
+
 braid_status program_cover(program *p) {
     uses u;
     braid_status status = uses_find(p, &u);
@@ -306,5 +466,6 @@ braid_status program_cover(program *p) {
         if (!c->is_view && !c->is_absorbed && c->problem.op == BRAID_OP_ACT) status = swap_pool(p, &u, c);
     }
     uses_free(&u);
-    return status;
+    if (!status) status = cover_mixes(p);
+    return status ? status : cover_again(p);
 }

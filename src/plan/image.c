@@ -54,7 +54,7 @@ typedef struct fill {
     double scale;   /* of real numbers */
     rng sequence;   /* start of this plane's numbers */
     void *data;
-    int64_t rows, last;
+    int64_t rows, last, rows_each; /* of a part */
 } fill;
 
 static double draw_value(const fill *f, rng *r) {
@@ -74,14 +74,14 @@ static double draw_value(const fill *f, rng *r) {
  * primes, so that no shape has the same numbers in neighbouring places. */
 #define DRAWN_ROWS 1021
 #define DRAWN_VALUES 65521
+#define FILLED_AT_ONCE 4096
 
 static char *value_at(const fill *f, int64_t row, int64_t j) {
     return (char *)f->data + (size_t)(row * f->shape.pitch + j) * dtype_bytes(f->shape.dtype);
 }
 
 /* Each row has numbers of its own, so that rows can be filled in any order. */
-static void draw_row(void *context, int64_t row) {
-    const fill *f = context;
+static void draw_row(const fill *f, int64_t row) {
     int64_t drawn = f->last < DRAWN_VALUES ? f->last : DRAWN_VALUES;
     rng r = f->sequence;
     r.index = (uint64_t)row << 24;
@@ -95,15 +95,28 @@ static void draw_row(void *context, int64_t row) {
         dtype_store(f->data, f->shape.dtype, row * f->shape.pitch + j, 0);
 }
 
-static void repeat_row(void *context, int64_t index) {
-    const fill *f = context;
-    int64_t row = index + DRAWN_ROWS;
+static void repeat_row(const fill *f, int64_t row) {
     memcpy(value_at(f, row, 0), value_at(f, row % DRAWN_ROWS, 0), (size_t)f->shape.pitch * dtype_bytes(f->shape.dtype));
 }
 
+static void draw_part(void *context, int64_t part) {
+    const fill *f = context;
+    int64_t end = (part + 1) * f->rows_each, drawn = f->rows < DRAWN_ROWS ? f->rows : DRAWN_ROWS;
+    for (int64_t row = part * f->rows_each; row < end && row < drawn; row++) draw_row(f, row);
+}
+
+static void repeat_part(void *context, int64_t part) {
+    const fill *f = context;
+    int64_t first = DRAWN_ROWS + part * f->rows_each;
+    for (int64_t row = first; row < first + f->rows_each && row < f->rows; row++) repeat_row(f, row);
+}
+
+/* Parts are large enough to be worth a thread: the many small planes of a check are filled at once by one. */
 static void fill_rows(fill *f) {
-    threads_for(f->rows < DRAWN_ROWS ? f->rows : DRAWN_ROWS, draw_row, f);
-    if (f->rows > DRAWN_ROWS) threads_for(f->rows - DRAWN_ROWS, repeat_row, f);
+    int64_t drawn = f->rows < DRAWN_ROWS ? f->rows : DRAWN_ROWS;
+    f->rows_each = FILLED_AT_ONCE / (f->last > 0 ? f->last : 1) + 1;
+    threads_for((drawn + f->rows_each - 1) / f->rows_each, draw_part, f);
+    threads_for((f->rows - drawn + f->rows_each - 1) / f->rows_each, repeat_part, f);
 }
 
 static void fill_mask(const braid_problem *p, rng r, uint32_t *words) {
@@ -127,33 +140,44 @@ static double real_scale(const braid_problem *p) {
     return p->dtype == BRAID_DTYPE_F16 && terms > most ? sqrt(most / terms) : 1;
 }
 
-void image_fill(const braid_problem *p, const image *m, image_mode mode, uint64_t seed, void *base) {
+static void fill_input(const braid_problem *p, const image *m, int slot, int i, image_mode mode, uint64_t seed,
+                       void *base) {
     const op_info *o = op_of(p);
-    double density = 65536.0 / (double)o->terms(p); /* 2^22 over the largest product, 64 */
+    void *data = (char *)base + m->offset[slot][i];
+    rng sequence = {.seed = seed, .stream = (uint64_t)(slot * BRAID_MAX_PLANES + i)};
+    if (o->operands[slot].fill == FILL_MASK) {
+        fill_mask(p, sequence, data);
+    } else if (o->operands[slot].fill == FILL_OWN) {
+        o->fill(p, slot, i, &sequence, data);
+    } else {
+        fill f = {.p = p,
+                  .kind = o->operands[slot].fill,
+                  .mode = mode,
+                  .density = 65536.0 / (double)o->terms(p), /* 2^22 over the largest product, 64 */
+                  .scale = real_scale(p),
+                  .sequence = sequence,
+                  .data = data,
+                  .rows = 1};
+        o->shape(p, slot, i, &f.shape);
+        f.last = f.shape.dims[f.shape.rank - 1];
+        for (int axis = 0; axis + 1 < f.shape.rank; axis++) f.rows *= f.shape.dims[axis];
+        fill_rows(&f);
+    }
+}
+
+void image_fill(const braid_problem *p, const image *m, image_mode mode, uint64_t seed, void *base) {
     block_set(base, RED_ZONE_BYTE, m->bytes);
     EACH_PLANE(p, slot, i) {
-        void *data = (char *)base + m->offset[slot][i];
-        rng sequence = {.seed = seed, .stream = (uint64_t)(slot * BRAID_MAX_PLANES + i)};
-        if (!op_is_input(op_role(p, slot))) {
-            block_set(data, POISON_BYTE, m->plane_bytes[slot][i]);
-        } else if (o->operands[slot].fill == FILL_MASK) {
-            fill_mask(p, sequence, data);
-        } else if (o->operands[slot].fill == FILL_OWN) {
-            o->fill(p, slot, i, &sequence, data);
-        } else {
-            fill f = {.p = p,
-                      .kind = o->operands[slot].fill,
-                      .mode = mode,
-                      .density = density,
-                      .scale = real_scale(p),
-                      .sequence = sequence,
-                      .data = data,
-                      .rows = 1};
-            o->shape(p, slot, i, &f.shape);
-            f.last = f.shape.dims[f.shape.rank - 1];
-            for (int axis = 0; axis + 1 < f.shape.rank; axis++) f.rows *= f.shape.dims[axis];
-            fill_rows(&f);
-        }
+        if (op_is_input(op_role(p, slot)))
+            fill_input(p, m, slot, i, mode, seed, base);
+        else
+            block_set((char *)base + m->offset[slot][i], POISON_BYTE, m->plane_bytes[slot][i]);
+    }
+}
+
+void image_fill_inputs(const braid_problem *p, const image *m, uint64_t seed, void *base) {
+    EACH_PLANE(p, slot, i) {
+        if (op_is_input(op_role(p, slot))) fill_input(p, m, slot, i, IMAGE_REAL, seed, base);
     }
 }
 
@@ -214,6 +238,15 @@ braid_status image_truth(const braid_problem *p, const image *m, void *base, buf
         TRY(size_array(count, sizeof(double), "reference inputs", &doubles));
         TRY(grow(&used, doubles));
     }
+    return BRAID_OK;
+}
+
+braid_status image_widen(const braid_problem *p, const image *m, const void *base, int slot, double **memory) {
+    plane_shape s;
+    op_of(p)->shape(p, slot, 0, &s);
+    size_t count = m->plane_bytes[slot][0] / dtype_bytes(s.dtype);
+    TRY(memory_alloc(count, sizeof **memory, "reference inputs", (void **)memory));
+    widen(*memory, (const char *)base + m->offset[slot][0], s.dtype, (int64_t)count);
     return BRAID_OK;
 }
 

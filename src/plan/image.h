@@ -33,9 +33,15 @@ typedef enum image_mode {
 /* Fills a block on the host: inputs from the seed, outputs poisoned, red zones patterned. */
 void image_fill(const braid_problem *p, const image *m, image_mode mode, uint64_t seed, void *base);
 
+/* The inputs alone, in real mode, for a race: the rest of the block is not touched. */
+void image_fill_inputs(const braid_problem *p, const image *m, uint64_t seed, void *base);
+
 /* The floating inputs of a filled block as doubles, laid out as the op says, for the reference; the mask and
  * counters stay as they are. Outputs are NULL. Returns memory for memory_free. */
 braid_status image_truth(const braid_problem *p, const image *m, void *base, buffers *truth, void **memory);
+
+/* The same of the first plane of one output, as a kernel left it. */
+braid_status image_widen(const braid_problem *p, const image *m, const void *base, int slot, double **memory);
 
 /* NULL where the red zones and the pure inputs of `after` still hold what `before` holds and every output element
  * was written; else what is wrong, in words (borrowed until this thread's next call). */

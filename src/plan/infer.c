@@ -132,6 +132,7 @@ static braid_status add_op(program *p, const graph_node *n) {
     if (n->problem.op == BRAID_OP_BN_FINALIZE && eval) { /* the statistics of a batch are not asked for */
         call_bind(&c, BN_FINALIZE_MEAN, n->plane[BN_FINALIZE_RUNNING_MEAN], BRAID_MAX_PLANES);
         call_bind(&c, BN_FINALIZE_VAR, n->plane[BN_FINALIZE_RUNNING_VAR], BRAID_MAX_PLANES);
+        c.problem.each = 0; /* nor is the batch counted */
     }
     return program_add_call(p, &c);
 }

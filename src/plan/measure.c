@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/blocks.h"
 #include "core/memory.h"
 #include "core/sizes.h"
 
@@ -65,14 +66,26 @@ static int sets_wanted(const device *d, size_t stride) {
     return wanted < 1 ? 1 : (int)wanted;
 }
 
+/* One plane of all copies, from the host's block. */
+static braid_status sets_give(device *d, const sets *s, const void *host, int slot, int plane) {
+    size_t at = s->layout.offset[slot][plane], bytes = s->layout.plane_bytes[slot][plane];
+    char *first = (char *)s->memory + at;
+    if (s->count > 0) TRY(d->backend->upload(d, first, (const char *)host + at, bytes));
+    for (int j = 1; j < s->count; j++) TRY(d->backend->copy(d, first + (size_t)j * s->stride, first, bytes));
+    return BRAID_OK;
+}
+
+/* Gives the inputs numbers; what the outputs hold before a launch changes no time. */
 static braid_status sets_fill(const braid_problem *p, device *d, sets *s, uint64_t seed) {
+    const op_info *o = op_of(p);
     void *host = NULL;
     TRY(memory_alloc_device(s->layout.bytes, "operands of a race", &host));
-    image_fill(p, &s->layout, IMAGE_REAL, seed, host);
+    image_fill_inputs(p, &s->layout, seed, host);
     braid_status status = BRAID_OK;
-    if (s->count > 0) status = d->backend->upload(d, s->memory, host, s->layout.bytes);
-    for (int j = 1; j < s->count && status == BRAID_OK; j++)
-        status = d->backend->copy(d, (char *)s->memory + (size_t)j * s->stride, s->memory, s->layout.bytes);
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        for (int i = 0; op_is_input(op_role(p, slot)) && i < o->planes(p, slot) && status == BRAID_OK; i++)
+            status = sets_give(d, s, host, slot, i);
+    }
     memory_free(host);
     return status;
 }
@@ -91,6 +104,7 @@ static braid_status sets_create(const braid_problem *p, device *d, size_t worksp
     s->count = sets_wanted(d, s->stride);
     TRY(size_array((size_t)s->count, s->stride, "operands of a race", &bytes));
     TRY(d->backend->alloc(d, bytes, &s->memory));
+    if (!d->backend->has_own_memory) block_set(s->memory, 0, bytes); /* no page is new when a launch is timed */
     if (workspace_bytes) TRY(d->backend->alloc(d, workspace_bytes, &s->workspace));
     return sets_fill(p, d, s, seed);
 }

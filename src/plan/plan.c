@@ -116,6 +116,8 @@ static braid_status make_staging(braid_plan *plan) {
 
 /* ---- Life ---------------------------------------------------------------------------------- */
 
+#define JOINED_BYTES_PER_S 3e12 /* of a call that is joined into another */
+
 /* What the cheapest kernel of a problem costs, of those that are neither the reference nor a chain; INFINITY: none. */
 static double cheapest(const braid_context *context, const braid_problem *p) {
     double best = INFINITY;
@@ -129,16 +131,44 @@ static double cheapest(const braid_context *context, const braid_problem *p) {
     return best;
 }
 
+/* True where a kernel of li_conv2d takes less than the natural ops of its chain, which add on the way. Those of the CPU
+ * make the gradient between them all the same. */
+static int layer_pays(const braid_context *context, const braid_problem *p) {
+    op_chain chain = {0};
+    double natural = 0;
+    if (context->device->backend != &backend_cuda || op_of(p)->chain(p, &chain)) return 0;
+    for (int j = 0; j < chain.count; j++) {
+        braid_problem *natural_op = &chain.steps[j].problem;
+        if (braid_problem_check(natural_op) != BRAID_OK) return 0;
+        if (natural_op->op != BRAID_OP_ADD) natural += cheapest(context, natural_op);
+    }
+    return cheapest(context, p) < natural;
+}
+
+/* Bytes of what a problem adds to. */
+static double added_bytes_of(const braid_problem *p, const braid_problem *plain) {
+    return op_bytes(p) - op_bytes(plain);
+}
+
+/* What the calls would take that integrate_dapply stands for: the mix, and the normalisation's share of the streams,
+ * two inputs and an output, in a call that there is anyway. */
+static double apart(const braid_context *context, const braid_problem *p) {
+    braid_problem mix = integrate_dapply_mix(p), plain = mix;
+    plain.add &= ~INTEGRATE_ADD_R;
+    return cheapest(context, &mix) + 3 * added_bytes_of(&mix, &plain) / JOINED_BYTES_PER_S;
+}
+
 /* True where there is one and, with an addend, where adding it in a call of its own would take longer: two inputs and
  * an output of its size, and a launch. */
 static int has_kernel(void *user, const braid_problem *p) {
-    const double bytes_per_s = 3e12, launch_s = 3e-6;
+    const double launch_s = 3e-6;
+    if (p->op == BRAID_OP_LI_CONV2D) return layer_pays(user, p);
     double seconds = cheapest(user, p);
     braid_problem plain = *p;
+    if (p->op == BRAID_OP_INTEGRATE_DAPPLY && seconds < INFINITY) return seconds <= apart(user, p);
     if (!p->add || seconds == INFINITY) return seconds < INFINITY;
     plain.add = 0;
-    double added_bytes = op_bytes(p) - op_bytes(&plain);
-    return seconds <= cheapest(user, &plain) + 3 * added_bytes / bytes_per_s + launch_s;
+    return seconds <= cheapest(user, &plain) + 3 * added_bytes_of(p, &plain) / JOINED_BYTES_PER_S + launch_s;
 }
 
 static program_options options_of(const braid_model *model, const braid_plan_request *r) {

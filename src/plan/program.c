@@ -18,6 +18,8 @@ braid_status program_build(const graph *g, const program_options *options, progr
     TRY(program_infer(p));
     TRY(program_cover(p));
     TRY(program_differentiate(p));
+    program_join_layer(p);
+    program_join(p);
     return program_remake(p);
 }
 
@@ -25,6 +27,19 @@ void program_free(program *p) {
     memory_free(p->tensors);
     memory_free(p->calls);
     *p = (program){0};
+}
+
+int program_count_uses(const program *p, int first, int end, int root, int (*has_role)(operand_role role)) {
+    int count = 0;
+    for (int j = first; j < end; j++) {
+        const call *c = &p->calls[j];
+        const op_info *o = op_of(&c->problem);
+        for (int slot = 0; slot < op_operand_count(o) && !c->is_absorbed && !c->is_view; slot++) {
+            if (!has_role(op_role(&c->problem, slot))) continue;
+            for (int i = 0; i < o->planes(&c->problem, slot); i++) count += p->tensors[c->tensor[slot][i]].root == root;
+        }
+    }
+    return count;
 }
 
 static braid_status shape_bytes_of(const plane_shape *s, size_t *bytes) {
@@ -161,17 +176,34 @@ braid_status program_append(program *p, const call *c) {
     return BRAID_OK;
 }
 
+/* Where the ops that make scales have them, and what belongs to them. */
+typedef struct norm_slots {
+    braid_op_id op;
+    int scale, center, rstd, gamma, beta;
+} norm_slots;
+
+static const norm_slots *slots_of_norm(braid_op_id op) {
+    static const norm_slots slots[] = {
+        {BRAID_OP_BN_FINALIZE, BN_FINALIZE_SCALE, BN_FINALIZE_CENTER, BN_FINALIZE_RSTD, BN_FINALIZE_GAMMA,
+         BN_FINALIZE_BETA},
+        {BRAID_OP_BN_PREPARE, BN_PREPARE_SCALE, BN_PREPARE_CENTER, BN_PREPARE_RSTD, BN_PREPARE_GAMMA, BN_PREPARE_BETA},
+        {BRAID_OP_INTEGRATE_PREPARE, INTEGRATE_PREPARE_SCALE, INTEGRATE_PREPARE_CENTER, INTEGRATE_PREPARE_RSTD,
+         INTEGRATE_PREPARE_GAMMA, INTEGRATE_PREPARE_BETA},
+    };
+    for (size_t j = 0; j < sizeof slots / sizeof slots[0]; j++) {
+        if (slots[j].op == op) return &slots[j];
+    }
+    return NULL;
+}
+
 norm_tensors program_norm(const program *p, int scale) {
     for (int j = 0; j < p->call_count; j++) {
         const call *c = &p->calls[j];
-        int whole = c->problem.op == BRAID_OP_BN_PREPARE;
-        if (c->is_view || c->is_absorbed || (c->problem.op != BRAID_OP_BN_FINALIZE && !whole)) continue;
-        for (int k = 0; k < c->problem.streams; k++) {
-            if (c->tensor[whole ? BN_PREPARE_SCALE : BN_FINALIZE_SCALE][k] != scale) continue;
-            return (norm_tensors){c->tensor[whole ? BN_PREPARE_CENTER : BN_FINALIZE_CENTER][k],
-                                  c->tensor[whole ? BN_PREPARE_RSTD : BN_FINALIZE_RSTD][k],
-                                  c->tensor[whole ? BN_PREPARE_GAMMA : BN_FINALIZE_GAMMA][k],
-                                  c->tensor[whole ? BN_PREPARE_BETA : BN_FINALIZE_BETA][k]};
+        const norm_slots *slots = c->is_view || c->is_absorbed ? NULL : slots_of_norm(c->problem.op);
+        for (int k = 0; slots && k < op_of(&c->problem)->planes(&c->problem, slots->scale); k++) {
+            if (c->tensor[slots->scale][k] != scale) continue;
+            return (norm_tensors){c->tensor[slots->center][k], c->tensor[slots->rstd][k], c->tensor[slots->gamma][k],
+                                  c->tensor[slots->beta][k]};
         }
     }
     return (norm_tensors){-1, -1, -1, -1};

@@ -4,6 +4,8 @@
  *   infer.c     shapes and problems, forward; what nobody needs is left out
  *   cover.c     runs of natural ops become fused ones
  *   gradient.c  the loss and the gradients
+ *   join_layer.c  the weight gradients of the first layer of a LINet become one call
+ *   join.c      backward calls that one kernel does together
  *   remake.c    what is made again instead of kept
  *   place.c     lifetimes, and a place for every tensor in one arena
  *
@@ -89,10 +91,15 @@ void program_free(program *p);
 braid_status program_infer(program *p);
 braid_status program_cover(program *p);
 braid_status program_differentiate(program *p);
+void program_join_layer(program *p);
+void program_join(program *p);
 braid_status program_remake(program *p);
 
 /* Finds lifetimes and places, where call j also needs workspace_bytes[j] while it runs, at *workspace_offset. */
 braid_status program_place(program *p, const size_t *workspace_bytes, size_t *workspace_offset);
+
+/* How many operands of such a role in the calls from `first` up to `end` lie in the memory of tensor `root`. */
+int program_count_uses(const program *p, int first, int end, int root, int (*has_role)(operand_role role));
 
 /* A new placed tensor of a shape; *index is its number. */
 braid_status program_add_tensor(program *p, const plane_shape *shape, int *index);

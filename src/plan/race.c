@@ -25,7 +25,7 @@
 #define SECONDS_PER_BYTE 4e-8
 #define SECONDS_PER_BYTE_AFAR 2e-9 /* of a GPU, whose host only fills and compares */
 #define LAUNCHES 24
-#define QUICK_BYTES 1e8 /* of the operands of a check where time is short */
+#define QUICK_BYTES 3e7 /* of the operands of a check where time is short */
 
 static void set_reason(racer *r, const char *reason) { snprintf(r->reason, sizeof r->reason, "%s", reason); }
 

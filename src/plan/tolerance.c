@@ -9,6 +9,7 @@
 
 #include "core/dtype.h"
 
+#define CHAIN_ROUNDINGS 4     /* of temporary results, on the way to an output */
 #define TF32_ROUNDOFF 0x1p-11 /* 11 significant bits */
 
 /* Exceptions, each with its reason. */
@@ -21,6 +22,7 @@ static const struct {
 } rows[] = {
     {BRAID_OP_BN_FINALIZE, BN_FINALIZE_SHIFT, 2, 0, "scale carries three roundings of its own into center * scale"},
     {BRAID_OP_BN_PREPARE, BN_PREPARE_SHIFT, 2, 0, "scale carries three roundings of its own into center * scale"},
+    {BRAID_OP_INTEGRATE_PREPARE, INTEGRATE_PREPARE_SHIFT, 2, 0, "as in bn_prepare"},
     {BRAID_OP_SOFTMAX_XENT, CLASS_LOSS, 1, 4, "sums are made in double: the error is that of the exponentials"},
     {BRAID_OP_SOFTMAX_XENT, CLASS_DX, 1, 4, "sums are made in double: the error is that of the exponentials"},
     {BRAID_OP_FOCAL, CLASS_LOSS, 1, 4, "sums are made in double: the error is that of the exponentials"},
@@ -40,14 +42,25 @@ static double smallest(braid_dtype dtype) {
     }
 }
 
+/* What grows with the length of the sums behind an output, in units of the accumulator's roundoff. */
+static double growth_of(const braid_problem *p, const kernel *k, int slot) {
+    const op_info *o = op_of(p);
+    double terms = (double)o->terms(p);
+    if (op_is_derived(o, slot)) { /* statistics over the pixels of what is stored */
+        plane_shape s;
+        o->shape(p, o->stored, 0, &s);
+        return 2 * sqrt(fmax(1, (double)s.dims[0] * (double)s.dims[1] * (double)s.dims[2]));
+    }
+    if (k->flags & KERNEL_WINOGRAD) /* channels or tiles, and 2 + 4 + 4 roundings of the transforms */
+        terms = terms / (p->pass == BRAID_PASS_BWD_WEIGHT ? 4 : 9) + 10;
+    double block = p->dtype == BRAID_DTYPE_F32 ? 8 : 16; /* terms that a tensor core adds at once */
+    return 2 * sqrt(terms) + (k->flags & KERNEL_TENSOR_CORE ? terms / block : 0);
+}
+
 double tolerance_bound(const braid_problem *p, const kernel *k, int slot, ref_value truth) {
     plane_shape shape;
-    double terms = (double)op_of(p)->terms(p), factor = 1;
+    double growth = growth_of(p, k, slot), factor = 1;
     double accumulator = p->dtype == BRAID_DTYPE_F64 ? ldexp(1, -53) : ldexp(1, -24);
-    if (k->flags & KERNEL_WINOGRAD) terms = terms / 9 + 10; /* channels, and 2 + 4 + 4 roundings of the transforms */
-
-    double block = p->dtype == BRAID_DTYPE_F32 ? 8 : 16; /* terms that a tensor core adds at once */
-    double growth = 2 * sqrt(terms) + (k->flags & KERNEL_TENSOR_CORE ? terms / block : 0);
     op_of(p)->shape(p, slot, 0, &shape);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].op != p->op || rows[i].slot != slot) continue;
@@ -57,7 +70,7 @@ double tolerance_bound(const braid_problem *p, const kernel *k, int slot, ref_va
     /* A fused kernel may round what its chain would store; the chain rounds every one of its temporary results. With
      * TF32 that is where a later product reads them: the inputs of a check are numbers of TF32 already. */
     int is_chain = k->backend == KERNEL_CHAIN;
-    double roundings = !op_of(p)->chain ? 0 : is_chain ? CHAIN_MAX_TEMPS : 1;
+    double roundings = !op_of(p)->chain || op_of(p)->stored ? 0 : is_chain ? CHAIN_ROUNDINGS : 1;
     int to_tf32 = p->tf32 && (is_chain || (k->flags & KERNEL_TF32));
     double stored = roundings * (to_tf32 ? TF32_ROUNDOFF : dtype_unit_roundoff(p->dtype)) * truth.magnitude;
     return stored + dtype_unit_roundoff(shape.dtype) * fabs(truth.value) +

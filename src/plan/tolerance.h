@@ -11,6 +11,9 @@
  * the rows of the table, some of which also have a growth of their own in place of 2 * sqrt(L). A kernel that mixes the
  * pixels of a tile (KERNEL_WINOGRAD) is measured by the magnitudes that it mixes (conv2d_tile_magnitude_f64).
  *
+ * Outputs that follow from another one (op_is_derived) are compared with what follows from it as the kernel stored it,
+ * and their L counts its pixels.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef BRAID_PLAN_TOLERANCE_H

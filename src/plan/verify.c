@@ -82,7 +82,8 @@ typedef struct truth_work {
     const verifier *v;
     const buffers *inputs;
     ref_at at;
-    int tiles; /* a kernel of Winograd's may be judged */
+    int tiles;   /* a kernel of Winograd's may be judged */
+    int derived; /* 1: outputs that follow from another one as it is stored, else the others */
 } truth_work;
 
 static void truth_part(void *context, int64_t part) {
@@ -91,8 +92,11 @@ static void truth_part(void *context, int64_t part) {
         (part + 1) * SAMPLES_PER_PART < w->v->sample_count ? (part + 1) * SAMPLES_PER_PART : w->v->sample_count;
     for (int64_t j = part * SAMPLES_PER_PART; j < end; j++) {
         truth_sample *s = &w->v->samples[j];
+        if (op_is_derived(op_of(&w->v->problem), s->slot) != w->derived) continue;
         s->expected = w->at(&w->v->problem, w->inputs, s->slot, s->plane, s->index);
-        if (w->tiles) s->tile_magnitude = conv2d_tile_magnitude_f64(&w->v->problem, w->inputs, s->plane, s->index);
+        s->tile_magnitude = s->expected.magnitude;
+        if (w->tiles && s->slot != CONV2D_BIAS)
+            s->tile_magnitude = conv2d_tile_magnitude_f64(&w->v->problem, w->inputs, s->plane, s->index);
     }
 }
 
@@ -104,15 +108,23 @@ static int any_winograd(const verifier *v) {
     return 0;
 }
 
-static braid_status compute_truth(verifier *v) {
+/* The outputs that follow from the inputs, or (derived) also from one that a kernel has stored. */
+static braid_status compute_truth(verifier *v, int derived) {
     buffers inputs;
     void *memory = NULL;
+    double *stored = NULL;
     braid_problem wide = v->problem;
+    const int slot = op_of(&v->problem)->stored;
+    if (derived && !slot) return BRAID_OK;
     braid_status status = image_truth(&wide, &v->layout, v->before, &inputs, &memory);
+    if (status == BRAID_OK && derived) status = image_widen(&v->problem, &v->layout, v->after, slot, &stored);
     if (status == BRAID_OK) {
-        truth_work work = {v, &inputs, ref_at_f64(v->problem.op, v->problem.pass), any_winograd(v)};
+        if (derived) inputs.plane[slot][0] = stored;
+        truth_work work = {v, &inputs, ref_at_f64(v->problem.op, v->problem.pass), !derived && any_winograd(v),
+                           derived};
         threads_for((v->sample_count + SAMPLES_PER_PART - 1) / SAMPLES_PER_PART, truth_part, &work);
     }
+    memory_free(stored);
     memory_free(memory);
     return status;
 }
@@ -140,7 +152,7 @@ braid_status verifier_create(const braid_problem *p, device *d, image_mode mode,
     if (status == BRAID_OK) status = choose_samples(out, seed);
     if (status == BRAID_OK) {
         image_fill(p, &out->layout, mode, seed, out->before);
-        status = compute_truth(out);
+        status = compute_truth(out, 0);
     }
     if (status == BRAID_OK) status = keep_fresh(out);
     if (status != BRAID_OK) verifier_destroy(out);
@@ -274,6 +286,7 @@ static braid_status judge_created(verifier *v, const kernel *k, void *state, siz
         const char *damage = image_damage(&v->problem, &v->layout, v->before, v->after);
         if (damage) blame(out, "%s", damage);
     }
+    if (status == BRAID_OK && !out->failure[0]) status = compute_truth(v, 1);
     if (status == BRAID_OK && !out->failure[0]) compare(v, k, out);
     if (status == BRAID_OK && !out->failure[0]) status = run_once(v, k, state, workspace, workspace_bytes, out);
     if (status == BRAID_OK && !out->failure[0]) status = compare_runs(v, out);

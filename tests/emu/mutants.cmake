@@ -159,17 +159,17 @@ emu_mutant(bn_stats_dropped_pixel tile/columns.cuh bn_stats bn_stats__cuda_direc
 emu_mutant(bn_stats_missing_barrier tile/columns.cuh bn_stats bn_stats__cuda_direct
            "            }\n        }\n        __syncthreads();" "            }\n        }")
 emu_mutant(bn_stats_wrong_lane tile/columns.cuh bn_stats bn_stats__cuda_direct
-           "work.lanes && work.channel + j < from.plane.channels" "work.lanes && work.channel + j < from.plane.pitch")
+           "thread < channels && own.channel < from.plane.channels" "thread < channels && own.channel < from.plane.pitch")
 emu_mutant(bn_stats_missing_reset tile/arrive.cuh bn_stats bn_stats__cuda_direct
            "atomicInc(counter, (uint32_t)count - 1)" "atomicInc(counter, 0xFFFFFFFFu)")
 emu_mutant(bn_stats_early_look tile/arrive.cuh bn_stats bn_stats__cuda_direct
            "__syncthreads_or(is_last)" "is_last")
 emu_mutant(bn_stats_wrong_arrivals tile/columns.cuh bn_stats bn_stats__cuda_direct
-           "(columns.parts - row + rows - 1) / rows" "columns.parts / rows")
+           "(int32_t)blockIdx.x / parts, parts)" "(int32_t)blockIdx.x / parts, parts > 1 ? parts - 1 : 1)")
 emu_mutant(bn_sums_wrong_row tile/columns.cuh bn_sums bn_sums__cuda_direct
-           "work.begin = row;" "work.begin = mine.part;")
+           "first = row; first < parts" "first = 0; first < parts")
 emu_mutant(bn_sums_dropped_row tile/columns.cuh bn_sums bn_sums__cuda_direct
-           "work.end = columns.parts < rows ? columns.parts : rows;" "work.end = columns.parts < rows ? columns.parts : rows - 1;")
+           "other = at + channels;" "other = at + 2 * channels;")
 emu_mutant(bn_stats_wrong_count tile/columns.cuh bn_stats bn_stats__cuda_direct
            "(next < work.end ? next : work.end) - pixel" "next - pixel")
 emu_mutant(bn_stats_wrong_origin tile/moments.cuh bn_stats bn_stats__cuda_direct
@@ -189,13 +189,13 @@ emu_mutant(bn_apply_beyond_the_end tile/pixels.cuh bn_apply bn_apply__cuda_direc
 emu_mutant(bn_dapply_wrong_count tile/bn.cuh bn_dapply bn_dapply__cuda_direct
            "mask_active(plane.mask, args.map.batch)" "args.map.batch")
 emu_mutant(bn_prepare_early_count bn_prepare.cu bn_prepare bn_prepare__cuda_direct
-           "arrives_last(args.sums.counters + tiles * PIXEL_COLUMN_COUNTERS, tiles)" "true")
+           "arrives_last(args.sums.counters + tiles, tiles)" "true")
 emu_mutant(bn_prepare_wrong_tiles bn_prepare.cu bn_prepare bn_prepare__cuda_direct
            "(int32_t)gridDim.x / args.sums.columns.parts" "(int32_t)gridDim.x")
 emu_mutant(bn_finalize_wrong_channel bn_finalize.cu bn_finalize bn_finalize__cuda_direct
            "c -= args.plane[i++].channels" "i++")
 emu_mutant(bn_finalize_early_count bn_finalize.cu bn_finalize bn_finalize__cuda_direct
-           "const float factor" "if (args.train) *args.batches = batches + 1;\n    const float factor")
+           "int64_t c = " "if (args.train) *args.batches = batches + 1;\n    int64_t c = ")
 emu_mutant(act_fwd_second_pixel tile/pixels.cuh act_fwd act_fwd__cuda_direct
            "pixel += ahead * work.step" "pixel += (ahead + 1) * work.step")
 emu_mutant(act_bwd_data_open_relu tile/act.cuh act_bwd_data act_bwd_data__cuda_direct
@@ -229,7 +229,7 @@ emu_mutant(bn_add_act_fwd_residual bn_apply.cu bn_apply bn_add_act_fwd__cuda_dir
 emu_mutant(bn_add_act_bwd_data_unwritten bn_dapply.cu bn_dapply bn_add_act_bwd_data__cuda_direct
            "if (this->plane.dz) this->clear(this->plane.dz, at);" ";")
 emu_mutant(bn_act_bwd_weight_dropped_part tile/columns.cuh bn_sums bn_act_bwd_weight__cuda_direct
-           "< work.lanes ? columns.parts" "< work.lanes ? columns.parts - 1")
+           "if (at < parts)" "if (at + 1 < parts)")
 emu_mutant(bn_act_pool_bwd_data_open_relu tile/bn.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
            "act_gradient(this->args.activation, x[j] * scale[j]" "act_gradient(BRAID_ACTIVATION_NONE, x[j] * scale[j]")
 emu_mutant(maxpool_fwd_wrong_row tile/window3.cuh maxpool_fwd maxpool_fwd__cuda_direct
@@ -336,10 +336,31 @@ emu_mutant(integrate_fwd_mma_missing_barrier integrate_fwd_mma.cu integrate_fwd_
            "copy_async_wait<ahead - 1>();\n                __syncthreads();" "copy_async_wait<ahead - 1>();")
 emu_mutant(integrate_fwd_mma_wrong_lane tile/quad.cuh integrate_fwd_mma integrate_fwd__cuda_mma
            "upper ? word[j] : word[j + step]" "upper ? word[j + step] : word[j]")
-emu_mutant(integrate_fwd_wgmma_early_free integrate_fwd_sm90a.cu integrate_fwd_sm90a integrate_fwd__cuda_wgmma
+emu_mutant(integrate_fwd_wgmma_early_free tile/integrate_fwd.cuh integrate_fwd_sm90a integrate_fwd__cuda_wgmma
            "if (k > 0) ring_free(before);" "ring_free(before);")
 emu_mutant(integrate_fwd_wgmma_blanked tile/integrate_tma.cuh integrate_fwd_sm90a integrate_fwd__cuda_wgmma
            "if (!mask || first >= end) return false;" "if (first >= 0) return false;")
+emu_mutant(integrate_prepare_tail integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
+           "pixel < all.pixels && !(mask" "!(mask")
+emu_mutant(integrate_prepare_blanked integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
+           "all, all.source[i].mask, tile.row" "all, NULL, tile.row")
+emu_mutant(integrate_prepare_not_staged integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
+           "    barrier_wait(at.staged, parity);\n" "")
+emu_mutant(integrate_prepare_written_over integrate_prepare_sm90a.cu integrate_prepare_sm90a
+           integrate_prepare__cuda_wgmma
+           "            barrier_wait(at.read, (round + (uint32_t)(k / squares) + 1) & 1);\n" "")
+emu_mutant(integrate_prepare_early_free integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
+           "            ring_wait(*at);\n" "")
+emu_mutant(integrate_prepare_wrong_panel integrate_prepare_sm90a.cu integrate_prepare_sm90a
+           integrate_prepare__cuda_wgmma "column == tile.column)" "column == 0)")
+emu_mutant(integrate_prepare_swizzle tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
+           "panel_piece_address(panel, first + 4, piece)" "panel_piece_address(panel, first, piece) + 4 * PANEL_ROW_BYTES")
+emu_mutant(integrate_prepare_lost_tiles tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
+           "sums.count += count" "sums.count = count")
+emu_mutant(bn_join_dropped_part bn_join.cu bn_join integrate_prepare__cuda_wgmma
+           "add(shared[lane], shared[lane + 32])" "shared[lane]")
+emu_mutant(bn_join_early_count bn_join.cu bn_join integrate_prepare__cuda_wgmma
+           "arrives_last(args.counter, (int32_t)gridDim.x) && threadIdx.x == 0" "threadIdx.x == 0")
 emu_mutant(integrate_bwd_data_mma_wrong_row tile/panel_mma.cuh integrate_bwd_data_mma integrate_bwd_data__cuda_mma
            "panel_address(b, lane % 16, lane / 16)" "panel_address(b, lane % 8, lane / 16)")
 emu_mutant(integrate_bwd_data_wgmma_no_zeros integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
@@ -354,6 +375,18 @@ emu_mutant(integrate_bwd_data_wgmma_wrong_weights integrate_bwd_data_sm90a.cu in
            integrate_bwd_data__cuda_wgmma "(column - work.column) * args.panels" "column * args.panels")
 emu_mutant(integrate_bwd_data_wgmma_lost_turn integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
            integrate_bwd_data__cuda_wgmma "ring_skip(&stage, args.panels)" "ring_skip(&stage, 1)")
+emu_mutant(integrate_dapply_wgmma_wrong_factors integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
+           integrate_dapply__cuda_wgmma "args.stays ? column % args.block_columns : column" "column % args.block_columns")
+emu_mutant(integrate_dapply_wgmma_wrong_half integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
+           integrate_dapply__cuda_wgmma "piece + (uint32_t)(row / 2) * PANEL_SQUARE_BYTES +" "piece +")
+emu_mutant(integrate_dapply_wgmma_blanked integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
+           integrate_dapply__cuda_wgmma "if (args.source[i].mask) clear_blanked" "if (false) clear_blanked")
+emu_mutant(integrate_dapply_wgmma_wrong_count integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
+           integrate_dapply__cuda_wgmma "mask_active(cut.source[i].mask, args.batch)" "args.batch")
+emu_mutant(integrate_dapply_wgmma_early_free integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
+           integrate_dapply__cuda_wgmma "ring_fill(result, norm ? shape::place_bytes :" "ring_fill(result,")
+emu_mutant(integrate_dapply_wgmma_dropped_factors integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
+           integrate_dapply__cuda_wgmma "columns * shape::columns; j +=" "columns * shape::columns - 8; j +=")
 emu_mutant(integrate_bwd_weight_mma_dropped_step integrate_bwd_weight_mma.cu integrate_bwd_weight_mma
            integrate_bwd_weight__cuda_mma "(end - pixel + 63) / 64" "(end - pixel) / 64")
 emu_mutant(integrate_bwd_weight_wgmma_wrong_panel tile/panel_wgmma.cuh integrate_bwd_weight_sm90a
@@ -367,8 +400,10 @@ emu_mutant(conv2d_fwd_im2col_missing_barrier tile/im2col.cuh conv2d_fwd_im2col_s
 emu_mutant(conv2d_fwd_im2col_unwritten_tail tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
            "lane >= plane.pitch" "lane >= plane.lanes")
 emu_mutant(conv2d_fwd_im2col_early_reuse tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_pixels
-           "        wgmma_wait<1>();\n        if (step > 0 && lane == 0) barrier_arrive(used);"
-           "        if (lane == 0) barrier_arrive(place->empty());")
+           "    wgmma_wait<1>();\n    if (at->step > 0 && threadIdx.x % 32 == 0) barrier_arrive(at->used);"
+           "    if (threadIdx.x % 32 == 0) barrier_arrive(place.empty());")
+emu_mutant(conv2d_fwd_im2col_lost_slice tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
+           "k < depth" "k < depth - 1")
 emu_mutant(conv2d_bwd_data_im2col_wrong_class tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
            conv2d_bwd_data__cuda_im2col_lanes "w = from.first[1] + column" "w = from.first[0] + column")
 emu_mutant(conv2d_bwd_data_im2col_blanked tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
@@ -468,3 +503,56 @@ emu_mutant(conv2d_fwd_f32_igemm_dropped_product tile/igemm.cuh conv2d_fwd_igemm 
            "mma(sums->at[i][j], a, small[j], tf32());" "")
 emu_mutant(linear_bwd_data_f32_igemm_dropped_rest tile/igemm.cuh conv2d_bwd_data_igemm linear_bwd_data_f32__cuda_igemm
            "rest[k] = tf32_rest(a[k]);" "rest[k] = 0;")
+emu_mutant(ssae_missing_barrier ssae.cu ssae ssae__cuda_resident
+           "ssae_project(at);\n        __syncthreads();" "ssae_project(at);")
+emu_mutant(ssae_early_slices ssae.cu ssae ssae__cuda_resident "__syncthreads(); /* the slices were read */" "")
+emu_mutant(ssae_wrong_row ssae.cu ssae ssae__cuda_resident
+           "&at->basis[row + 8 * j][k]" "&at->basis[4 * row + j][k]")
+emu_mutant(ssae_dropped_part ssae.cu ssae ssae__cuda_resident "int j = 0; j < parts" "int j = 1; j < parts")
+emu_mutant(ssae_unwritten_tail ssae.cu ssae ssae__cuda_resident
+           "if (sample >= args.batch) return;" "if (sample + 1 >= args.batch) return;")
+emu_mutant(ssae_wrong_turn ssae.cu ssae ssae__cuda_resident "slices.fetch(args, next)" "slices.fetch(args, first)")
+
+# Convolutions of few channels on Hopper: the line under the next row, the swizzle, the second 8 pixels of a step, the
+# last line of a unit, units that are used too early, filters, weights and blanked samples.
+function(rows_mutant name file pass from to)
+    emu_mutant(conv2d_${pass}_rows_${name} ${file} conv2d_${pass}_rows_sm90a conv2d_${pass}__cuda_rows_wgmma "${from}"
+               "${to}")
+endfunction()
+rows_mutant(wrong_line conv2d_bwd_weight_rows_sm90a.cu bwd_weight "args.stride * plane.spread * ROWS_ROW_BYTES"
+            "plane.spread * ROWS_ROW_BYTES")
+rows_mutant(early_use conv2d_bwd_weight_rows_sm90a.cu bwd_weight "        ring_wait(made);\n" "")
+rows_mutant(wrong_stage conv2d_bwd_weight_rows_sm90a.cu bwd_weight "        ring_next(&made);\n" "")
+rows_mutant(unwritten_filters conv2d_bwd_weight_rows_sm90a.cu bwd_weight "k < plane.filters" "k < plane.filters - 1")
+rows_mutant(wrong_swizzle tile/spread.cuh bwd_weight "(piece ^ ((row + 1) & 7))" "(piece ^ (row & 7))")
+rows_mutant(wrong_half tile/spread.cuh bwd_weight "i % 2 * SPREAD_PIECE * plane.step"
+            "i % 2 * (SPREAD_PIECE - 1) * plane.step")
+rows_mutant(dropped_line tile/spread.cuh bwd_weight "(unit.rows - 1) * args.stride + args.filter_rows"
+            "unit.rows * args.stride + args.filter_rows - 3")
+rows_mutant(odd_box tile/spread.cuh bwd_weight "plane.step - plane.before" "plane.step - plane.before + plane.shift")
+rows_mutant(early_load tile/spread.cuh bwd_weight "        ring_wait(ring);\n" "")
+rows_mutant(wrong_blank tile/spread.cuh bwd_weight "mask_blanks(plane.mask, unit.sample)"
+            "mask_blanks(plane.mask, unit.sample + 1)")
+rows_mutant(wrong_weight conv2d_fwd_rows_sm90a.cu fwd "(tap % 64 / 8 ^ filter % 8)" "(tap % 64 / 8 ^ filter % 4)")
+rows_mutant(wrong_row conv2d_fwd_rows_sm90a.cu fwd "matrix_down_rows(spread, row_bytes)"
+            "matrix_down_rows(spread, row_bytes / 2)")
+rows_mutant(unwritten_row conv2d_fwd_rows_sm90a.cu fwd "row + i < unit.rows" "row + i < unit.rows - 1")
+rows_mutant(early_store conv2d_fwd_rows_sm90a.cu fwd "    fence_async();\n    named_sync(id, 128);\n" "    fence_async();\n")
+rows_mutant(unwritten_blank conv2d_fwd_rows_sm90a.cu fwd "shared_clear(staging + to);" ";")
+rows_mutant(wrong_unit conv2d_fwd_rows_sm90a.cu fwd "        ring_next(&made);\n" "")
+rows_mutant(dropped_step conv2d_fwd_rows_sm90a.cu fwd "(plane.taps + ROWS_STEP - 1) / ROWS_STEP" "plane.taps / ROWS_STEP")
+function(li_rows_mutant name file stem from to)
+    emu_mutant(li_conv2d_bwd_weight_rows_${name} ${file} ${stem} li_conv2d_bwd_weight__cuda_rows_wgmma "${from}" "${to}")
+endfunction()
+li_rows_mutant(wrong_tensor li_conv2d_bwd_weight_rows_sm90a.cu li_conv2d_bwd_weight_rows_sm90a "mixes ? ROWS_Y_BYTES : 0"
+               "mixes ? 0 : ROWS_Y_BYTES")
+li_rows_mutant(wrong_step li_conv2d_bwd_weight_rows_sm90a.cu li_conv2d_bwd_weight_rows_sm90a
+               "r = matrix_moved(r, ROWS_STEP * ROWS_ROW_BYTES);" "")
+li_rows_mutant(early_use li_conv2d_bwd_weight_rows_sm90a.cu li_conv2d_bwd_weight_rows_sm90a
+               "            ring_wait(stage);\n" "")
+li_rows_mutant(unwritten_mix li_conv2d_bwd_weight_rows_sm90a.cu li_conv2d_bwd_weight_rows_sm90a
+               "mix, args.integrated, plane.filters" "mix, args.integrated - 1, plane.filters")
+li_rows_mutant(wrong_weight li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix "z * plane.filters + filter"
+               "z + plane.filters * filter")
+li_rows_mutant(unwritten_tail li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix
+               "at >= plane.filters * plane.taps" "at >= plane.filters * plane.taps - 1")

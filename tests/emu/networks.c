@@ -78,9 +78,10 @@ static double distance(const trial *t, const trial *from, const char *name) {
     return 1 - product / sqrt(a_square * b_square);
 }
 
-/* With channels that the tensor cores take, gradients that meet are added in the passes that make them, some in place.
- * They are as far from f32 as those of the CPU, which adds them in calls of their own, though not the same: f16 shows
- * in few samples of few pixels. */
+/* With channels that the tensor cores take, gradients that meet are added in the passes that make them, some in place,
+ * and those of streams through their normalisation are made there too. They are as far from f32 as those of the CPU,
+ * which adds them in calls of their own, though not the same: f16 shows in few samples of few pixels. Without
+ * integrate_dapply the numbers differ by a rounding. */
 static void sums_of_gradients_agree(void **state) {
     static const char *const names[] = {"conv1.stream_weights.0",
                                         "layer1.0.conv1.integration_from_streams.1",
@@ -91,12 +92,13 @@ static void sums_of_gradients_agree(void **state) {
     trial_setup s = {.kind = "linet18",
                      .net = {.streams = 2, .width = 1.0 / 8, .classes = 5},
                      .request = {.batch = 3, .size = {49, 67}, .mask = 1}};
-    trial of[3]; /* the CPU in f32 and f16, and the emulator */
-    int joined = 0, in_place = 0;
+    trial of[4]; /* the CPU in f32 and f16, and the emulator, with integrate_dapply and without */
+    int joined = 0, in_place = 0, made = 0, prepared = 0;
     (void)state;
-    for (int j = 0; j < 3; j++) {
+    for (int j = 0; j < 4; j++) {
         s.dtype = j ? BRAID_DTYPE_F16 : BRAID_DTYPE_F32;
-        s.device = j == 2 ? "cuda:0" : NULL;
+        s.device = j >= 2 ? "cuda:0" : NULL;
+        s.disable = j == 3 ? "integrate_dapply__cuda_wgmma" : NULL;
         of[j] = trial_open(&s);
         trial_feed(&of[j], of[j].plan, 3, 0);
         trial_run(of[j].plan, FORWARD | BACKWARD);
@@ -104,7 +106,11 @@ static void sums_of_gradients_agree(void **state) {
     const program *p = &of[2].plan->program;
     for (int j = 0; j < p->call_count; j++) {
         const call *c = &p->calls[j];
-        joined += c->segment == BACKWARD && c->problem.add;
+        joined += c->segment == BACKWARD && (c->problem.add || c->problem.op == BRAID_OP_INTEGRATE_DAPPLY);
+        made += c->problem.op == BRAID_OP_INTEGRATE_DAPPLY;
+        in_place += c->problem.op == BRAID_OP_INTEGRATE_DAPPLY && c->problem.add &&
+                    p->tensors[c->tensor[INTEGRATE_DAPPLY_DZ][0]].root == c->tensor[INTEGRATE_DAPPLY_AZ][0];
+        prepared += c->problem.op == BRAID_OP_INTEGRATE_PREPARE;
         in_place += c->problem.op == BRAID_OP_INTEGRATE && (c->problem.add & INTEGRATE_ADD_Z) &&
                     p->tensors[c->tensor[INTEGRATE_Z][0]].root == c->tensor[INTEGRATE_AZ][0];
         in_place += c->problem.op == BRAID_OP_CONV2D && c->problem.add &&
@@ -112,12 +118,56 @@ static void sums_of_gradients_agree(void **state) {
     }
     assert_int_equal(joined, 7 + 19);
     assert_int_equal(in_place, 3 + 3);
+    assert_int_equal(made, 8 + 3);
+    assert_int_equal(prepared, 20);
     for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
         double cpu = distance(&of[1], &of[0], names[j]), got = distance(&of[2], &of[0], names[j]);
         if (!(got < 3 * cpu + 0.005))
             fail_msg("%s: the gradient is %g from that of f32, the CPU's %g", names[j], got, cpu);
+        double apart = distance(&of[2], &of[3], names[j]);
+        if (!(apart < cpu + 0.002)) fail_msg("%s: the gradient is %g from that of calls one by one", names[j], apart);
     }
-    for (int j = 0; j < 3; j++) trial_close(&of[j]);
+    for (int j = 0; j < 4; j++) trial_close(&of[j]);
+}
+
+/* The output of the autoencoder in evaluation; *calls is how many its forward pass has. For memory_free. */
+static double *autoencoded(trial_setup s, int64_t *count, int *calls) {
+    s.kind = "ssae";
+    s.request.phase = BRAID_PHASE_EVAL;
+    s.request.batch = 21;
+    trial t = trial_open(&s);
+    trial_shake(&t, 3, 0);
+    trial_feed(&t, t.plan, 5, 0);
+    trial_run(t.plan, FORWARD);
+    double *output = trial_output(t.plan, count);
+    *calls = t.plan->program.call_count;
+    trial_close(&t);
+    return output;
+}
+
+/* In one kernel it gives what its layers give one by one, and they what the CPU gives. */
+static void the_autoencoder_is_one_call(void **state) {
+    static const struct {
+        braid_dtype dtype;
+        double most;
+    } formats[] = {{BRAID_DTYPE_F32, 1e-5}, {BRAID_DTYPE_F16, 4e-3}, {BRAID_DTYPE_BF16, 3e-2}};
+    int64_t count;
+    int calls;
+    (void)state;
+    double *expected = autoencoded((trial_setup){.dtype = BRAID_DTYPE_F32}, &count, &calls);
+    assert_int_equal(calls, 8);
+    for (int j = 0; j < 6; j++) {
+        int64_t got_count;
+        trial_setup s = {.device = "cuda:0", .dtype = formats[j / 2].dtype};
+        s.disable = j % 2 ? "ssae__cuda_resident" : NULL;
+        double *got = autoencoded(s, &got_count, &calls);
+        assert_int_equal(calls, j % 2 ? 8 : 1);
+        assert_int_equal(got_count, count);
+        const double off = trial_difference(got, expected, count);
+        if (!(off <= formats[j / 2].most)) fail_msg("%s in %d calls: off by %g", braid_dtype_name(s.dtype), calls, off);
+        memory_free(got);
+    }
+    memory_free(expected);
 }
 
 /* Calls by a kernel that rounds to TF32. */
@@ -245,11 +295,9 @@ static void fifty_steps_with_skips(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fifty_steps_with_skips),
-        cmocka_unit_test(the_cpu_agrees),
-        cmocka_unit_test(tf32_trains),
-        cmocka_unit_test(sums_of_gradients_agree),
-        cmocka_unit_test(recordings_replay_the_bits),
+        cmocka_unit_test(fifty_steps_with_skips),      cmocka_unit_test(the_cpu_agrees),
+        cmocka_unit_test(the_autoencoder_is_one_call), cmocka_unit_test(tf32_trains),
+        cmocka_unit_test(sums_of_gradients_agree),     cmocka_unit_test(recordings_replay_the_bits),
     };
     return cmocka_run_group_tests_name("emu/networks", tests, NULL, NULL);
 }

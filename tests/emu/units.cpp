@@ -269,6 +269,8 @@ void emu_load(uint32_t to, const cuda_tensor_map *map, uint32_t barrier, int ran
     if (!emu_tensor_read(&l.tensor, map) || l.tensor.rank != rank || l.tensor.is_im2col != (offset != nullptr))
         emu_fail("a load by a tensor map of another kind", place);
     if (to % 128) emu_fail("a load to an address that is not a multiple of 128", place);
+    if (at[0] * l.tensor.element_bytes % 16)
+        emu_fail("a load that begins inside 16 bytes: no instruction to an H200", place);
     (void)find_barrier(barrier, place);
     l.to = to;
     l.barrier = barrier;
@@ -287,6 +289,8 @@ void emu_store(const cuda_tensor_map *map, uint32_t from, int rank, const int *a
     const uint32_t piece = 16u / s.tensor.element_bytes; /* a store moves 16 bytes or none, as an H200 showed */
     s.tensor.size[0] = (s.tensor.size[0] + piece - 1) / piece * piece;
     if (from % 128) emu_fail("a store from an address that is not a multiple of 128", place);
+    if (at[0] * s.tensor.element_bytes % 16)
+        emu_fail("a store that begins inside 16 bytes: no instruction to an H200", place);
     s.from = from;
     s.place = place;
     memcpy(s.at, at, (size_t)rank * sizeof *at);

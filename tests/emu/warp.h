@@ -37,4 +37,11 @@ static inline value __shfl_down_sync(unsigned mask, value mine, unsigned by, EMU
     return emu_shuffle(mask, mine, lane + by < 32 ? lane + by : lane, file, line);
 }
 
+/* A bit for every lane: does it hold? */
+static inline unsigned __ballot_sync(unsigned mask, bool holds, EMU_HERE_PARAMETERS) {
+    unsigned bits = 0;
+    for (unsigned lane = 0; lane < 32; lane++) bits |= (unsigned)emu_shuffle(mask, holds, lane, file, line) << lane;
+    return bits;
+}
+
 #endif

@@ -25,7 +25,7 @@ static int64_t integration_parameters(const braid_net *net) {
     return total;
 }
 
-static void sizes_are_those_of_the_table(void **state) {
+static void c17_sizes_are_those_of_the_table(void **state) {
     static const struct {
         const char *kind;
         braid_net_options options;
@@ -184,7 +184,7 @@ static void assert_role(const graph_plane *plane) {
     if (plane->stream != (is_stream ? *digit - '0' : -1)) fail_msg("%s: stream %d", plane->name, plane->stream);
 }
 
-static void every_parameter_has_one_group(void **state) {
+static void c14_every_parameter_has_one_group(void **state) {
     (void)state;
     braid_net *net = given_net("linet50", &(braid_net_options){.streams = 4});
     int group[4] = {0}, integration = 0, other = 0;
@@ -413,11 +413,11 @@ static void no_memory_is_an_answer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_those_of_the_table),
+        cmocka_unit_test(c17_sizes_are_those_of_the_table),
         cmocka_unit_test(every_name_is_there),
         cmocka_unit_test(shapes_are_those_of_the_files),
         cmocka_unit_test(streams_have_names),
-        cmocka_unit_test(every_parameter_has_one_group),
+        cmocka_unit_test(c14_every_parameter_has_one_group),
         cmocka_unit_test(both_ways_to_begin),
         cmocka_unit_test(blocks_may_begin_as_shortcuts),
         cmocka_unit_test(stem_integrates_without_z),

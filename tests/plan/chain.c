@@ -161,6 +161,21 @@ static void a_chain_costs_what_its_steps_cost(void **state) {
     assert_true(cost > 0.9 * steps && cost < 1.1 * steps);
 }
 
+/* A convolution with a stride has no Winograd kernel, and 5x5 filters have none: a chain does not count with one. */
+static void kernels_that_refuse_cost_nothing_less(void **state) {
+    device *d = open_cpu();
+    const braid_problem p = given_problem("conv2d_scale_bias_act:b4:hw14x14:c256:k512:rs3x3:st2:pad1:act=relu");
+    const braid_problem conv = given_problem("conv2d_fwd:b4:hw14x14:c256:k512:rs3x3:st2:pad1");
+    double best = INFINITY;
+    (void)state;
+    for (int j = 0; j < kernel_count(); j++) {
+        const kernel *k = kernel_at(j);
+        if (!k->vendor && !kernel_refuses(k, &conv, d)) best = fmin(best, k->functions->cost(&conv));
+    }
+    assert_true(best < INFINITY && chain_cost(&p, d) >= best);
+    close_cpu(d);
+}
+
 /* ---- Choices ------------------------------------------------------------------------------- */
 
 static braid_problem numbered(int number) {
@@ -283,6 +298,7 @@ int main(void) {
         cmocka_unit_test(steps_run_the_kernels_that_were_chosen),
         cmocka_unit_test(unknown_steps_get_the_cheapest_kernel),
         cmocka_unit_test(a_chain_costs_what_its_steps_cost),
+        cmocka_unit_test(kernels_that_refuse_cost_nothing_less),
         cmocka_unit_test(a_chain_without_a_step_takes_no_part),
         cmocka_unit_test(measured_choices_do_not_count_for_the_same_bits),
         cmocka_unit_test(what_was_chosen_last_is_remembered),

@@ -54,6 +54,29 @@ static void each_draw(void (*visit)(const braid_problem *p, uint64_t seed)) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* The inputs of a race are those of a check, and nothing else is touched. */
+static void inputs_alone_of(const braid_problem *p, uint64_t seed) {
+    block whole = make_block(p, IMAGE_REAL, seed), alone = make_block(p, IMAGE_REAL, seed);
+    memset(alone.bytes, 0x3c, alone.layout.bytes);
+    image_fill_inputs(p, &alone.layout, seed, alone.bytes);
+    for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {
+        for (int i = 0; op_is_input(op_role(p, slot)) && i < op_of(p)->planes(p, slot); i++) {
+            size_t at = whole.layout.offset[slot][i], bytes = whole.layout.plane_bytes[slot][i];
+            assert_memory_equal(whole.bytes + at, alone.bytes + at, bytes);
+            memset(alone.bytes + at, 0x3c, bytes);
+        }
+    }
+    memset(whole.bytes, 0x3c, whole.layout.bytes);
+    assert_memory_equal(whole.bytes, alone.bytes, whole.layout.bytes);
+    free_block(&whole);
+    free_block(&alone);
+}
+
+static void inputs_are_filled_alone(void **state) {
+    (void)state;
+    each_draw(inputs_alone_of);
+}
+
 /* ---- Places ------------------------------------------------------------------------------- */
 
 static void places_of(const braid_problem *p, uint64_t seed) {
@@ -264,6 +287,7 @@ static void a_batch_of_nothing_has_no_elements(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(inputs_are_filled_alone),
         cmocka_unit_test(planes_lie_apart),
         cmocka_unit_test(inputs_are_drawn_and_outputs_poisoned),
         cmocka_unit_test(a_block_is_a_function_of_its_seed),

@@ -73,7 +73,7 @@ static void check_mix(const trial *t, const graph_node *n, const trial_record *r
     memory_free(sum);
 }
 
-static void the_mix_is_the_sum_of_its_parts(void **state) {
+static void c3_mix_is_the_sum_of_its_parts(void **state) {
     const trial_setup s = {
         .kind = "linet18", .net = {.streams = 3, TINY}, .dtype = BRAID_DTYPE_F64, .request = {IMAGES}};
     int checked = 0;
@@ -94,7 +94,7 @@ static void the_mix_is_the_sum_of_its_parts(void **state) {
 /* ---- C5, C13: counters and evaluation ------------------------------------------------------- */
 
 /* +1 for each forward run of training, +2 in MCResNet, where each stream counts; evaluation changes nothing. */
-static void only_training_counts(void **state) {
+static void c5_c13_only_training_counts(void **state) {
     static const struct {
         const char *kind;
         double each;
@@ -128,7 +128,7 @@ static void only_training_counts(void **state) {
 }
 
 /* A plan for evaluation sees what training has changed since. */
-static void plans_share_their_model(void **state) {
+static void c13_plans_share_their_model(void **state) {
     const trial_setup s = {
         .kind = "mlp", .net = {.layers = {9, 12, 5}}, .request = {.batch = 4, .optimiser = BRAID_OPTIMISER_SGD}};
     int64_t count;
@@ -167,7 +167,7 @@ static void copy_model(const trial *from, const trial *to) {
     }
 }
 
-static void single_is_near_double(void **state) {
+static void c10_single_is_near_double(void **state) {
     (void)state;
     for (int j = 0; j < 8; j++) {
         trial_setup s = {.kind = "linet18", .net = {.streams = 1 + j / 2, TINY, .init = j % 2 ? "seed" : "head"}};
@@ -190,7 +190,7 @@ static void single_is_near_double(void **state) {
 }
 
 /* Halves are as near as they can be: the twin of the parameters holds what the parameters hold. */
-static void half_is_not_far(void **state) {
+static void c10_half_is_not_far(void **state) {
     static const braid_dtype halves[] = {BRAID_DTYPE_BF16, BRAID_DTYPE_F16};
     (void)state;
     for (int d = 0; d < 2; d++) {
@@ -276,7 +276,7 @@ static int compare_nodes(const trial *linet, const trial *plain, const trial_rec
     return compared;
 }
 
-static void streams_are_plain_networks(void **state) {
+static void c11_streams_are_plain_networks(void **state) {
     trial_setup s = {.kind = "linet18", .net = {.streams = 2, TINY}, .dtype = BRAID_DTYPE_F64, .request = {IMAGES}};
     (void)state;
     trial linet = open_shaken(&s);
@@ -296,7 +296,7 @@ static void streams_are_plain_networks(void **state) {
 
 /* ---- C12: streams meet in the fusion only --------------------------------------------------- */
 
-static void streams_do_not_mix(void **state) {
+static void c12_streams_do_not_mix(void **state) {
     const trial_setup s = {.kind = "mcresnet18", .net = {TINY}, .request = {IMAGES}};
     int same = 0, changed = 0;
     (void)state;
@@ -352,7 +352,7 @@ static void check_fusion(const trial *t, braid_fusion fusion) {
     trial_record_free(&r);
 }
 
-static void fusions_are_their_formulas(void **state) {
+static void c12_fusions_are_their_formulas(void **state) {
     (void)state;
     for (int fusion = 0; fusion < BRAID_FUSION_COUNT; fusion++) {
         const trial_setup s = {.kind = "mcresnet18",
@@ -378,7 +378,7 @@ static int expected_group(const graph_plane *plane, int streams) {
 }
 
 /* With one group active, the parameters of that group change and no other; each has one group. */
-static void every_parameter_has_one_group(void **state) {
+static void c14_every_parameter_has_one_group(void **state) {
     const trial_setup s = {.kind = "linet18",
                            .net = {.streams = 2, TINY},
                            .request = {IMAGES, .optimiser = BRAID_OPTIMISER_ADAMW, .momentum = 0}};
@@ -458,7 +458,7 @@ static void parts_add_up(const char *kind, const braid_net_options *net, const i
     trial_close(&some);
 }
 
-static void micro_batches_add_up(void **state) {
+static void c15_micro_batches_add_up(void **state) {
     static const int64_t rows[2] = {0, 0}, images[2] = {86, 86};
     const braid_net_options layers = {.layers = {30, 40, 7}}, none = {0};
     (void)state;
@@ -506,7 +506,7 @@ static void clipping_limits_the_norm(double limit, double loss_scale) {
     trial_close(&t);
 }
 
-static void norms_are_clipped(void **state) {
+static void c15_norms_are_clipped(void **state) {
     (void)state;
     clipping_limits_the_norm(0, 1);
     clipping_limits_the_norm(0.01, 1);
@@ -543,7 +543,7 @@ static void check_file(scratch *folder, braid_dtype dtype) {
     trial_close(&loaded);
 }
 
-static void model_files_keep_every_bit(void **state) {
+static void c16_model_files_keep_every_bit(void **state) {
     scratch folder;
     (void)state;
     scratch_begin(&folder);
@@ -555,18 +555,18 @@ static void model_files_keep_every_bit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_mix_is_the_sum_of_its_parts),
-        cmocka_unit_test(only_training_counts),
-        cmocka_unit_test(plans_share_their_model),
-        cmocka_unit_test(single_is_near_double),
-        cmocka_unit_test(half_is_not_far),
-        cmocka_unit_test(streams_are_plain_networks),
-        cmocka_unit_test(streams_do_not_mix),
-        cmocka_unit_test(fusions_are_their_formulas),
-        cmocka_unit_test(every_parameter_has_one_group),
-        cmocka_unit_test(micro_batches_add_up),
-        cmocka_unit_test(norms_are_clipped),
-        cmocka_unit_test(model_files_keep_every_bit),
+        cmocka_unit_test(c3_mix_is_the_sum_of_its_parts),
+        cmocka_unit_test(c5_c13_only_training_counts),
+        cmocka_unit_test(c13_plans_share_their_model),
+        cmocka_unit_test(c10_single_is_near_double),
+        cmocka_unit_test(c10_half_is_not_far),
+        cmocka_unit_test(c11_streams_are_plain_networks),
+        cmocka_unit_test(c12_streams_do_not_mix),
+        cmocka_unit_test(c12_fusions_are_their_formulas),
+        cmocka_unit_test(c14_every_parameter_has_one_group),
+        cmocka_unit_test(c15_micro_batches_add_up),
+        cmocka_unit_test(c15_norms_are_clipped),
+        cmocka_unit_test(c16_model_files_keep_every_bit),
     };
     return cmocka_run_group_tests_name("plan/network_checks", tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static void rows_are_zero(braid_dtype dtype, braid_phase phase) {
     trial_close(&t);
 }
 
-static void blanked_rows_are_zero(void **state) {
+static void c6_blanked_rows_are_zero(void **state) {
     (void)state;
     rows_are_zero(BRAID_DTYPE_F32, BRAID_PHASE_TRAIN);
     rows_are_zero(BRAID_DTYPE_F32, BRAID_PHASE_EVAL);
@@ -110,7 +110,7 @@ static void active_rows_stand_alone(braid_dtype dtype, braid_phase phase, double
     trial_close(&t);
 }
 
-static void active_rows_are_as_if_alone(void **state) {
+static void c6_active_rows_are_as_if_alone(void **state) {
     (void)state;
     active_rows_stand_alone(BRAID_DTYPE_F64, BRAID_PHASE_EVAL, 0);
     active_rows_stand_alone(BRAID_DTYPE_F64, BRAID_PHASE_TRAIN, 1e-12);
@@ -177,7 +177,7 @@ static void what_the_blanked_hold_is_nothing(void **state) {
 /* ---- Statistics ----------------------------------------------------------------------------- */
 
 /* C7: 10 in four of eight samples, 99 in the others, which are blanked. */
-static void statistics_of_the_active(void **state) {
+static void c7_statistics_of_the_active(void **state) {
     const unsigned char half[8] = {0, 1, 1, 0, 0, 1, 0, 1};
     float values[8 * 9];
     int32_t labels[8] = {0};
@@ -214,7 +214,7 @@ static int ends_with_stream(const char *name, int stream) {
 }
 
 /* C8: of stream 2 nothing learns and no statistic moves; of the others and of the mix everything does. */
-static void a_blanked_stream_learns_nothing(void **state) {
+static void c8_blanked_stream_learns_nothing(void **state) {
     (void)state;
     trial t = open_masked(BRAID_DTYPE_F32, BRAID_PHASE_TRAIN);
     const graph *g = t.model->graph;
@@ -278,7 +278,7 @@ static double *logits_without(int stream, int how, int64_t *count) {
 }
 
 /* C9 */
-static void a_blanked_stream_is_a_mix_without_it(void **state) {
+static void c9_blanked_stream_is_a_mix_without_it(void **state) {
     (void)state;
     for (int stream = 0; stream < STREAMS; stream++) {
         int64_t count;
@@ -317,12 +317,12 @@ static void masks_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blanked_rows_are_zero),
-        cmocka_unit_test(active_rows_are_as_if_alone),
+        cmocka_unit_test(c6_blanked_rows_are_zero),
+        cmocka_unit_test(c6_active_rows_are_as_if_alone),
         cmocka_unit_test(what_the_blanked_hold_is_nothing),
-        cmocka_unit_test(statistics_of_the_active),
-        cmocka_unit_test(a_blanked_stream_learns_nothing),
-        cmocka_unit_test(a_blanked_stream_is_a_mix_without_it),
+        cmocka_unit_test(c7_statistics_of_the_active),
+        cmocka_unit_test(c8_blanked_stream_learns_nothing),
+        cmocka_unit_test(c9_blanked_stream_is_a_mix_without_it),
         cmocka_unit_test(masks_are_refused),
     };
     return cmocka_run_group_tests_name("plan/network_masks", tests, NULL, NULL);

@@ -134,10 +134,10 @@ static void linet_is_covered(void **state) {
 }
 
 static void mcresnet_is_covered(void **state) {
-    static const expected_calls train[] = {
-        {BRAID_OP_CONV2D, 20},    {BRAID_OP_BN_STATS, 20},    {BRAID_OP_BN_FINALIZE, 40}, {BRAID_OP_BN_ACT_POOL, 1},
-        {BRAID_OP_BN_ACT, 8},     {BRAID_OP_BN_ADD_ACT, 8},   {BRAID_OP_AVGPOOL, 1},      {BRAID_OP_FUSE, 2},
-        {BRAID_OP_LINEAR_ACT, 1}, {BRAID_OP_SOFTMAX_XENT, 1}, {BRAID_OP_LINEAR, 2}};
+    static const expected_calls train[] = {{BRAID_OP_CONV2D, 20}, {BRAID_OP_BN_PREPARE, 20}, {BRAID_OP_BN_ACT_POOL, 1},
+                                           {BRAID_OP_BN_ACT, 8},  {BRAID_OP_BN_ADD_ACT, 8},  {BRAID_OP_AVGPOOL, 1},
+                                           {BRAID_OP_FUSE, 2},    {BRAID_OP_LINEAR_ACT, 1},  {BRAID_OP_SOFTMAX_XENT, 1},
+                                           {BRAID_OP_LINEAR, 2}};
     static const expected_calls eval[] = {{BRAID_OP_CONV2D_SCALE_BIAS_ACT, 20},
                                           {BRAID_OP_BN_FINALIZE, 5},
                                           {BRAID_OP_MAXPOOL, 1},
@@ -162,8 +162,6 @@ static void mcresnet_is_covered(void **state) {
     discard(&g);
 }
 
-/* ---- What nobody needs ---------------------------------------------------------------------- */
-
 static const call *last_call(const program *p, braid_op_id op) {
     for (int j = p->call_count - 1; j >= 0; j--) {
         if (p->calls[j].problem.op == op && p->calls[j].segment == FORWARD) return &p->calls[j];
@@ -171,6 +169,46 @@ static const call *last_call(const program *p, braid_op_id op) {
     fail_msg("there is no %s", braid_op_id_name(op));
     return NULL;
 }
+
+static int always(void *user, const braid_problem *p) {
+    (void)user;
+    (void)p;
+    return 1;
+}
+
+/* All of it is one call in evaluation, where a kernel does that; in training its layers are needed. */
+static void ssae_is_covered(void **state) {
+    static const expected_calls layers[] = {{BRAID_OP_LAYERNORM, 2},
+                                            {BRAID_OP_LINEAR_ACT, 2},
+                                            {BRAID_OP_ROWNORM, 1},
+                                            {BRAID_OP_MATMUL, 2},
+                                            {BRAID_OP_LINEAR, 1}};
+    static const expected_calls whole[] = {{BRAID_OP_SSAE, 1}};
+    program_options o = {.phase = BRAID_PHASE_EVAL, .batch = 7};
+    (void)state;
+    given_program g = build("ssae-medium", NULL, &o);
+    ASSERT_CALLS(&g.p, layers);
+    int natural = count_natural(&g.p);
+    discard(&g);
+    o.has_kernel = always;
+    g = build("ssae-medium", NULL, &o);
+    ASSERT_CALLS(&g.p, whole);
+    assert_int_equal(count_natural(&g.p), natural);
+    const braid_problem *p = &last_call(&g.p, BRAID_OP_SSAE)->problem;
+    assert_int_equal(p->batch, 7);
+    assert_int_equal(p->segments, 10);
+    assert_int_equal(p->in_channels[0], 128);
+    assert_int_equal(p->out_channels[0], 256);
+    assert_int_equal(p->integrated_out, 128);
+    discard(&g);
+    o.phase = BRAID_PHASE_TRAIN;
+    o.loss = BRAID_LOSS_MSE;
+    g = build("ssae-medium", NULL, &o);
+    assert_int_equal(count_calls(&g.p, BRAID_OP_SSAE, FORWARD), 0);
+    discard(&g);
+}
+
+/* ---- What nobody needs ---------------------------------------------------------------------- */
 
 /* The last block of a LINet normalises the integrated plane only, but in training the statistics of all move. */
 static void dead_planes_are_dropped(void **state) {
@@ -282,15 +320,13 @@ static void made_again_is_the_same(void **state) {
 
 /* ---- Sums of gradients ---------------------------------------------------------------------- */
 
-static int always(void *user, const braid_problem *p) {
+static int never_joint(void *user, const braid_problem *p) {
     (void)user;
-    (void)p;
-    return 1;
+    return p->op != BRAID_OP_INTEGRATE_DAPPLY;
 }
 
 static int never_z(void *user, const braid_problem *p) {
-    (void)user;
-    return p->op != BRAID_OP_INTEGRATE || !(p->add & INTEGRATE_ADD_Z);
+    return never_joint(user, p) && (p->op != BRAID_OP_INTEGRATE || !(p->add & INTEGRATE_ADD_Z));
 }
 
 /* Backward calls of an op, with this add. */
@@ -310,17 +346,39 @@ static void sums_are_joined(void **state) {
     given_program g = build("linet18", &(braid_net_options){.streams = 3, TINY}, &o);
     assert_true(count_added(&g.p, BRAID_OP_ADD, 0) >= 8 + 19);
     discard(&g);
-    o.has_kernel = always;
+    o.has_kernel = never_joint;
     g = build("linet18", &(braid_net_options){.streams = 3, TINY}, &o);
     assert_int_equal(count_added(&g.p, BRAID_OP_ADD, 0), 0);
     assert_int_equal(count_added(&g.p, BRAID_OP_CONV2D, 1), 7);
     assert_int_equal(count_added(&g.p, BRAID_OP_INTEGRATE, INTEGRATE_ADD_R | INTEGRATE_ADD_Z), 8);
-    assert_int_equal(count_added(&g.p, BRAID_OP_INTEGRATE, INTEGRATE_ADD_R), 11);
+    assert_int_equal(count_added(&g.p, BRAID_OP_INTEGRATE, INTEGRATE_ADD_R), 10);
+    assert_int_equal(count_added(&g.p, BRAID_OP_LI_CONV2D, 0), 1); /* the weights of the first layer, by its outputs */
     discard(&g);
     o.has_kernel = never_z;
     g = build("linet18", &(braid_net_options){.streams = 3, TINY}, &o);
     assert_int_equal(count_added(&g.p, BRAID_OP_ADD, 0), 8);
     assert_int_equal(count_added(&g.p, BRAID_OP_CONV2D, 1), 7);
+    discard(&g);
+}
+
+/* The gradients of raw outputs in front of an activation (8 layers) or of a downsampling's end (3) are made where the
+ * mix is; in front of it the normalisation goes on for the integrated plane alone. Blocks that end in a sum, the last
+ * of which has no streams, keep their calls; behind the pooling the mix of the first layer is part of its weights'. */
+static void gradients_are_made_in_the_mix(void **state) {
+    program_options o = images(BRAID_PHASE_TRAIN);
+    (void)state;
+    o.has_kernel = always;
+    given_program g = build("linet18", &(braid_net_options){.streams = 3, TINY}, &o);
+    assert_int_equal(count_added(&g.p, BRAID_OP_INTEGRATE_DAPPLY, 1), 8);
+    assert_int_equal(count_added(&g.p, BRAID_OP_INTEGRATE_DAPPLY, 0), 3);
+    assert_int_equal(count_added(&g.p, BRAID_OP_INTEGRATE, INTEGRATE_ADD_R), 7);
+    assert_int_equal(count_added(&g.p, BRAID_OP_INTEGRATE, INTEGRATE_ADD_R | INTEGRATE_ADD_Z), 0);
+    for (int j = 0; j < g.p.call_count; j++) {
+        const braid_problem *p = &g.p.calls[j].problem;
+        int data = p->op == BRAID_OP_BN_ACT && p->pass == BRAID_PASS_BWD_DATA;
+        if (data || p->op == BRAID_OP_BN_DAPPLY) assert_int_equal(p->streams, 1);
+        if (p->op == BRAID_OP_INTEGRATE_DAPPLY) assert_int_equal(p->streams, 3);
+    }
     discard(&g);
 }
 
@@ -524,11 +582,18 @@ static void runs_have_an_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_at_odd_sizes),    cmocka_unit_test(linet_is_covered),
-        cmocka_unit_test(mcresnet_is_covered),    cmocka_unit_test(dead_planes_are_dropped),
-        cmocka_unit_test(what_leads_nowhere),     cmocka_unit_test(cheap_calls_are_made_again),
-        cmocka_unit_test(made_again_is_the_same), cmocka_unit_test(sums_are_joined),
-        cmocka_unit_test(places_do_not_overlap),  cmocka_unit_test(steps_wait_for_what_they_read),
+        cmocka_unit_test(shapes_at_odd_sizes),
+        cmocka_unit_test(linet_is_covered),
+        cmocka_unit_test(mcresnet_is_covered),
+        cmocka_unit_test(ssae_is_covered),
+        cmocka_unit_test(dead_planes_are_dropped),
+        cmocka_unit_test(what_leads_nowhere),
+        cmocka_unit_test(cheap_calls_are_made_again),
+        cmocka_unit_test(made_again_is_the_same),
+        cmocka_unit_test(sums_are_joined),
+        cmocka_unit_test(gradients_are_made_in_the_mix),
+        cmocka_unit_test(places_do_not_overlap),
+        cmocka_unit_test(steps_wait_for_what_they_read),
         cmocka_unit_test(runs_have_an_order),
     };
     return cmocka_run_group_tests_name("plan/program", tests, NULL, NULL);

@@ -25,7 +25,7 @@ typedef struct selection {
 
 static selection select_all(const braid_problem *p) {
     selection all = {.planes = p->streams};
-    for (int i = 0; i < p->streams; i++) all.plane[i] = i;
+    for (int i = 0; i < BRAID_MAX_PLANES; i++) all.plane[i] = i; /* operands may have one plane more than streams */
     return all;
 }
 

@@ -48,6 +48,11 @@ static inline float shared_read_f32(uint32_t from, EMU_HERE_PARAMETERS) {
     return value;
 }
 
+static inline void shared_read_pair(float (&to)[2], uint32_t from, EMU_HERE_PARAMETERS) {
+    if (from % 8) emu_fail("a read at an address that is not a multiple of 8", EMU_HERE);
+    memcpy(to, emu_shared(from, 8, EMU_HERE), 8);
+}
+
 static inline void shared_write_f32(uint32_t to, float value, EMU_HERE_PARAMETERS) {
     if (to % 4) emu_fail("a write at an address that is not a multiple of 4", EMU_HERE);
     memcpy(emu_shared(to, 4, EMU_HERE), &value, 4);
