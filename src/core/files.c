@@ -440,22 +440,26 @@ braid_status files_need_room(const char *folder, size_t bytes, const char *what)
 
 /* ---- Folders ------------------------------------------------------------------------------ */
 
-static braid_status make_folder(const char *path, unsigned mode) {
+static braid_status make_folder(const char *path, unsigned mode, int *made) {
     struct stat info;
-    if (table->mkdir(path, mode) == 0 || errno == EEXIST) return BRAID_OK;
+    if (table->mkdir(path, mode) == 0) {
+        ++*made;
+        return BRAID_OK;
+    }
+    if (errno == EEXIST) return BRAID_OK;
     int error = errno;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return BRAID_OK; /* read-only, but there */
     return fail_file(BRAID_ERROR_DISK, path, "make the folder", error);
 }
 
-/* Makes every folder on the way; cuts `path` at each slash and mends it. */
-static braid_status make_folders(char *path, unsigned mode) {
+/* Makes every folder on the way, and counts them; cuts `path` at each slash and mends it. */
+static braid_status make_folders(char *path, unsigned mode, int *made) {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        TRY(make_folder(path, mode));
+        TRY(make_folder(path, mode, made));
         *slash = '/';
     }
-    return make_folder(path, mode);
+    return make_folder(path, mode, made);
 }
 
 static braid_status check_private(const char *path) {
@@ -476,21 +480,61 @@ static braid_status check_private(const char *path) {
     return BRAID_OK;
 }
 
-/* Makes the folder and its parents; where asked, refuses one that is not private. */
-static braid_status make_and_check(const char *path, unsigned mode, bool is_private) {
+static void cut_slashes(char *path) {
+    for (size_t length = strlen(path); length > 1 && path[length - 1] == '/'; length--) path[length - 1] = 0;
+}
+
+/* Removes so many folders, the innermost first, as long as they are there and empty; cuts `path`. */
+static void remove_folders(char *path, int count) {
+    while (count > 0) {
+        cut_slashes(path);
+        if (rmdir(path) == 0)
+            count--;
+        else if (errno != EINVAL) /* "a/." */
+            break;
+        char *slash = strrchr(path, '/');
+        if (!slash || slash == path) break;
+        *slash = 0;
+    }
+}
+
+/* Makes the folder and its parents, all or none; where asked, refuses one that is not private. */
+static braid_status make_and_check(const char *path, unsigned mode, bool is_private, int *made) {
     char *copy;
+    int count = 0;
+    if (made) *made = 0;
     if (!path || !*path) return fail(BRAID_ERROR_ARGUMENT, "folder: expected a path, got none");
     TRY(memory_copy_text(path, &copy));
-    for (size_t length = strlen(copy); length > 1 && copy[length - 1] == '/'; length--) copy[length - 1] = 0;
-    braid_status status = make_folders(copy, mode);
+    cut_slashes(copy);
+    braid_status status = make_folders(copy, mode, &count);
+    char *slash = status ? strrchr(copy, '/') : NULL; /* behind it is what could not be made */
+    if (slash && count) {
+        *slash = 0;
+        remove_folders(copy, count);
+    }
+    if (made) *made = status ? 0 : count;
     if (status == BRAID_OK && is_private) status = check_private(copy);
     memory_free(copy);
     return status;
 }
 
-braid_status files_make_private_folder(const char *path) { return make_and_check(path, PRIVATE_FOLDER_MODE, true); }
+braid_status files_make_private_folder(const char *path) {
+    return make_and_check(path, PRIVATE_FOLDER_MODE, true, NULL);
+}
 
-braid_status files_make_folder(const char *path) { return make_and_check(path, FOLDER_MODE, false); }
+braid_status files_make_folder(const char *path, int *made) { return make_and_check(path, FOLDER_MODE, false, made); }
+
+void files_unmake_folder(const char *path, int made) {
+    char *copy;
+    const fail_kept kept = fail_keep();
+    if (made == 0) return;
+    if (memory_copy_text(path, &copy) != BRAID_OK) { /* then it stays */
+        fail_put_back(&kept);
+        return;
+    }
+    remove_folders(copy, made);
+    memory_free(copy);
+}
 
 /* 0, or why not. */
 static int take_lock(int fd) {
@@ -513,6 +557,13 @@ braid_status files_lock_folder(files_lock *lock, const char *path) {
     table->close(fd);
     if (error != EWOULDBLOCK) return BRAID_OK;
     return fail(BRAID_ERROR_ARGUMENT, "%.200s: expected a folder that nobody works in, got one that is in use", path);
+}
+
+bool files_lock_is_of(const files_lock *lock, const char *path) {
+    struct stat locked, there;
+    if (!lock->held || fstat(lock->fd, &locked) != 0) return true;
+    if (stat(path, &there) != 0) return errno != ENOENT && errno != ENOTDIR;
+    return locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
 }
 
 void files_unlock(files_lock *lock) {

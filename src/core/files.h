@@ -110,8 +110,12 @@ braid_status files_link_aside(const char *path, char **aside, bool *refused);
  * cut short. */
 braid_status files_write(const char *path, const void *data, size_t bytes);
 
-/* Makes a folder and its parents if missing, as far as the umask allows. */
-braid_status files_make_folder(const char *path);
+/* Makes a folder and its parents if missing, as far as the umask allows; where one cannot be made, none stays. *made
+ * (may be NULL): how many of them it made. */
+braid_status files_make_folder(const char *path, int *made);
+
+/* Removes so many folders again, the folder first and then upwards, as long as they are there and empty. */
+void files_unmake_folder(const char *path, int made);
 
 /* Refuses (BRAID_ERROR_DISK) a folder whose file system has less than `bytes` free, and says so of `what`. Where that
  * cannot be told there is nothing to refuse. */
@@ -127,6 +131,10 @@ typedef struct files_lock {
 /* Locks a folder at once or, where another process or another lock of this one has it, fails with
  * BRAID_ERROR_ARGUMENT. Where the file system has no locks, nothing is locked, and that is no failure. */
 braid_status files_lock_folder(files_lock *lock, const char *path);
+
+/* Does the path lead to the folder that is locked? Not where that was moved or removed since. Of a folder that could
+ * not be locked, and of one that does not answer, nothing else is known: yes. */
+bool files_lock_is_of(const files_lock *lock, const char *path);
 void files_unlock(files_lock *lock); /* one that is zeroed, or unlocked, is fine */
 
 /* Makes a private folder (0700) and its parents if missing. Refuses one that others may write to, or not ours. */

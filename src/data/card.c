@@ -8,7 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/crc32c.h"
 #include "core/memory.h"
+#include "core/sizes.h"
 #include "data/image.h"
 #include "data/lists.h"
 
@@ -52,13 +54,29 @@ static json_t *describe_classes(const braid_data *d) {
     return list;
 }
 
+/* How many samples a split has, and a checksum of their labels: whoever goes on with a run can tell another set. */
+static json_t *describe_samples(const braid_data *d) {
+    json_t *list = json_object();
+    for (int s = 0; s < BRAID_SPLIT_COUNT; s++) {
+        int64_t count = d->info.samples[s];
+        const int32_t *labels = d->split[s].labels;
+        size_t bytes = 0;
+        if (size_array((size_t)count, sizeof *labels, "labels", &bytes) != BRAID_OK) bytes = 0;
+        uint32_t sum = labels ? crc32c(labels, bytes) : 0;
+        json_object_set_new(list, braid_split_name((braid_split)s),
+                            json_pack("[I,I]", (json_int_t)count, (json_int_t)sum));
+    }
+    return list;
+}
+
 braid_status card_write(const braid_data *d, char **text) {
     size_t bytes;
-    json_t *card =
-        json_pack("{s:s, s:[I,I], s:o, s:o}", "kind", d->kind->name, "size", (json_int_t)d->info.size[0],
-                  (json_int_t)d->info.size[1], "streams", describe_streams(d), "classes", describe_classes(d));
+    json_t *card = json_pack("{s:s, s:[I,I], s:o, s:o, s:o}", "kind", d->kind->name, "size",
+                             (json_int_t)d->info.size[0], (json_int_t)d->info.size[1], "streams", describe_streams(d),
+                             "classes", describe_classes(d), "samples", describe_samples(d));
     *text = NULL;
     if (!card || json_array_size(json_object_get(card, "streams")) != (size_t)d->info.streams ||
+        json_object_size(json_object_get(card, "samples")) != BRAID_SPLIT_COUNT ||
         json_array_size(json_object_get(card, "classes")) != (size_t)d->info.classes) {
         json_decref(card);
         return fail(BRAID_ERROR_MEMORY, "no memory for the card of a set");

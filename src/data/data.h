@@ -26,6 +26,9 @@ __attribute__((format(printf, 3, 4))) braid_status problems_add(problems *p, con
 /* A status of BRAID_ERROR_DATA becomes a problem of the file and BRAID_OK; any other is handed on. */
 braid_status problems_catch(problems *p, const char *path, braid_status status);
 
+/* The file that a folder has while a set is made in it; one that was stopped keeps it, and is refused. */
+#define DATA_UNFINISHED "UNFINISHED"
+
 /* ---- Sets --------------------------------------------------------------------------------- */
 
 typedef struct data_split {

@@ -31,7 +31,7 @@ braid_status maker_write(const maker *m, const char *name, const void *data, siz
 braid_status maker_folder(const maker *m, const char *name) {
     char *path;
     TRY(files_join(m->folder, name, &path));
-    braid_status status = files_make_folder(path);
+    braid_status status = files_make_folder(path, NULL);
     memory_free(path);
     return status;
 }
@@ -39,8 +39,7 @@ braid_status maker_folder(const maker *m, const char *name) {
 braid_status maker_step(maker *m, const char *what) {
     const braid_data_make_options *o = m->options;
     if (o->progress && o->progress(o->user, m->done, m->total, what))
-        return fail(BRAID_ERROR_CHECK, "stopped after %lld of %lld samples; remove %s", (long long)m->done,
-                    (long long)m->total, m->folder);
+        return fail(BRAID_ERROR_CHECK, "stopped after %lld of %lld samples", (long long)m->done, (long long)m->total);
     m->done++;
     return BRAID_OK;
 }
@@ -83,6 +82,18 @@ static braid_status check_empty(const char *folder) {
     return BRAID_OK;
 }
 
+/* Nothing is unfinished: the set is whole, or was not begun. A failure so far stays the one that is told. */
+static braid_status end_mark(const maker *m, braid_status status) {
+    char *path;
+    braid_status own = files_join(m->folder, DATA_UNFINISHED, &path);
+    if (own) return status ? status : own;
+    const fail_kept kept = fail_keep();
+    own = files_remove(path);
+    if (status) fail_put_back(&kept);
+    memory_free(path);
+    return status ? status : own;
+}
+
 braid_status braid_data_make(braid_data_kind kind, const char *folder, const braid_data_make_options *options) {
     const braid_data_make_options none = {0};
     maker m = {.folder = folder, .options = options ? options : &none};
@@ -96,6 +107,11 @@ braid_status braid_data_make(braid_data_kind kind, const char *folder, const bra
     m.counts[BRAID_SPLIT_VAL] = m.counts[BRAID_SPLIT_TEST] = (count + 4) / 5;
     m.total = count + 2 * m.counts[BRAID_SPLIT_VAL];
     TRY(check_empty(folder));
-    TRY(files_make_folder(folder));
-    return makers[kind].make(&m);
+    TRY(files_make_folder(folder, NULL));
+    TRY(maker_write(&m, DATA_UNFINISHED, "", 0));
+    braid_status status = makers[kind].make(&m);
+    if (!status || status == BRAID_ERROR_ARGUMENT) return end_mark(&m, status); /* refused before it was begun */
+    return fail(status,
+                "%s; %s is no whole set, and is refused as one: to make it again, rm -r %s, then the same command",
+                fail_message(), folder, folder);
 }

@@ -226,6 +226,19 @@ static braid_status scan(braid_data *d, const braid_data_options *options, probl
     return BRAID_OK;
 }
 
+/* A set that braid data make has left unfinished has a file that says so. */
+static braid_status check_finished(const char *folder) {
+    char *path;
+    TRY(files_join(folder, DATA_UNFINISHED, &path));
+    int unfinished = is_file(path);
+    memory_free(path);
+    if (!unfinished) return BRAID_OK;
+    return fail(BRAID_ERROR_DATA,
+                "%s: expected a whole set, got one whose making was stopped (it has a file " DATA_UNFINISHED
+                "); remove the folder, and make it again with braid data make",
+                folder);
+}
+
 static braid_status create(const char *folder, braid_data **data) {
     void *memory;
     *data = NULL;
@@ -236,6 +249,7 @@ static braid_status create(const char *folder, braid_data **data) {
     *data = memory;
     TRY(memory_copy_text(folder, &(*data)->folder));
     (*data)->info.folder = (*data)->folder;
+    TRY(check_finished(folder));
     return within_root(folder, &(*data)->root);
 }
 

@@ -167,8 +167,11 @@ static braid_status find_streams(braid_data *d, const char *chosen, problems *fo
     TRY(streams_of_set(&all, &(problems){0}));
     list_streams(&all, has, sizeof has);
     list_streams(d, asked, sizeof asked);
-    return fail(BRAID_ERROR_DATA, "%s: the set has %d stream%s (%s), expected %d (%s)", d->folder, all.info.streams,
-                all.info.streams == 1 ? "" : "s", has, d->info.streams, asked);
+    return fail(BRAID_ERROR_DATA,
+                "%s: the set has %d stream%s (%s), expected %d (%s); a stream is a folder of that name in each split, "
+                "such as train/%s: rename the folders (and the names in norm_stats.json) to what the network expects",
+                d->folder, all.info.streams, all.info.streams == 1 ? "" : "s", has, d->info.streams, asked,
+                d->stream_names[d->info.streams - 1]);
 }
 
 /* ---- Files -------------------------------------------------------------------------------- */
@@ -186,22 +189,32 @@ static int parse_name(const char *name, int64_t *file, int *ending) {
     return 0;
 }
 
+/* An image that belongs to no sample, or to one that has an image already. */
+static braid_status note_stray(const braid_data *d, braid_split split, int stream, int64_t file, int ending,
+                               problems *found) {
+    const set_state *state = d->state;
+    char *path_text;
+    TRY(image_path(d, split, stream, file, ending, &path_text));
+    braid_status status =
+        file < d->info.samples[split]
+            ? problems_add(found, path_text, "expected one image of a sample, got one that ends in .%s, too",
+                           endings[state->ending[split][stream][file]])
+            : problems_add(found, path_text, "has no line in labels.txt, which has %lld",
+                           (long long)d->info.samples[split]);
+    memory_free(path_text);
+    return status;
+}
+
 static braid_status note_files(braid_data *d, braid_split split, int stream, const folder_list *list, problems *found) {
     set_state *state = d->state;
     for (int64_t i = 0; i < list->count; i++) {
         int64_t file;
         int ending;
-        char *path_text;
         if (!parse_name(list->names[i], &file, &ending)) continue;
-        if (file < d->info.samples[split]) {
+        if (file < d->info.samples[split] && state->ending[split][stream][file] == MISSING)
             state->ending[split][stream][file] = (uint8_t)ending;
-            continue;
-        }
-        TRY(image_path(d, split, stream, file, ending, &path_text));
-        braid_status status = problems_add(found, path_text, "has no line in labels.txt, which has %lld",
-                                           (long long)d->info.samples[split]);
-        memory_free(path_text);
-        TRY(status);
+        else
+            TRY(note_stray(d, split, stream, file, ending, found));
     }
     return BRAID_OK;
 }

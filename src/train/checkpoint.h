@@ -20,6 +20,9 @@ size_t checkpoint_bytes(const braid_model *model, int moments);
 /* Replaces the file as a whole. The model's count of updates is added to a copy of `state`. */
 braid_status checkpoint_save(braid_model *model, const char *path, const json_t *state);
 
+/* What reads one fails with BRAID_ERROR_MODEL where the file is not what it should be, and with BRAID_ERROR_DISK where
+ * the system does not let us read it (permissions, too many open files, a disk that does not answer). */
+
 /* For generations: is all of the file there, and do its checksums match? */
 braid_status checkpoint_check(const char *path, void *user);
 

@@ -8,6 +8,7 @@
  */
 #include "train/generations.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,7 +60,8 @@ void generations_close(generations *g) {
 
 /* ---- Finding ------------------------------------------------------------------------------ */
 
-static bool is_there(const char *path) { return access(path, F_OK) == 0; }
+/* One that cannot be told of counts as there: it is opened, and the reason told. */
+static bool is_there(const char *path) { return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR); }
 
 /* *good: the file is there and whole; else the message says why not. Fails only where that cannot be told. */
 static braid_status look(const generations *g, const char *path, bool *good) {

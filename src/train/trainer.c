@@ -145,6 +145,7 @@ braid_status braid_trainer_create(braid_model *model, const braid_train_options 
     made->model = model;
     made->options = *options;
     made->pause_ms = FIRST_PAUSE_MS;
+    made->proven = -1;
     made->streams = braid_net_stream_count(model->net);
     rates_of_net(model->net, &made->group_names);
     made->groups = made->group_names.count;

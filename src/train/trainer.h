@@ -1,7 +1,8 @@
 /*
  * A trainer and its parts: trainer.c (options, life), trainer_plans.c (plans with their inputs), trainer_step.c
  * (batches, updates), trainer_verify.c (updates done twice), trainer_late.c (what the device tells of them,
- * divergence), trainer_run.c (epochs), trainer_look.c (evaluation), trainer_state.c (checkpoints), trainer_record.c
+ * divergence), trainer_prove.c (what may be saved), trainer_run.c (epochs), trainer_look.c (evaluation),
+ * trainer_state.c (the state of a run in a checkpoint), trainer_save.c (the folder of a run), trainer_record.c
  * (metrics).
  *
  * SPDX-License-Identifier: MIT
@@ -24,6 +25,7 @@
 
 #define TRAINER_MOST_PASSES 16
 #define TRAINER_NAMED 5 /* samples in a message */
+#define TRAINER_LAST "last.safetensors"
 
 /* A plan for one size of batch, with its inputs. */
 typedef struct pass {
@@ -94,6 +96,7 @@ struct braid_trainer {
     bool is_scaling;    /* the device follows this run's scaler */
     bool validating;    /* a run looks at samples: what is not finite has diverged */
     bool diverged;      /* nothing may be saved any more */
+    int64_t proven;     /* the step whose parameters are known to give a finite loss; -1: none */
     pass passes[TRAINER_MOST_PASSES];
     int pass_count;
     pass *trained;       /* of the batch that came last */
@@ -108,11 +111,13 @@ struct braid_trainer {
     bool stop;              /* the caller asked for it */
     bool restored;          /* the model is that of the best epoch: nothing may be saved any more */
     files_lock lock;        /* of the folder, as long as the trainer lives */
+    int made_folders;       /* that were not there before; removed with a trainer that has the lock, where empty */
     generations last, best_files;
     int pause_ms;                  /* before a save that the disk refused is tried again; then twice as long */
     bool last_failed, best_failed; /* the disk refused what came last of each; best_failed is in
                                     * checkpoints */
     history history;
+    bool made_metrics;   /* its file was not there when the run began */
     history_place saved; /* of the last checkpoint */
     events events;
 };
@@ -172,6 +177,13 @@ void trainer_look_away(braid_trainer *t);
  * the way out. */
 braid_status trainer_refuse_save(braid_trainer *t);
 
+/* ---- trainer_prove.c ---- */
+
+/* BRAID_ERROR_DIVERGED where the parameters as they are give no finite loss for the batch that they were learned from
+ * last: finite numbers can be too large to compute with. Nothing is changed. Of parameters that gave one already, and
+ * where nothing was learned, there is nothing to do. */
+braid_status trainer_prove(braid_trainer *t);
+
 /* ---- trainer_run.c ---- */
 
 braid_train_metrics tally_metrics(const tally *sum, int has_labels);
@@ -188,9 +200,28 @@ braid_status trainer_look_without(braid_trainer *t);
 
 /* ---- trainer_state.c ---- */
 
+/* All of a run but what the model's tensors hold, as JSON. Of the caller. */
+braid_status trainer_make_state(const braid_trainer *t, json_t **state);
+
+/* From the checkpoint of the folder, which must be there; or from the start: never over the checkpoint of another. */
+braid_status trainer_resume(braid_trainer *t);
+braid_status trainer_begin(braid_trainer *t);
+
+/* The message is told as a note, and is then what it was before. */
+void trainer_tell_and_forget(braid_trainer *t, const fail_kept *kept);
+
+/* ---- trainer_save.c ---- */
+
 /* Opens the folder, and where asked for goes back to its checkpoint. */
 braid_status trainer_open(braid_trainer *t);
 void trainer_close(braid_trainer *t);
+
+/* BRAID_ERROR_DISK where the folder was moved or removed since it was locked: under its name another run may be at work
+ * by now. Before anything is written by its name. */
+braid_status trainer_check_folder(const braid_trainer *t);
+
+/* Whether what there is may be saved: trainer_prove, with all that a message of it tells. */
+braid_status trainer_prove_save(braid_trainer *t);
 
 /* braid_trainer_save, but without a folder there is nothing to do. */
 braid_status trainer_save(braid_trainer *t);

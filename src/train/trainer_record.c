@@ -12,7 +12,7 @@
 #define NAME_BYTES 160
 #define STREAM_VALUES 4
 #define STREAM_SCALARS 2
-#define MOST_VALUES (9 + STREAM_VALUES * BRAID_MAX_STREAMS)
+#define MOST_VALUES (9 + (STREAM_VALUES + 1) * BRAID_MAX_STREAMS)
 #define MOST_SCALARS (6 + STREAM_SCALARS * BRAID_MAX_STREAMS)
 
 /* The fields of an epoch, with room for the names that are made. */
@@ -20,6 +20,7 @@ typedef struct record {
     history_value values[MOST_VALUES];
     events_scalar scalars[MOST_SCALARS];
     char names[STREAM_VALUES + STREAM_SCALARS][BRAID_MAX_STREAMS][NAME_BYTES];
+    char rate_names[BRAID_MAX_STREAMS][NAME_BYTES];
     double rates[BRAID_MAX_GROUPS];
     int value_count, scalar_count;
 } record;
@@ -30,6 +31,12 @@ static void add_value(record *r, const char *name, double value) {
 
 static void add_scalar(record *r, const char *name, double value) {
     r->scalars[r->scalar_count++] = (events_scalar){name, value};
+}
+
+/* The groups of streams come first. */
+static void add_stream_rate(record *r, int i) {
+    snprintf(r->rate_names[i], NAME_BYTES, "stream_%d_lr", i);
+    add_value(r, r->rate_names[i], r->rates[i]);
 }
 
 static void add_stream(const braid_trainer *t, record *r, int i) {
@@ -78,12 +85,14 @@ static void fill(const braid_trainer *t, const braid_train_metrics *train, recor
     add_scalar(r, "accuracy/train", train->accuracy);
     add_scalar(r, "accuracy/validate", validate->accuracy);
     add_scalar(r, "learning_rate", r->rates[t->groups - 1]);
+    for (int i = 0; i < t->streams && t->streams > 1; i++) add_stream_rate(r, i);
     for (int i = 0; i < t->streams && t->options.stream_epochs > 0; i++) add_stream(t, r, i);
 }
 
 braid_status trainer_record(braid_trainer *t, const braid_train_metrics *train) {
     record r = {0};
     if (!t->options.folder) return BRAID_OK;
+    TRY(trainer_check_folder(t));
     fill(t, train, &r);
     const history_row row = {HISTORY_EPOCH, t->at.epoch, t->at.step, r.values, r.value_count};
     braid_status status = history_add(&t->history, &row);
@@ -94,6 +103,7 @@ braid_status trainer_record(braid_trainer *t, const braid_train_metrics *train) 
 
 braid_status trainer_record_end(braid_trainer *t) {
     if (!t->options.folder) return BRAID_OK;
+    TRY(trainer_check_folder(t));
     json_t *stopping = stopping_save(&t->stopping, &t->at.stopping);
     if (!stopping) return fail(BRAID_ERROR_MEMORY, "trainer: no memory for the summary of the run");
     const history_value value = {.name = "early_stopping", .json = stopping};

@@ -114,6 +114,7 @@ static void observe(const braid_trainer *t, double metric, stopping_state *state
 static braid_status end_epoch(braid_trainer *t, const braid_train_metrics *validate) {
     braid_train_metrics train = tally_metrics(&t->at.train, t->has_labels);
     double metric = watched(t, &train, validate);
+    TRY(trainer_prove_save(t));
     int best = stopping_observe(&t->best, &t->at.best, t->at.epoch, metric);
     if (best) t->at.best_metrics = validate->batches ? *validate : train;
     schedule_observe(&t->schedule, &t->at.schedule, t->at.epoch, metric);
@@ -162,6 +163,7 @@ static braid_status validate_all(braid_trainer *t, tally *sum) {
     t->validating = true;
     braid_status status = trainer_look(t, &all, sum);
     t->validating = false;
+    if (sum->batches > 0) t->proven = t->at.step;
     return keep_epoch(t, status);
 }
 

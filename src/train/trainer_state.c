@@ -1,15 +1,12 @@
 /*
- * What a trainer keeps in its folder: two generations of last.safetensors (everything that the run needs to go on)
- * and of best.safetensors (the same, at the best epoch), metrics.jsonl and TensorBoard's event files
- * (trainer_record.c). The row of an epoch is on the disk before the checkpoint that has it behind it; rows behind a
- * checkpoint are dropped on resuming.
+ * The state of a run as JSON in the metadata of its checkpoints, and the way back from it: what a run goes on with, and
+ * what must be as it was. Files and folders are those of trainer_save.c.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/json.h"
 #include "core/memory.h"
@@ -17,12 +14,8 @@
 #include "train/checkpoint.h"
 #include "train/trainer.h"
 
-#define LAST "last.safetensors"
-#define BEST "best.safetensors"
-#define METRICS "metrics.jsonl"
 #define RECIPE_BYTES 768
 #define NOTE_BYTES 1024
-#define SAVE_TRIES 3
 #define STATISTICS_BYTES 128
 
 static braid_status no_memory(void) { return fail(BRAID_ERROR_MEMORY, "trainer: no memory for the state of the run"); }
@@ -89,7 +82,7 @@ static braid_status save_choices(const braid_trainer *t, json_t *choices) {
     return BRAID_OK;
 }
 
-static braid_status make_state(const braid_trainer *t, json_t **state) {
+braid_status trainer_make_state(const braid_trainer *t, json_t **state) {
     const position *at = &t->at;
     char recipe[RECIPE_BYTES];
     char *schedule_text = NULL;
@@ -346,6 +339,7 @@ static braid_status find_best(braid_trainer *t) {
     char why[NOTE_BYTES];
     bool fell_back;
     if (!t->at.best.seen || t->best_failed) return BRAID_OK;
+    const fail_kept kept = fail_keep();
     braid_status status = generations_find(&t->best_files, &path, &fell_back);
     if (status == BRAID_OK && path && !fell_back) return BRAID_OK;
     if (status != BRAID_OK && status != BRAID_ERROR_MODEL) return status;
@@ -355,23 +349,25 @@ static braid_status find_best(braid_trainer *t) {
         snprintf(why, sizeof why,
                  "%.200s: expected the best epoch so far, got no whole file; the next epoch is the best",
                  t->best_files.newest);
-    if (path && take_older_best(t, path) != BRAID_OK) path = NULL;
+    status = path ? take_older_best(t, path) : BRAID_OK;
+    if (status == BRAID_ERROR_DISK || status == BRAID_ERROR_MEMORY) return status;
+    if (status != BRAID_OK) path = NULL;
     if (!path) {
         t->at.best = (stopping_state){0};
         t->at.best_metrics = (braid_train_metrics){0};
     }
+    fail_put_back(&kept);
     trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = why});
     return BRAID_OK;
 }
 
-/* The message is told as a note, and is then what it was before. */
-static void tell_and_forget(braid_trainer *t, const fail_kept *kept) {
+void trainer_tell_and_forget(braid_trainer *t, const fail_kept *kept) {
     const fail_kept why = fail_keep();
     fail_put_back(kept);
     trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = why.text});
 }
 
-static braid_status resume(braid_trainer *t) {
+braid_status trainer_resume(braid_trainer *t) {
     const char *path;
     bool fell_back;
     json_t *state = NULL;
@@ -379,27 +375,15 @@ static braid_status resume(braid_trainer *t) {
     TRY(generations_find(&t->last, &path, &fell_back));
     if (!path)
         return fail(BRAID_ERROR_MODEL, "%.200s: expected a checkpoint to resume from, got no %s; train without resume",
-                    t->options.folder, LAST);
-    if (fell_back) tell_and_forget(t, &kept);
+                    t->options.folder, TRAINER_LAST);
+    if (fell_back) trainer_tell_and_forget(t, &kept);
     TRY(checkpoint_state(path, &state));
     braid_status status = blame_file(take_state(t, state, path), path);
     json_decref(state);
     return status ? status : find_best(t);
 }
 
-/* ---- The folder --------------------------------------------------------------------------- */
-
-/* A folder that cannot be written to is found out before anything is computed. Leaves no file. */
-static braid_status try_to_write(const braid_trainer *t) {
-    files_output out;
-    TRY(files_output_begin(&out, t->last.newest));
-    braid_status status = files_output_write(&out, 0, "", 1);
-    braid_status ended = files_output_end(&out, status ? status : BRAID_ERROR_DISK); /* as one that is not wanted */
-    return status ? ended : BRAID_OK;
-}
-
-/* A new run never begins over the checkpoint of another. */
-static braid_status begin(braid_trainer *t) {
+braid_status trainer_begin(braid_trainer *t) {
     const char *path;
     bool fell_back;
     TRY(keep_given(t, t->options.schedule ? t->options.schedule : "cosine"));
@@ -409,188 +393,5 @@ static braid_status begin(braid_trainer *t) {
     if (!path) return BRAID_OK;
     return fail(BRAID_ERROR_ARGUMENT,
                 "%.200s: expected a folder without a run, got one with %s; resume it, or take another folder",
-                t->options.folder, LAST);
-}
-
-/* Two runs in one folder would tear each other's files. */
-static braid_status lock_folder(braid_trainer *t) {
-    braid_status status = files_lock_folder(&t->lock, t->options.folder);
-    return status == BRAID_ERROR_ARGUMENT
-               ? fail(status,
-                      "%.200s: expected a folder that no run is at work in, got one whose run has not ended; "
-                      "wait for it, stop it, or take another folder",
-                      t->options.folder)
-               : status;
-}
-
-/* Moments that the optimiser will have; those of a model that has them already count, too. */
-static int moments_of(const braid_trainer *t) {
-    const braid_plan_request *s = &t->options.step;
-    int is_sgd = s->optimiser == BRAID_OPTIMISER_SGD, is_rmsprop = s->optimiser == BRAID_OPTIMISER_RMSPROP;
-    int wanted = is_sgd || is_rmsprop ? is_rmsprop + (s->momentum > 0) : 2;
-    int there = (t->model->m != NULL) + (t->model->v != NULL);
-    return wanted > there ? wanted : there;
-}
-
-/* A disk that has no room for a checkpoint is found out before anything is computed or written. */
-static braid_status need_room(const braid_trainer *t) {
-    size_t bytes = checkpoint_bytes(t->model, moments_of(t));
-    return files_need_room(t->options.folder, bytes + bytes / 10, "a checkpoint");
-}
-
-braid_status trainer_open(braid_trainer *t) {
-    const char *folder = t->options.folder;
-    char *path = NULL;
-    if (folder) {
-        TRY(files_make_folder(folder));
-        TRY(lock_folder(t));
-        TRY(need_room(t));
-        TRY(generations_open(&t->last, folder, LAST, checkpoint_check, NULL));
-        TRY(generations_open(&t->best_files, folder, BEST, checkpoint_check, NULL));
-    }
-    TRY(t->options.resume ? resume(t) : begin(t));
-    if (!folder) return BRAID_OK;
-    TRY(try_to_write(t));
-    TRY(files_join(folder, METRICS, &path));
-    history_place place = {t->at.epoch, t->options.resume ? t->at.step : -1};
-    t->saved = (history_place){t->at.epoch, t->at.step};
-    braid_status status = history_open(&t->history, path, place);
-    memory_free(path);
-    if (!status) status = events_open(&t->events, folder, t->options.resume ? t->at.step + 1 : 0, events_now());
-    return status;
-}
-
-void trainer_close(braid_trainer *t) {
-    generations_close(&t->last);
-    generations_close(&t->best_files);
-    history_close(&t->history);
-    events_close(&t->events);
-    files_unlock(&t->lock);
-    memory_free(t->schedule_given);
-}
-
-/* ---- Saving ------------------------------------------------------------------------------- */
-
-typedef struct saving {
-    const braid_trainer *trainer;
-    braid_model *model;
-    const json_t *state;
-    generations *files;
-    history *history;
-} saving;
-
-static braid_status put(const char *path, void *user) {
-    const saving *s = user;
-    return checkpoint_save(s->model, path, s->state);
-}
-
-static void pause_for(int ms) {
-    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
-    while (nanosleep(&left, &left) != 0) continue;
-}
-
-/* A disk that refuses is asked again: on a network it may be back in a moment. */
-static braid_status retry(const braid_trainer *t, braid_status (*act)(void *user), void *user) {
-    braid_status status = BRAID_ERROR_DISK;
-    const fail_kept kept = fail_keep();
-    for (int tries = 0; tries < SAVE_TRIES && status == BRAID_ERROR_DISK; tries++) {
-        if (tries > 0) pause_for(t->pause_ms << (tries - 1));
-        status = act(user);
-    }
-    if (status == BRAID_OK) fail_put_back(&kept);
-    return status;
-}
-
-static braid_status save_once(void *user) {
-    const saving *s = user;
-    TRY(need_room(s->trainer));
-    TRY(history_sync(s->history));
-    return generations_save(s->files, put, user);
-}
-
-/* Numbers that are not finite: the metrics end where the last checkpoint does. */
-static braid_status refuse(braid_trainer *t) {
-    char why[NOTE_BYTES];
-    braid_status status = trainer_refuse_save(t);
-    snprintf(why, sizeof why, "%s", fail_message());
-    (void)!history_drop(&t->history, t->saved); /* else they are dropped when the run goes on */
-    return fail(status, "%s", why);
-}
-
-static braid_status save_as(braid_trainer *t, generations *files, bool *failed) {
-    saving s = {.trainer = t, .model = t->model, .files = files, .history = &t->history};
-    json_t *state;
-    if (!t->options.folder) return BRAID_OK;
-    TRY(trainer_catch_up(t));
-    TRY(make_state(t, &state));
-    s.state = state;
-    braid_status status = retry(t, save_once, &s);
-    json_decref(state);
-    *failed = status == BRAID_ERROR_DISK;
-    if (status == BRAID_ERROR_DIVERGED) return refuse(t);
-    if (!status && files == &t->last) t->saved = (history_place){t->at.epoch, t->at.step};
-    return status;
-}
-
-braid_status braid_trainer_save(braid_trainer *t) {
-    if (!t) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected a trainer, got NULL");
-    if (!t->options.folder)
-        return fail(BRAID_ERROR_ARGUMENT,
-                    "braid_trainer_save: expected a trainer with a folder, got one without; set braid_train_options."
-                    "folder, or save the parameters with braid_model_save");
-    if (t->gathered) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected to be called between two updates");
-    if (t->restored)
-        return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected the model of the last step, got the best one");
-    if (t->diverged)
-        return fail(BRAID_ERROR_DIVERGED,
-                    "braid_trainer_save: expected a run of finite numbers, got one that diverged");
-    return save_as(t, &t->last, &t->last_failed);
-}
-
-/* A refusal of the disk is told, and no failure; any other is handed up. */
-static braid_status go_on(braid_trainer *t, braid_status status, const fail_kept *kept) {
-    char text[NOTE_BYTES];
-    if (status != BRAID_ERROR_DISK) return status;
-    snprintf(text, sizeof text, "not saved: %s; the run goes on and will save again", fail_message());
-    trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = text});
-    fail_put_back(kept);
-    return BRAID_OK;
-}
-
-braid_status trainer_save(braid_trainer *t) { return t->options.folder ? braid_trainer_save(t) : BRAID_OK; }
-
-braid_status trainer_save_midway(braid_trainer *t) {
-    const fail_kept kept = fail_keep();
-    return go_on(t, trainer_save(t), &kept);
-}
-
-braid_status trainer_save_best(braid_trainer *t) {
-    const fail_kept kept = fail_keep();
-    t->best_failed = false; /* an older one that was refused is the best no more */
-    return go_on(t, save_as(t, &t->best_files, &t->best_failed), &kept);
-}
-
-static braid_status sync_events(void *user) {
-    braid_trainer *t = user;
-    return events_sync(&t->events);
-}
-
-braid_status trainer_settle(braid_trainer *t) {
-    if (t->last_failed) TRY(braid_trainer_save(t));
-    if (t->best_failed)
-        return fail(BRAID_ERROR_DISK, "%s: the disk refused the best epoch; what a resumed run needs is saved",
-                    t->best_files.newest);
-    return t->options.folder ? retry(t, sync_events, t) : BRAID_OK;
-}
-
-braid_status trainer_restore_best(braid_trainer *t) {
-    const char *path;
-    bool fell_back;
-    const fail_kept kept = fail_keep();
-    TRY(generations_find(&t->best_files, &path, &fell_back));
-    if (fell_back) tell_and_forget(t, &kept);
-    if (!path) return BRAID_OK;
-    TRY(braid_model_load(t->model, path));
-    t->restored = true;
-    return BRAID_OK;
+                t->options.folder, TRAINER_LAST);
 }

@@ -284,11 +284,34 @@ static void expect_cache(const char *chosen, const char *cache, const char *home
     memory_free(path);
 }
 
+/* Folders are made all or none, and only those that were made are removed again. */
+static void folders_unmade(void **state) {
+    char path[320] = "up/on/";
+    int made = -1;
+    (void)state;
+    memset(path + strlen(path), 'a', 300);
+    assert_int_equal(files_make_folder(path, &made), BRAID_ERROR_DISK); /* the name is too long */
+    assert_int_equal(made, 0);
+    assert_int_equal(access("up", F_OK), -1);
+    assert_int_equal(files_make_folder("up", &made), BRAID_OK);
+    assert_int_equal(made, 1);
+    assert_int_equal(files_make_folder("up/on/top/", &made), BRAID_OK);
+    assert_int_equal(made, 2);
+    assert_int_equal(rmdir("up/on/top"), 0); /* somebody else did */
+    files_unmake_folder("up/on/top/", made);
+    assert_int_equal(access("up/on", F_OK), 0);
+    assert_int_equal(files_make_folder("up/on/top/.", &made), BRAID_OK);
+    assert_int_equal(made, 1);
+    files_unmake_folder("up/on/top/.", made);
+    assert_int_equal(access("up/on/top", F_OK), -1);
+    assert_int_equal(access("up/on", F_OK), 0);
+}
+
 /* One lock at a time, within a process too; where the file system has none, everybody may work. */
 static void locks(void **state) {
     files_lock first, second;
     (void)state;
-    assert_int_equal(files_make_folder("f"), BRAID_OK);
+    assert_int_equal(files_make_folder("f", NULL), BRAID_OK);
     assert_int_equal(files_lock_folder(&first, "f"), BRAID_OK);
     assert_true(first.held);
     assert_int_equal(files_lock_folder(&second, "f"), BRAID_ERROR_ARGUMENT);
@@ -360,7 +383,7 @@ static void failed_opens_close_nothing(void **state) {
     int kept = dup(0);
     (void)state;
     assert_int_equal(files_replace("file", OLD, strlen(OLD)), BRAID_OK);
-    assert_int_equal(files_make_folder("f"), BRAID_OK);
+    assert_int_equal(files_make_folder("f", NULL), BRAID_OK);
     assert_int_equal(mkfifo("pipe", 0600), 0);
     assert_int_equal(symlink("loop", "loop"), 0);
     close(0);
@@ -418,6 +441,7 @@ int main(void) {
         IN_FOLDER(locks),
         IN_FOLDER(failed_opens_close_nothing),
         cmocka_unit_test(paths),
+        IN_FOLDER(folders_unmade),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

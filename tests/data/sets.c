@@ -221,6 +221,8 @@ static void every_fault_is_listed(void **state) {
     write_image("rooms/train/depth/00005.png", 16, 16, 3, 16);
     write_image("rooms/test/orth/00001.png", 16, 16, 1, 8);
     write_image("rooms/train/rgb/00020.png", 16, 16, 3, 8); /* without a label */
+    scratch_write(&folder, "rooms/train/depth/00006.jpg", "", 0);
+    write_image("rooms/val/orth/00001.npy", 16, 16, 1, 16); /* a second image of a sample */
     scratch_write(&folder, "rooms/test/labels.txt", "1\nx\n15\n2\n", 9);
     must_list("rooms", (const char *[]){
                            "rooms/train/depth/00003.png,missing", "rooms/val/rgb/00000.png,missing",
@@ -230,6 +232,9 @@ static void every_fault_is_listed(void **state) {
                             "first image, got 16x17 with 3 of 8"),
                            "rooms/train/depth/00005.png,", "rooms/test/orth/00001.png,",
                            "rooms/train/rgb/00020.png,\"has no line in labels.txt, which has 20",
+                           ("rooms/train/depth/00006.png,\"expected one image of a sample, got one that ends in .jpg, "
+                            "too"),
+                           "rooms/train/depth/00006.jpg,", "rooms/val/orth/00001.png,\"expected one image",
                            "line 2: expected a class from 0 to 14, got \"\"x\"\"",
                            "line 3: expected a class from 0 to 14, got \"\"15\"\"", NULL});
 }

@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
 #define NEWER                                                                                               \
     "\"best_failed\":true,\"best_metrics\":{\"accuracy\":0.75,\"batches\":6,\"loss\":null,\"samples\":48}," \
     "\"epochs\":3,\"rates\":[[0.001,0.0,true],[0.01,0.5,false],[0.0,0.0,true]],\"schedule_given\":"         \
-    "\"cosine:warmup=2\",\"statistics\":[{\"mean\":[0.5,0,0,0],\"std\":[0.25,0,0,0]}],"
+    "\"cosine:warmup=2\",\"statistics\":[{\"mean\":[0.5,0,0,0],\"std\":[0.25,0,0,0]}],\"validates\":true,"
 #define STATE(schedule, step, epoch)                                                                           \
     "{" NEWER "\"batch\":1,\"best\":" STOPPING                                                                 \
     ",\"choices\":{\"linear_fwd:f32:n1:b8:c12:k3:bias1:mask0\":\"linear_fwd__ref\"},"                          \

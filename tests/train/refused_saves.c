@@ -362,7 +362,7 @@ static void a_folder_is_tried_first(void **state) {
         assert_true(fail_files_disarm() > 0);
         small_run_close(&r);
         if (resume) assert_int_equal(start_again(), BEFORE);
-        if (!resume) assert_int_equal(rmdir("run"), 0);
+        if (!resume) assert_int_equal(access("run", F_OK), -1);
     }
     fail_files_remove();
     assert_int_equal(memory_live(), 0);

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@
 #include "tests/support/folder.h"
 #include "tests/support/small_run.h"
 #include "train/history.h"
+
+#define NOTE_BYTES 512
 
 static void ok(braid_status status) {
     if (status) fail_msg("%d: %s", (int)status, braid_message());
@@ -303,15 +306,97 @@ static void the_best_epoch_is_remembered(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
-/* A run that never did a step leaves a folder and nothing in it. */
+static int hear(void *user, const braid_train_event *e) {
+    if (e->kind == BRAID_TRAIN_EVENT_NOTE) snprintf(user, NOTE_BYTES, "%s", e->text);
+    return 0;
+}
+
+/* Runs of so many epochs in all, of which the last is the best; what is told of it. */
+static braid_train_metrics best_of(braid_train_options *o, int64_t epochs) {
+    small_run r;
+    braid_train_metrics best = {0};
+    o->epochs = epochs;
+    ok(small_run_open(&r, o));
+    ok(braid_trainer_run(r.trainer));
+    assert_int_equal(braid_trainer_best(r.trainer, &best), 1);
+    small_run_close(&r);
+    o->resume = 1;
+    return best;
+}
+
+/* A best epoch that is lost is a note of a run that goes on, and no failure: the message is that of the last one. The
+ * best one is then that of the older file, or the next, however bad. */
+static void a_lost_best_epoch_is_a_note(void **state) {
+    static const char *const notes[] = {"the next epoch is the best", "went back to run/best.previous.safetensors"};
+    (void)state;
+    for (int older = 0; older < 2; older++) {
+        small_run r;
+        char note[NOTE_BYTES] = "";
+        braid_train_options o = small_run_options();
+        assert_int_equal(system("rm -rf run"), 0);
+        o.folder = "run";
+        o.monitor = "val_loss";
+        braid_train_metrics now, first = best_of(&o, 1), second = older ? best_of(&o, 2) : first;
+        assert_true(second.loss <= first.loss);
+        assert_int_equal(system(": > run/best.safetensors"), 0);
+        o.event = hear;
+        o.user = note;
+        assert_int_equal(braid_trainer_run(NULL), BRAID_ERROR_ARGUMENT);
+        ok(small_run_open(&r, &o));
+        assert_string_equal(braid_message(), "braid_trainer_run: expected a trainer, got NULL");
+        if (!strstr(note, notes[older])) fail_msg("expected \"%s\" in: %s", notes[older], note);
+        assert_int_equal(braid_trainer_best(r.trainer, &now), older);
+        if (older) assert_memory_equal(&now, &first, sizeof now);
+        small_run_close(&r);
+        o.learning_rate = 10; /* nothing becomes better */
+        now = best_of(&o, older ? 3 : 2);
+        assert_true(older ? now.loss == first.loss : now.loss > first.loss);
+        if (!older) assert_int_equal(system("cmp run/best.safetensors run/last.safetensors"), 0);
+    }
+    assert_int_equal(memory_live(), 0);
+}
+
+/* The best epoch is that of validation samples, or of training ones: a run goes on as it began. */
+static void validation_is_as_it_was(void **state) {
+    static const char *const words[] = {"expected a set with validation samples, as the run began, got none",
+                                        "expected no validation samples, as the run began, got some"};
+    (void)state;
+    for (int without = 0; without < 2; without++) {
+        small_run r;
+        braid_train_options o = small_run_options();
+        assert_int_equal(system("rm -rf run"), 0);
+        o.folder = "run";
+        o.epochs = 1;
+        o.no_validation = without;
+        assert_int_equal(runs_to(&o), 1);
+        o.resume = 1;
+        assert_int_equal(runs_to(&o), 1);
+        o.no_validation = !without;
+        assert_int_equal(small_run_open(&r, &o), BRAID_ERROR_ARGUMENT);
+        if (!strstr(braid_message(), words[without])) fail_msg("%s", braid_message());
+        small_run_close(&r);
+    }
+    assert_int_equal(memory_live(), 0);
+}
+
+/* A run that never did a step leaves nothing, but for a folder that was there. */
 static void nothing_is_left_of_a_run_that_did_not_begin(void **state) {
     small_run r;
     (void)state;
     braid_train_options o = small_run_options();
-    o.folder = "run";
-    ok(small_run_open(&r, &o));
+    o.folder = "a/run//";
+    for (int there = 0; there < 2; there++) {
+        ok(small_run_open(&r, &o));
+        assert_int_equal(access("a/run", F_OK), 0);
+        small_run_close(&r);
+        assert_int_equal(access(there ? "a/run" : "a", F_OK), there - 1);
+        if (!there) assert_int_equal(system("mkdir -p a/run"), 0);
+    }
+    assert_int_equal(rmdir("a/run"), 0);
+    o.schedule = "nosuch"; /* refused behind the folder */
+    assert_int_equal(small_run_open(&r, &o), BRAID_ERROR_ARGUMENT);
     small_run_close(&r);
-    assert_int_equal(rmdir("run"), 0);
+    assert_int_equal(rmdir("a"), 0);
 }
 
 int main(void) {
@@ -320,6 +405,7 @@ int main(void) {
         IN_FOLDER(a_bad_validation_costs_no_epoch), IN_FOLDER(a_longer_run_has_a_longer_schedule),
         IN_FOLDER(batches_passed_over_count),       IN_FOLDER(a_plateau_follows_the_monitor),
         IN_FOLDER(the_best_epoch_is_remembered),    IN_FOLDER(nothing_is_left_of_a_run_that_did_not_begin),
+        IN_FOLDER(a_lost_best_epoch_is_a_note),     IN_FOLDER(validation_is_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

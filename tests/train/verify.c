@@ -165,7 +165,7 @@ static void a_wrong_bit_is_found(void **state) {
         assert_non_null(strstr(braid_message(), "cpu ("));
         assert_int_equal(small_run_step(&r), 2);
         small_run_close(&r);
-        assert_int_equal(rmdir("run"), 0); /* nothing was saved */
+        assert_int_equal(access("run", F_OK), -1); /* nothing was saved */
     }
     assert_int_equal(memory_live(), 0);
 }
