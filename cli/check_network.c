@@ -95,7 +95,17 @@ static braid_status train_step(trained *t, int64_t batch, int step, int steps) {
     return status ? status : braid_plan_run(t->plan, SEGMENTS);
 }
 
-/* FNV-1a over the bytes of every parameter and state. */
+/* FNV-1a over every parameter and state, 8 bytes at a time. */
+static uint64_t hash_bytes(uint64_t bits, const unsigned char *data, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += sizeof bits) {
+        uint64_t word = 0;
+        memcpy(&word, data + at, bytes - at < sizeof word ? bytes - at : sizeof word);
+        bits = (bits ^ word) * UINT64_C(0x100000001b3);
+        bits ^= bits >> 32; /* products carry upwards alone */
+    }
+    return bits;
+}
+
 static braid_status hash_model(trained *t, uint64_t *bits) {
     braid_status status = BRAID_OK;
     *bits = UINT64_C(0xcbf29ce484222325);
@@ -107,8 +117,7 @@ static braid_status hash_model(trained *t, uint64_t *bits) {
         bytes *= info.dtype == BRAID_DTYPE_I64 ? sizeof(int64_t) : sizeof(float);
         if (!status) status = make_room(t, bytes);
         if (!status) status = braid_model_read(t->model, info.name, t->numbers, bytes);
-        const unsigned char *data = (const unsigned char *)t->numbers;
-        for (size_t at = 0; at < bytes && !status; at++) *bits = (*bits ^ data[at]) * UINT64_C(0x100000001b3);
+        if (!status) *bits = hash_bytes(*bits, (const unsigned char *)t->numbers, bytes);
     }
     return status;
 }

@@ -66,6 +66,7 @@ typedef struct verb {
     const char *examples;  /* whole lines */
     unsigned common;       /* COMMON_ bits: which common options it takes */
     int least, most;       /* number of arguments */
+    int shares_cores;      /* 1: computes for long beside other programs */
     /* argv[0] is the first word behind the verb. Returns an exit code. */
     int (*run)(const struct verb *self, int argc, char **argv);
 } verb;

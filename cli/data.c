@@ -76,7 +76,7 @@ static int make(const data_options *options, const char *word) {
     if (!options->out) return complain(BRAID_ERROR_ARGUMENT, "make: expected --out DIR, the folder to write");
     braid_status status = braid_data_make(kind, options->out, &wanted);
     progress_clear(&p);
-    if (status) return stopped(status);
+    if (status) return complain(interrupted() ? EXIT_INTERRUPTED : (int)status, "%s", braid_lab_message());
     if (!options->common.quiet)
         fprintf(stderr, "%s is a set like %s; look at it with: braid data check %s\n", options->out, word,
                 options->out);

@@ -306,5 +306,6 @@ const verb verb_demo = {
     .options = demo_option_list,
     .examples = "braid demo\nbraid demo --device cpu --threads 1 --out tour\n",
     .common = COMMON_CONTEXT | COMMON_TALK,
+    .shares_cores = 1,
     .run = run,
 };

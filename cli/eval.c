@@ -70,7 +70,8 @@ static int open_data(evaluation *v) {
     if (!code && v->feeding.batches[BRAID_PART_VALIDATE] == 0)
         return complain(BRAID_ERROR_DATA, "%s: expected samples in the split %s, got none", v->options->data,
                         braid_split_name(v->feeding.validate));
-    return code ? code : feeding_check(&v->feeding, v->net);
+    if (!code) code = feeding_check(&v->feeding, v->net);
+    return code ? code : card_check_classes(o.card, &v->feeding, v->path);
 }
 
 static int open_all(evaluation *v) {
@@ -260,5 +261,6 @@ const verb verb_eval = {
     .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_NETWORK,
     .least = 1,
     .most = 1,
+    .shares_cores = 1,
     .run = run,
 };

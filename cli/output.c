@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@
 
 #include "cli.h"
 
-static int write_error; /* errno of the first failed write to standard output */
+static int write_error;     /* errno of the first failed write to standard output */
+static int output_is_ended; /* 1: standard output is closed */
 
 void output_begin(void) {
     signal(SIGPIPE, SIG_IGN);
@@ -24,11 +26,18 @@ void output_begin(void) {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) _exit(BRAID_ERROR_DISK);
 }
 
+/* Why a write failed that left no errno behind: a pipe without a reader says so when it is asked. */
+static int ask_descriptor(void) {
+    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&output, 1, 0) == 1 && output.revents & (POLLERR | POLLHUP) ? EPIPE : EIO;
+}
+
 static void note_error(int failed) {
-    if (failed && !write_error) write_error = errno ? errno : EIO;
+    if (failed && !write_error) write_error = errno ? errno : ask_descriptor();
 }
 
 int output_broken(void) {
+    if (output_is_ended) return write_error != 0;
     errno = 0;
     note_error(fflush(stdout) != 0 || ferror(stdout));
     return write_error != 0;
@@ -38,6 +47,7 @@ int output_end(int code) {
     output_broken();
     errno = 0;
     note_error(fclose(stdout) != 0);
+    output_is_ended = 1;
     if (!write_error || write_error == EPIPE) return code;
     return complain(BRAID_ERROR_DISK, "cannot write to standard output: %s", strerror(write_error));
 }

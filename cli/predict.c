@@ -6,22 +6,17 @@
  */
 #include "predict.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #define OFFSET(member) offsetof(predict_options, member)
 static const option predict_option_list[] = {
     {"top", 0, OPTION_COUNT, "K", "the K most likely classes of each sample (default: 3)", OFFSET(top)},
     {"resize", 0, OPTION_FLAG, NULL, "images of any size, resized to that of training", OFFSET(resize)},
     {"data", 0, OPTION_TEXT, "DIR", "the samples of a data set, in place of files", OFFSET(data)},
     {"split", 0, OPTION_CHOICE, "usual|val|test|train", "which of them (default: val; of sounds test)", OFFSET(split)},
-    {"like", 0, OPTION_TEXT, "DIR", "read files as those of this set, where the model file does not tell how",
-     OFFSET(like)},
+    {"like", 0, OPTION_TEXT, "DIR",
+     "read files as those of this set, where the model file does not tell how; else it is not used", OFFSET(like)},
     {"input", 'i', OPTION_TEXT, "FILE", "safetensors with one tensor for each stream, [B,C,H,W] or [B,C]",
      OFFSET(input)},
-    {"out", 0, OPTION_TEXT, "FILE", "safetensors to write: logits [B,K] and classes [B]; never over a model",
+    {"out", 0, OPTION_TEXT, "FILE", "safetensors to write: logits [B,K] and classes [B]; replaces only such a file",
      OFFSET(out)},
     {"last", 0, OPTION_FLAG, NULL, "of a run: its last checkpoint, not its best", OFFSET(last)},
     {"net", 0, OPTION_TEXT, "NET", "the network, where the model file does not describe it", OFFSET(net)},
@@ -29,24 +24,6 @@ static const option predict_option_list[] = {
     {0}};
 
 #define DEFAULT_TOP 3
-
-int predict_write(const float *logits, int64_t samples, int64_t classes, const char *path) {
-    int64_t *best = calloc((size_t)samples + 1, sizeof *best);
-    if (!best) return complain(BRAID_ERROR_MEMORY, "no memory for the classes");
-    for (int64_t b = 0; b < samples; b++) {
-        const float *row = logits + b * classes;
-        for (int64_t k = 1; k < classes; k++) {
-            if (row[k] > row[best[b]]) best[b] = k;
-        }
-    }
-    const braid_file_tensor tensors[] = {
-        {.name = "logits", .dtype = BRAID_DTYPE_F32, .rank = 2, .dims = {samples, classes}},
-        {.name = "classes", .dtype = BRAID_DTYPE_I64, .rank = 1, .dims = {samples}}};
-    const void *data[] = {logits, best};
-    braid_status status = braid_file_write(path, tensors, data, 2);
-    free(best);
-    return status ? complain_braid(status) : 0;
-}
 
 static int open_model(prediction *p) {
     const predict_options *options = p->options;
@@ -98,41 +75,6 @@ static int check_options(const predict_options *o, int words) {
                                       "expected with --net, or not at all: the model file describes its network");
 }
 
-static int same_file(const char *a, const char *b) {
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* Is it the place of a checkpoint in the folder of a run? */
-static int is_checkpoint_of(const char *run, const char *path) {
-    static const char *const names[] = {"last.safetensors", "last.previous.safetensors", "best.safetensors",
-                                        "best.previous.safetensors"};
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char folder[sizeof((prediction *)0)->path];
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(name - path) : 1, slash ? path : ".");
-    for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
-        if (!strcmp(name, names[j])) return same_file(run, folder);
-    }
-    return 0;
-}
-
-/* The outputs replace no model: not the one that is read, none of its run, and no other file that describes a network.
- */
-static int check_out(const prediction *p, const char *word) {
-    const char *out = p->options->out;
-    braid_net *other = NULL;
-    if (!out) return 0;
-    const char *what = same_file(out, p->path)       ? "the model that is read"
-                       : is_checkpoint_of(word, out) ? "the place of a checkpoint of this run"
-                                                     : NULL;
-    if (!what && access(out, F_OK) == 0 && braid_net_from_file(out, &other) == BRAID_OK)
-        what = "a model file, which would be lost";
-    braid_net_destroy(other);
-    if (!what) return 0;
-    return complain(BRAID_ERROR_ARGUMENT, "--out: expected a file for the outputs, got %s, %s; take another name", out,
-                    what);
-}
-
 static int run(const verb *self, int argc, char **argv) {
     predict_options options = {.top = DEFAULT_TOP};
     arguments words;
@@ -146,7 +88,7 @@ static int run(const verb *self, int argc, char **argv) {
     if (code) return code;
     interrupt_begin();
     network_find_file(words.word[0], options.last, p.path, sizeof p.path);
-    code = check_out(&p, words.word[0]);
+    code = predict_check_out(&p, words.word, words.count);
     if (!code) code = open_model(&p);
     if (!code) code = options.input ? predict_tensors(&p) : predict_samples(&p, words.word + 1, words.count - 1);
     braid_model_destroy(p.model);
@@ -178,5 +120,6 @@ const verb verb_predict = {
     .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_NETWORK,
     .least = 1,
     .most = MAX_ARGUMENTS,
+    .shares_cores = 1,
     .run = run,
 };

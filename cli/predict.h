@@ -1,6 +1,6 @@
 /*
  * What the two ways of braid predict share: a model, and a file of outputs. predict_tensors.c runs the tensors of a
- * safetensors file through it, predict_samples.c images and sounds.
+ * safetensors file through it, predict_samples.c images and sounds; predict_out.c looks after the file.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,6 +27,10 @@ typedef struct prediction {
 /* Each returns 0, or an exit code after a message. */
 int predict_tensors(const prediction *p);
 int predict_samples(const prediction *p, const char *const *words, int count); /* no words: the samples of --data */
+
+/* Refuses an --out that is read, that is inside the run or the set, or that is there and has no outputs of a
+ * prediction. The words are those of the command: the model, then files. */
+int predict_check_out(const prediction *p, const char *const *words, int count);
 
 /* Replaces a file by one with the logits [samples][classes] and the class of each sample. */
 int predict_write(const float *logits, int64_t samples, int64_t classes, const char *path);

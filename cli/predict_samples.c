@@ -126,7 +126,8 @@ static int start(answers *a, const braid_train_sample *s) {
     const braid_data_info *info = a->feeding.info;
     size_t files = (size_t)info->files[a->split] + 1, samples = (size_t)info->samples[a->split];
     a->outputs = s->output_count;
-    if (s->classes > 0 && s->classes < info->classes && a->p->options->like)
+    if (s->classes > 0 && s->classes < info->classes && a->p->options->like &&
+        !braid_model_text(a->p->model, BRAID_DATA_KEY))
         return complain(BRAID_ERROR_DATA, "%s: expected the names of %d classes, as the network has, got %d",
                         info->folder, (int)s->classes, info->classes);
     if (a->p->options->out && !(a->logits = calloc(samples * (size_t)a->outputs + 1, sizeof(float))))
@@ -170,7 +171,10 @@ static int take_card(const answers *a, char **card) {
                         "%s: expected the size and the statistics of its inputs and the names of its classes "
                         "(%s in the metadata), got none; --like DIR takes them from a data set",
                         a->p->path, BRAID_DATA_KEY);
-    if (!like) {
+    if (kept) {
+        if (like)
+            complain(0, "--like %s is not used: %s tells itself how its samples are read (%s in the metadata)", like,
+                     a->p->path, BRAID_DATA_KEY);
         *card = strdup(kept);
         return *card ? 0 : no_memory();
     }
@@ -213,6 +217,7 @@ static int open_samples(answers *a, const char *const *words, int count) {
         return complain(BRAID_ERROR_DATA, "%s: expected samples in the split %s, got none", a->feeding.info->folder,
                         braid_split_name(a->split));
     if (!code) code = feeding_check(&a->feeding, a->p->net);
+    if (!code) code = card_check_classes(o.card, &a->feeding, a->p->path);
     if (code) return code;
     braid_train_options train = {
         .step = {.batch = o.batch, .choice = {.effort = BRAID_EFFORT_ESTIMATE}}, .event = on_event, .user = a};

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,16 @@ static int check_stream(const tensors *p, int i, const char *path) {
                     first_shape, shape);
 }
 
+/* Numbers that are not finite are none to go on with: the sample and what it has, as of images. */
+static int check_finite(const float *numbers, int64_t samples, size_t each, const char *what, const char *path) {
+    for (size_t j = 0; j < (size_t)samples * each; j++) {
+        if (!isfinite(numbers[j]))
+            return complain(BRAID_ERROR_DIVERGED, "%s: sample %zu: expected finite numbers in %s, got %g", path,
+                            j / each, what, (double)numbers[j]);
+    }
+    return 0;
+}
+
 static int read_inputs(tensors *p, const char *path) {
     braid_status status = braid_file_describe(path, NULL, take_tensor, p, NULL);
     if (status) return complain(BRAID_ERROR_DATA, "%s", braid_message());
@@ -84,6 +95,8 @@ static int read_inputs(tensors *p, const char *path) {
         if (!p->input[i]) return complain(BRAID_ERROR_MEMORY, "no memory for %zu numbers of %s", count, t->name);
         status = braid_file_read(path, t->name, BRAID_DTYPE_F32, p->input[i], count * NUMBER);
         if (status) return complain(BRAID_ERROR_DATA, "%s", braid_message());
+        code = check_finite(p->input[i], p->samples, p->sample[i], t->name, path);
+        if (code) return code;
     }
     return 0;
 }
@@ -150,6 +163,7 @@ int predict_tensors(const prediction *p) {
     tensors t = {.net = p->net, .model = p->model};
     int code = read_inputs(&t, p->options->input);
     if (!code) code = run_all(&t, p->options);
+    if (!code) code = check_finite(t.logits, t.samples, (size_t)t.classes, "the outputs", p->options->input);
     if (!code) code = predict_write(t.logits, t.samples, t.classes, p->options->out);
     if (!code)
         printf("%lld samples, %lld outputs each: %s\n", (long long)t.samples, (long long)t.classes, p->options->out);

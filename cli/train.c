@@ -87,6 +87,7 @@ typedef struct training {
     braid_trainer *trainer;
     feeding feeding;
     char ledger[PATH_BYTES]; /* of bad samples */
+    run_card card;
     double *class_weights;
     int64_t epochs, steps_per_epoch, samples;
     bar bar;
@@ -187,6 +188,7 @@ static int open_saved(training *t, const char *name) {
         snprintf(path, sizeof path, "%s/%s", t->options->out, names[j]);
         if (j > 0 && access(path, F_OK) != 0) break;
         status = braid_net_from_file(path, &t->net);
+        if (!status) run_card_read(&t->card, path);
     }
     return status ? complain_braid(status) : check_kind(t, name);
 }
@@ -430,39 +432,6 @@ static int print_end(const training *t) {
     return complain_lab(status);
 }
 
-/* The list of classes in a card, ["bathroom",...] in so many bytes; NULL: there is none. */
-static const char *find_classes(const char *card, int *bytes) {
-    const char *key = strstr(card, "\"classes\":["), *list = key ? strchr(key, '[') : NULL, *end = list;
-    for (int quoted = 0; end && *end && (quoted || *end != ']'); end++) {
-        quoted ^= *end == '"';
-        if (*end == '\\' && end[1]) end++;
-    }
-    *bytes = list ? (int)(end - list) + (*end == ']') : 0;
-    return list;
-}
-
-/* What a run has learned so far are the classes that it began with, in their order. */
-static int check_classes(const training *t, const char *card) {
-    const char *saved = t->options->resume ? braid_model_text(t->model, BRAID_DATA_KEY) : NULL;
-    int before = 0, now = 0, shown = 200;
-    const char *a = saved ? find_classes(saved, &before) : NULL, *b = find_classes(card, &now);
-    if (!a || !b || (before == now && !memcmp(a, b, (size_t)now))) return 0;
-    return complain(BRAID_ERROR_ARGUMENT,
-                    "%s: expected the classes that the run began with, %.*s, got %.*s; put class_names.txt back as it "
-                    "was, or begin a run in another folder",
-                    t->options->out, before < shown ? before : shown, a, now < shown ? now : shown, b);
-}
-
-/* What the samples are goes into every checkpoint: predict needs no more than that. */
-static int keep_card(training *t) {
-    char *card;
-    if (braid_data_card(t->feeding.data, &card)) return complain_lab(BRAID_ERROR_MEMORY);
-    int code = check_classes(t, card);
-    braid_status status = code ? BRAID_OK : braid_model_set_text(t->model, BRAID_DATA_KEY, card);
-    braid_text_destroy(card);
-    return status ? complain_braid(status) : code;
-}
-
 /* How it learns, before it begins. */
 static braid_status tell_recipe(const training *t) {
     char text[2048];
@@ -477,6 +446,7 @@ static int train(training *t, const char *name) {
     if (!code) code = count_steps(t);
     if (!code) code = check_options(t);
     if (!code) code = weigh_classes(t);
+    if (!code) code = run_card_check(&t->card, &t->feeding, t->options->out);
     if (!code) code = context_open(&t->options->common, &t->context);
     if (code) return code;
     const braid_model_options wanted = network_model(&t->options->network);
@@ -485,8 +455,7 @@ static int train(training *t, const char *name) {
     if (!status) status = braid_trainer_create(t->model, &o, &t->trainer);
     if (!status && !t->options->common.quiet) status = tell_recipe(t);
     if (!status) (t->options->resume ? feeding_resume_ledger : feeding_begin_ledger)(&t->feeding);
-    if (!status) code = keep_card(t);
-    if (code) return code;
+    if (!status) status = braid_model_set_text(t->model, BRAID_DATA_KEY, t->card.now);
     if (!status) status = braid_trainer_run(t->trainer);
     if (t->bar_begun) bar_clear(&t->bar);
     if (status) return failure(t, status);
@@ -514,6 +483,7 @@ static int run(const verb *self, int argc, char **argv) {
     train_options options = {.network = {.batch = DEFAULT_BATCH}, .momentum = NOT_GIVEN};
     arguments words;
     training t = {.options = &options};
+    interrupt_begin();
     int code = options_parse(self, argc, argv, &options, &words);
     if (code) return code;
     if (options.common.help) return help_print(self);
@@ -522,12 +492,12 @@ static int run(const verb *self, int argc, char **argv) {
                         options.data ? "--out" : "--data");
     const char *unused = unused_option(&options);
     if (unused) return complain(BRAID_ERROR_ARGUMENT, "%s", unused);
-    interrupt_begin();
     code = train(&t, words.word[0]);
     braid_trainer_destroy(t.trainer);
     braid_model_destroy(t.model);
     braid_context_destroy(t.context);
     feeding_close(&t.feeding);
+    run_card_close(&t.card);
     braid_net_destroy(t.net);
     free(t.class_weights);
     return code;
@@ -552,5 +522,6 @@ const verb verb_train = {
     .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_NETWORK,
     .least = 1,
     .most = 1,
+    .shares_cores = 1,
     .run = run,
 };

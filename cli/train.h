@@ -63,4 +63,24 @@ int feeding_complain(const feeding *f, braid_status status);
 /* Seconds that training waited for data. */
 double feeding_waited(const feeding *f);
 
+/* ---- train_card.c -------------------------------------------------------------------------- */
+
+/* What the samples of a run are (braid_data_card): predict needs no more than that. */
+typedef struct run_card {
+    char *saved; /* of the checkpoint that it goes on from; NULL: none */
+    char *now;   /* of the set that it is given */
+} run_card;
+
+void run_card_read(run_card *c, const char *path);
+
+/* A run goes on with the classes and the number of samples that it began with. Other labels are said. Returns 0, or an
+ * exit code after a message. */
+int run_card_check(run_card *c, const feeding *f, const char *run);
+
+/* Refuses a set whose classes are not, in their order, those of a card, naming the first that differs; NULL: the model
+ * has none, and any set will do. Returns 0, or an exit code after a message. */
+int card_check_classes(const char *card, const feeding *f, const char *model);
+
+void run_card_close(run_card *c);
+
 #endif

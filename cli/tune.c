@@ -18,7 +18,7 @@ static const option tune_option_list[] = {
     {"phase", 0, OPTION_CHOICE, "train|eval", "a training step with AdamW (default), or a forward pass", OFFSET(phase)},
     {"effort", 0, OPTION_CHOICE, "measure|exhaustive", "a time budget (default), or every candidate to the end",
      OFFSET(effort)},
-    {"seconds", 0, OPTION_REAL, "S", "time budget of all races (default: 20)", OFFSET(seconds)},
+    {"seconds", 0, OPTION_REAL, "S", "time budget of all races (default: 16)", OFFSET(seconds)},
     {"again", 0, OPTION_FLAG, NULL, "measure what is remembered too", OFFSET(again)},
     {0}};
 

@@ -24,7 +24,7 @@ int complain(int code, const char *format, ...) {
     va_end(arguments_list);
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < ' ' && *c != '\n') *c = '?'; /* what was typed must not steer the terminal */
-    fflush(stdout);
+    output_broken(); /* what was printed comes first; why it could not be is kept */
     fprintf(stderr, "braid%s%s: %s\n", complaining_verb ? " " : "", complaining_verb ? complaining_verb : "", text);
     return code;
 }

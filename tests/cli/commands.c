@@ -193,6 +193,18 @@ static const command commands[] = {
     {"$B data --help", 0, "make KIND|check DIR|--size|--count|--seed|--out|Exit 3", NULL},
     /* data sets: made and found whole, the same for the same seed */
     {ROOMS "$B data check x", 0, "kind      sunrgbd|files     30|problems  0|train|val|test|bathroom", "[1/30]"},
+    /* a set whose making was stopped is none; one that was refused leaves nothing behind */
+    {"for k in 'sunrgbd --size 200x200' mimii fmnist86; do $B data make $k --count 9000 --out x -q & sleep 0.7; "
+     "kill -INT $!; wait $!; test $? = 130 || exit 1; $B data check x -q; test $? = 3 || exit 2; "
+     "$B train linet18 --data x --out r --device cpu -q; test $? = 3 || exit 3; rm -r x; done",
+     0, NULL,
+     "samples; x is no whole set, and is refused as one: to make it again, rm -r x, then the same command|"
+     "braid data: x: expected a whole set, got one whose making was stopped|braid train: x: expected a whole set"},
+    {"$B data make fmnist86 --size 9 --out x -q; test $? = 2 && $B data make fmnist86 --count 9 --out x -q && ls x", 0,
+     "t10k-86|!UNFINISHED", "size: expected 86x86"},
+    /* a reader that left is no failure, also where there is something to complain of */
+    {ROOMS "rm x/test/rgb/00000.png; { $B data check x -q; echo $? > code; } | true; cat code", 0, "3\n",
+     "x: 1 problem|!standard output"},
     {ROOMS "$B data check x -q -o csv", 0, "file,problem\n|!x/", NULL},
     {ROOMS "$B data check x -q -o json", 0, "\"kind\": \"sunrgbd\"|\"problems\": []|\"samples\": 1", NULL},
     {ROOMS "$B data make sunrgbd --out y --count 6 --size 16x20 -q && diff -r x y", 0, NULL, NULL},

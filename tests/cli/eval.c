@@ -275,6 +275,15 @@ static const command commands[] = {
      "z --data ../d --batch 8 --what streams -o csv --size 32x32 > b && ! cmp -s a b && "
      "grep -o '\"best_loss\": [^,]*' t | cut -d' ' -f2 > l && cut -d, -f4 a | sed -n 2p | cmp - l && echo same",
      0, "same", NULL},
+    /* the classes of training, in their order: not swapped, not fewer, not more, for eval as for predict */
+    {"cp -r ../d x && cd x && sed 's/^0: .*/0: bedroom/;s/^1: .*/1: bathroom/' class_names.txt > ../swapped && "
+     "sed 's/^14: .*//' class_names.txt | grep . > ../fewer && { cat class_names.txt; echo '15: attic'; } > ../more && "
+     "sed -i 's/^14$/0/' */labels.txt && cd .. && for names in swapped fewer more; do cp $names x/class_names.txt; "
+     "for verb in eval predict; do $B $verb ../r --data x --device cpu -q; test $? = 3 || exit 1; done; done",
+     0, NULL,
+     "braid eval: x: expected the classes that ../r/best.safetensors was trained on, as class 0 \"bathroom\", got "
+     "\"bedroom\"|braid predict: x: expected the classes|class 14 \"study_space\", got none|"
+     "class 15 none, got \"attic\""},
     /* a damaged checkpoint beside a whole older generation */
     {"cp -r ../r x && cp x/last.safetensors x/best.previous.safetensors && truncate -s -1 x/best.safetensors && " EVAL
      "x --data ../d -o json --what classes",

@@ -110,11 +110,15 @@ static const command commands[] = {
      "d/train/orth/00003.png |missing|d/train/a/00000.png |d/val/z/00000.png ",
      "d: 17 problems|d/train/orth/00000.png: missing, and more: braid data check d"},
     {ROOMS TINY " --streams 4; test $? = 2 && rm -r d/*/orth && " TINY, 3, NULL,
-     "--streams 4: d: the set has 3 streams (rgb, depth, orth), expected 4 (rgb, depth, orth, stream3)|"
-     "d: the set has 2 streams (rgb, depth), expected 3 (rgb, depth, orth)|!missing"},
+     "--streams 4: d: the set has 3 streams (rgb, depth, orth), expected 4 (rgb, depth, orth, stream3);|"
+     "d: the set has 2 streams (rgb, depth), expected 3 (rgb, depth, orth)|such as train/orth: rename|!missing"},
     /* channels that were not typed are not guessed */
     {ROOMS TINY " --channels 3,1; test $? = 2 && " TINY " --channels 3,1 --streams 2", 0, "steps ",
      "--channels: expected 3 numbers, one for each stream of linet18, got 2: \"3,1\"; --streams 2 "},
+    /* 3: two images of one sample, here one that is empty */
+    {ROOMS ": > d/train/rgb/00001.jpg; $B data check d -q; test $? = 3 && " TINY, 3,
+     "d/train/rgb/00001.png |expected one image of a sample, got one that ends in .jpg, too|d/train/rgb/00001.jpg ",
+     "d: 2 problems|d/train/rgb/00001.png: expected one image of a sample"},
     /* 4: bombs: tests/cli/commands.c. 5: labels that are no class, before anything is trained */
     {ROOMS "sed -i 1s/.*/99/ d/train/labels.txt; $B train linet18 --data d --out r" QUICK
            "; code=$?; test ! -e r || ls r; "
@@ -139,11 +143,17 @@ static const command commands[] = {
                   "grep -v summary old/metrics.jsonl | cmp - r/metrics.jsonl && " WILD "--epochs 3 --resume",
      0, "epochs         3\n",
      "epoch 3, step 3: expected a finite loss of validation|the last good checkpoint is r/last.safetensors|--resume"},
-    /* 6: numbers that are not finite in a checkpoint: the step and the samples; its epoch has no row */
+    /* 6: an epoch without validation whose parameters give no loss: the step and the samples; it has no row */
     {ROOMS20 "rm -r d/val && " WILD
              "--rate 1e308 --epochs 3; code=$?; cat r/metrics.jsonl; ls r/*.safetensors; exit $code",
      9, "!kind|!safetensors",
-     "step 1: checkpoint: expected finite numbers in |nothing was saved; |in a batch of samples |--rate"},
+     "step 1: checkpoint: expected a finite loss of |nothing was saved; |in a batch of samples |--rate"},
+    /* 6: weights that are finite, and whose next loss is not: a save between steps is refused, and so is the last */
+    {COPY TRAIN "--out r --resume --steps 9 --save-steps 1 --rate 1e12; test $? = 9 && " TRAIN
+                "--out r --resume --steps 4 --rate 1e12; test $? = 9" SAME " && " TRAIN "--out r --resume --steps 5",
+     0, "steps          5\n",
+     "step 4: checkpoint: expected a finite loss of the parameters behind this step, got |nothing was saved; |the last "
+     "good checkpoint is r/last.safetensors"},
     /* 7: updates done twice change nothing; a wrong bit: tests/train/verify.c */
     {TRAIN "--out a --steps 4 && " TRAIN
            "--out b --steps 4 --verify-every 2 && cmp a/last.safetensors b/last.safetensors",
@@ -262,6 +272,13 @@ static const command commands[] = {
      2, "",
      "r/last.safetensors: expected a set with validation samples, as the run began, got none; give it the data that it "
      "began with, or begin a run in another folder"},
+    {ROOMS20 WILD "--epochs 1 > log && cp -r r old && sed -i '$d' d/val/labels.txt && rm d/val/*/00003.png && " WILD
+                  "--epochs 2 --resume; code=$?; diff -r r old && exit $code",
+     2, "",
+     "r: expected 4 samples in val, as the run began, got 3; give it the data that it began with, or begin a run in "
+     "another folder"},
+    {ROOMS20 WILD "--epochs 1 > log && sed -i '1s/.*/3/' d/val/labels.txt && " WILD "--epochs 2 --resume", 0,
+     "epochs         2\n", "d: the labels of val are not those that the run began with|!labels of train"},
     /* 13: a best epoch whose file is gone: the older one, with metrics of its own, else the next epoch is the best */
     {ROOMS20 WILD "--epochs 1 > log && : > r/best.safetensors && " WILD "--epochs 1 --resume && " WILD
                   "--epochs 2 --resume > log && cmp r/best.safetensors r/last.safetensors && echo next",

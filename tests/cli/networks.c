@@ -109,6 +109,15 @@ static const command commands[] = {
     {PREDICT "--input nosuch", 3, NULL, "nosuch: could not open"},
     {"head -c 5000 $G/inputs.c3_1_1.2x47x35.safetensors > cut; " PREDICT "--input cut; code=$?; ls; exit $code", 3,
      "cut\n|!y\n", "cut: "},
+    /* predict: numbers that are not finite, of the input and of the output; nothing is written */
+    {"for n in '\\0\\0\\300\\177' '\\0\\0\\200\\177'; do cp $G/inputs.c3_1_1.2x47x35.safetensors x; chmod u+w x; "
+     "printf $n | dd of=x bs=1 seek=$(($(stat -c %s x) - 4)) conv=notrunc 2> log; " PREDICT
+     "--input x; test $? = 9 || exit 1; done; ls",
+     0, "x\n|!y\n", "braid predict: x: sample 1: expected finite numbers in orth, got nan|in orth, got inf"},
+    {"cp $G/inputs.rows.5x320.safetensors x; chmod u+w x; truncate -s -1280 x; "
+     "for i in $(seq 320); do printf '\\346\\261\\141\\177'; done >> x; "
+     "$B predict $G/ssae.weights.safetensors --dtype f16 --device cpu -q --input x --out y; code=$?; ls; exit $code",
+     9, "x\n|!y\n", "x: sample 4: expected finite numbers in the outputs, got "},
     /* predict: models */
     {"$B predict nosuch -q --out y " ROWS, 4, NULL, "nosuch: could not open"},
     {"$B predict $G/inputs.rows.5x320.safetensors -q --out y " ROWS, 4, NULL,

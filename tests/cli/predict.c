@@ -70,6 +70,12 @@ static const command commands[] = {
     {"$B predict $G/linet18_n3.weights.safetensors" QUICK "--like $M/d " ROOM(1), 3, NULL,
      "expected the names of 5 classes, as the network has, got 15"},
     {"$B predict $G/linet18_n3.weights.safetensors" QUICK "--data $M/d", 3, NULL, "expected a label from 0 to 4"},
+    /* the card of a run counts, whatever --like says */
+    {"cp -r $M/d x && sed -i 's/0[.][0-9]*/0.3/g' x/norm_stats.json && sed -i s/bathroom/pool/ x/class_names.txt "
+     "&& " PREDICT("rooms") ROOM(1) "--top 15 -o csv > a && " PREDICT("rooms")
+         ROOM(1) "--top 15 -o csv --like x > b && "
+                 "cmp a b",
+     0, NULL, "--like x is not used: ../made/rooms/best.safetensors tells itself how"},
     /* classes without a name are called by their number, also where the run goes on */
     {"for more in '--classes 20' --resume; do $B train linet18 --data $M/d --out r --width 0.125 --batch 8 --epochs 1 "
      "--class-weights $more" TRAIN
@@ -141,8 +147,30 @@ static const command commands[] = {
                           "test ! -e r/best.previous.safetensors -o -e $M/rooms/best.previous.safetensors && "
                           "$B predict r" QUICK ROOM(1) "--out y && $B predict r" QUICK ROOM(1) "--out y",
      0, "00001.png",
-     "got r/best.safetensors, the model that is read|got ./r//last.safetensors, the place of a checkpoint of this run|"
+     "got r/best.safetensors, the model that is read|got ./r//last.safetensors, a place in the folder of the run|"
      "got m, a model file, which would be lost; take another name|got l, the model that is read"},
+    /* nor what is read, nor anything in the run or the set, nor a file that holds something else */
+    {"cp $M/d/test/rgb/00001.png X && cp X Y && " PREDICT(
+         "rooms") "rgb=X depth=$M/d/test/depth/00001.png orth=$M/d/test/orth/00001.png --out X; code=$?; "
+                  "cmp X Y && exit $code",
+     2, NULL, "--out: expected a file for the outputs, got X, a file that is read; take another name"},
+    {"cp $M/f/t10k-86-images-idx3-ubyte X && cp X Y && ln X Z && " PREDICT("fashion") "X --out Z; code=$?; cmp X Y && "
+                                                                                      "exit $code",
+     2, NULL, "got Z, a file that is read"},
+    {"cp $G/inputs.rows.5x320.safetensors x && $B predict $G/ssae.weights.safetensors --input x --out ./x" QUICK
+     "; code=$?; cmp x $G/inputs.rows.5x320.safetensors && exit $code",
+     2, NULL, "got ./x, the file of --input"},
+    {"cp -r $M/d d && cp -r $M/rooms r && for o in d/class_names.txt d/test/labels.txt d/new d/test/rgb/new; do "
+     "$B predict r --data d --out $o" QUICK "; test $? = 2 || exit 1; done; for o in r/metrics.jsonl r/new; do "
+     "$B predict r --data d --out $o" QUICK "; test $? = 2 || exit 1; done; diff -r d $M/d && diff -r r $M/rooms",
+     0, NULL,
+     "got d/class_names.txt, a place in the set of --data|got d/test/rgb/new, a place in the set|"
+     "got r/metrics.jsonl, a place in the folder of the run|got r/new, a place in the folder of the run"},
+    {"cp $M/rooms/last.safetensors x && truncate -s -1 x && cp x y && "
+     "cp $G/inputs.rows.5x320.safetensors z && echo mine > t && for o in x z t; do " PREDICT("rooms")
+         ROOM(1) "--out $o; test $? = 2 || exit 1; done; cmp x y && "
+                 "cmp z $G/inputs.rows.5x320.safetensors && grep -q mine t",
+     0, NULL, "got x, a file without outputs, which would be lost|got z, a file without|got t, a file without"},
     {PREDICT("rooms") ROOM(1) "--out /proc/nowhere/y", 7, "00001.png", "/proc/nowhere"},
     {PREDICT("rooms") ROOM(1) "> /dev/full", 7, NULL, "No space left"},
     {PREDICT("nosuch") ROOM(1), 4, NULL, "nosuch: could not open"},
