@@ -1,5 +1,5 @@
 /*
- * bn_stats: two sums of every channel over chunks of pixels, about the mean of a few pixels of the chunk (so that a
+ * bn_stats: two sums of every channel over chunks of pixels, about the median of three pixels of the chunk (so that a
  * mean far from zero cancels before it is squared), then mean and variance of all chunks combined in their order, in
  * double.
  *

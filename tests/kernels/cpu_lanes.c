@@ -300,6 +300,31 @@ static void rows_are_shared_and_stored(void **state) {
     }
 }
 
+static float middle_of(float x, float y, float z) { return fmaxf(fminf(x, y), fminf(fmaxf(x, y), z)); }
+
+static void medians_lie_between(void **state) {
+    static plane from;
+    (void)state;
+    for (int set = 0; set < SETS; set++) {
+        if (!has(set)) continue;
+        for (int d = 0; d < DTYPES; d++) {
+            for (int count = 1; count <= MOST_CHANNELS; count++) {
+                float middle[MOST_CHANNELS + 1];
+                fill_plane(&from, dtypes[d], count, count + 1, 8);
+                for (int c = 0; c <= count; c++) middle[c] = 99;
+                const int64_t pitch = count + 1;
+                const void *const pixels[3] = {at(&from, 0), at(&from, pitch), at(&from, 2 * pitch)};
+                sets[set].loops->median(middle, pixels, dtypes[d], count);
+                for (int64_t c = 0; c < count; c++) {
+                    const float *x = from.value;
+                    assert_float_equal(middle[c], middle_of(x[c], x[pitch + c], x[2 * pitch + c]), 0);
+                }
+                assert_float_equal(middle[count], 99, 0);
+            }
+        }
+    }
+}
+
 /* ---- Activations --------------------------------------------------------------------------- */
 
 /* The double value of an activation, or of its slope. */
@@ -362,7 +387,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(maps_equal_plain_loop),      cmocka_unit_test(sums_equal_plain_loop),
         cmocka_unit_test(denormals_of_bf16_are_zero), cmocka_unit_test(windows_equal_plain_loop),
-        cmocka_unit_test(rows_are_shared_and_stored), cmocka_unit_test(activations_equal_libm),
+        cmocka_unit_test(rows_are_shared_and_stored), cmocka_unit_test(medians_lie_between),
+        cmocka_unit_test(activations_equal_libm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,6 @@
 
 #define CHUNK_VALUES 32768 /* 128 KiB of floats, at most */
 #define CHUNK_PIXELS 16    /* at least */
-#define CENTER_PIXELS 8    /* whose mean is the center of a chunk, at most: a power of two */
 #define CHUNK_SUMS 3       /* doubles per channel of a chunk: two sums, and the room of a center */
 
 static braid_status fill(chunks *k, const braid_problem *p, int64_t values, int per_chunk, int64_t *total) {
@@ -127,18 +126,22 @@ chunk_result chunks_result(const chunk_sums *s, int stream, int64_t chunk) {
     return (chunk_result){first, first + channels, (float *)(first + 2 * channels)};
 }
 
-/* The mean of the first active pixels of a chunk, as many as are a power of two: sums of small integers stay exact. */
-static void make_center(const chunk_sums *s, int i, int64_t chunk, float *center) {
+/* The pixel behind so many active ones of a chunk. */
+static const void *active_pixel(const chunk_sums *s, int i, int64_t chunk, int64_t before) {
     const chunks *k = s->k;
-    int64_t count = CENTER_PIXELS;
     chunk_span span = {0};
-    while (chunks_next_span(k, i, s->mask[i], chunk, &span) && span.blank) continue;
-    while (count > span.end - span.begin) count /= 2;
-    zero_floats(center, k->channels[i]);
-    for (int64_t pixel = span.begin; pixel < span.begin + count; pixel++) {
-        const void *x = plane_from(s->x[i], pixel * k->pitch[i], k->bytes);
-        k->lanes->add_share(center, x, k->dtype, 1 / (float)count, k->channels[i]);
+    while (chunks_next_span(k, i, s->mask[i], chunk, &span)) {
+        if (span.blank) continue;
+        if (before < span.end - span.begin) break;
+        before -= span.end - span.begin;
     }
+    return plane_from(s->x[i], (span.begin + before) * k->pitch[i], k->bytes);
+}
+
+static void make_center(const chunk_sums *s, int i, int64_t chunk, int64_t active, float *center) {
+    const void *pixels[3];
+    for (int j = 0; j < 3; j++) pixels[j] = active_pixel(s, i, chunk, active * (2 * j + 1) / 6);
+    s->k->lanes->median(center, pixels, s->k->dtype, s->k->channels[i]);
 }
 
 static void sum_part(void *context, int64_t index) {
@@ -150,8 +153,9 @@ static void sum_part(void *context, int64_t index) {
     chunks_find(k, index, &i, &chunk);
     chunk_result to = chunks_result(s, i, chunk);
     for (int64_t c = 0; c < k->channels[i]; c++) to.first[c] = to.second[c] = 0;
-    if (chunks_active(k, i, s->mask[i], chunk) == 0) return;
-    if (!s->center[i]) make_center(s, i, chunk, to.center);
+    const int64_t active = chunks_active(k, i, s->mask[i], chunk);
+    if (active == 0) return;
+    if (!s->center[i]) make_center(s, i, chunk, active, to.center);
     while (chunks_next_span(k, i, s->mask[i], chunk, &span)) {
         if (span.blank) continue;
         k->lanes->sums(&(lanes_sums){

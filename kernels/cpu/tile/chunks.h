@@ -59,9 +59,10 @@ void chunks_find_channels(const chunks *k, int64_t index, int *stream, int64_t *
 void chunks_clear(const chunks *k, int stream, const chunk_span *span, void *out);
 
 /* Two sums of every channel over the active pixels of every chunk (lanes.h: sums), in the workspace; then
- * finish(sums, part) makes the results of channel part `part`. A NULL center stands for the mean of
- * the first active pixels of the chunk: n pixels about the mean of k of them have squares that add up to at most
- * 1 + n/k times those about their own mean, so sums of squares may be rounded as floats are. */
+ * finish(sums, part) makes the results of channel part `part`. A NULL center stands for the median
+ * of three active pixels of the chunk, channel by channel: a mean far from zero does not reach the sums, which are
+ * rounded as floats are, and no single pixel moves the center. It is one of the values, so that sums of small integers
+ * stay exact. */
 typedef struct chunk_sums {
     const chunks *k;
     const buffers *b;

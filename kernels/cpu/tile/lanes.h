@@ -119,6 +119,8 @@ typedef struct lanes {
     void (*mean)(void *y, const lanes_window *w);
     /* to += from * share; `from` holds `count` values of the dtype. */
     void (*add_share)(float *to, const void *from, braid_dtype dtype, float share, int64_t count);
+    /* The middle one of three values, where none is NaN. */
+    void (*median)(float *to, const void *const from[3], braid_dtype dtype, int64_t count);
     /* `count` floats stored as the dtype. */
     void (*store)(void *to, braid_dtype dtype, const float *from, int64_t count);
 } lanes;

@@ -26,5 +26,6 @@ const lanes lanes_avx512_bf16 = {
     .max_gradient = max_gradient,
     .mean = mean,
     .add_share = add_share,
+    .median = median,
     .store = store,
 };

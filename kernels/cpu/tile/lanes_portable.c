@@ -24,5 +24,6 @@ const lanes lanes_portable = {
     .max_gradient = max_gradient,
     .mean = mean,
     .add_share = add_share,
+    .median = median,
     .store = store,
 };

@@ -163,6 +163,28 @@ VEC_TARGET static void add_share(float *to, const void *from, braid_dtype dtype,
         share_channels(to, from, share, count, BRAID_DTYPE_F16);
 }
 
+VEC_INLINE void median_vec(float *to, const void *const from[3], int64_t c, int64_t count, const braid_dtype dtype) {
+    vec x = vec_get(from[0], c, count, dtype), y = vec_get(from[1], c, count, dtype);
+    vec z = vec_get(from[2], c, count, dtype);
+    vec middle = vec_at_least(vec_at_most(x, y), vec_at_most(vec_at_least(x, y), z));
+    vec_put(to, c, middle, count, BRAID_DTYPE_F32, 0);
+}
+
+VEC_INLINE void median_channels(float *to, const void *const from[3], int64_t count, const braid_dtype dtype) {
+    int64_t c = 0;
+    for (; c + VEC_LANES <= count; c += VEC_LANES) median_vec(to, from, c, VEC_LANES, dtype);
+    if (c < count) median_vec(to, from, c, count - c, dtype);
+}
+
+VEC_TARGET static void median(float *to, const void *const from[3], braid_dtype dtype, int64_t count) {
+    if (dtype == BRAID_DTYPE_F32)
+        median_channels(to, from, count, BRAID_DTYPE_F32);
+    else if (dtype == BRAID_DTYPE_BF16)
+        median_channels(to, from, count, BRAID_DTYPE_BF16);
+    else
+        median_channels(to, from, count, BRAID_DTYPE_F16);
+}
+
 static void store(void *to, braid_dtype dtype, const float *from, int64_t count) {
     if (dtype == BRAID_DTYPE_F32)
         memcpy(to, from, (size_t)count * sizeof *from);
