@@ -119,9 +119,15 @@ static void fill_rows(fill *f) {
     threads_for((f->rows - drawn + f->rows_each - 1) / f->rows_each, repeat_part, f);
 }
 
-static void fill_mask(const braid_problem *p, rng r, uint32_t *words) {
-    int64_t pixels = op_of(p)->fields & FIELD_BIT(hw) ? p->size[0] * p->size[1] : 1;
-    int64_t keep = pixels == 1 ? 2 : 1, active = p->batch;
+/* One active sample will not do where it is one value, which has no variance, or where the op refuses it. */
+static int64_t least_active(const braid_problem *p, int i) {
+    const op_info *o = op_of(p);
+    int64_t pixels = o->fields & FIELD_BIT(hw) ? p->size[0] * p->size[1] : 1;
+    return pixels == 1 || (o->check_active && o->check_active(p, i, 1)) ? 2 : 1;
+}
+
+static void fill_mask(const braid_problem *p, int i, rng r, uint32_t *words) {
+    int64_t keep = least_active(p, i), active = p->batch;
     int all = rng_between(&r, 1, 8) == 1;
     memset(words, 0, (size_t)mask_words(p->batch) * sizeof *words);
     for (int64_t b = 0; b < p->batch; b++) {
@@ -146,7 +152,7 @@ static void fill_input(const braid_problem *p, const image *m, int slot, int i, 
     void *data = (char *)base + m->offset[slot][i];
     rng sequence = {.seed = seed, .stream = (uint64_t)(slot * BRAID_MAX_PLANES + i)};
     if (o->operands[slot].fill == FILL_MASK) {
-        fill_mask(p, sequence, data);
+        fill_mask(p, i, sequence, data);
     } else if (o->operands[slot].fill == FILL_OWN) {
         o->fill(p, slot, i, &sequence, data);
     } else {

@@ -129,6 +129,7 @@ static void assert_input(const block *b, int slot, int i, image_mode mode) {
         int64_t active = mask_active((const uint32_t *)(const void *)data, b->p.batch);
         int64_t pixels = op_of(&b->p)->fields & FIELD_BIT(hw) ? b->p.size[0] * b->p.size[1] : 1;
         assert_true(active != 1 || pixels > 1 || b->p.batch == 1); /* a single value has no variance */
+        if (op_of(&b->p)->check_active) assert_int_equal(op_of(&b->p)->check_active(&b->p, i, active), BRAID_OK);
         return;
     }
     const int64_t elements = (int64_t)(b->layout.plane_bytes[slot][i] / dtype_bytes(s.dtype));
@@ -161,6 +162,14 @@ static void contents_of(const braid_problem *p, uint64_t seed) {
 static void inputs_are_drawn_and_outputs_poisoned(void **state) {
     (void)state;
     each_draw(contents_of);
+}
+
+/* The statistics of integrate_prepare are those of its output, of which a stride may leave one pixel. */
+static void masks_leave_two_values(void **state) {
+    braid_problem p;
+    (void)state;
+    assert_int_equal(braid_problem_parse("integrate_prepare:f32:n1:b4:hw2x2:c8:st2:mask1:zo3", &p), BRAID_OK);
+    for (uint64_t seed = 0; seed < 40; seed++) contents_of(&p, seed);
 }
 
 static void same_bits_of(const braid_problem *p, uint64_t seed) {
@@ -290,6 +299,7 @@ int main(void) {
         cmocka_unit_test(inputs_are_filled_alone),
         cmocka_unit_test(planes_lie_apart),
         cmocka_unit_test(inputs_are_drawn_and_outputs_poisoned),
+        cmocka_unit_test(masks_leave_two_values),
         cmocka_unit_test(a_block_is_a_function_of_its_seed),
         cmocka_unit_test(the_truth_sees_what_the_kernel_sees),
         cmocka_unit_test(every_damage_is_seen),
