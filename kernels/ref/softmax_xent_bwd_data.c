@@ -11,9 +11,10 @@ ref_value REF(softmax_xent_bwd_data)(const braid_problem *p, const buffers *b, i
     double batch_weight = xent_weight_sum(p, b), share = p->smoothing / (double)p->in_channels[0], all = 0;
     (void)slot;
     (void)i;
-    if (label < 0 || batch_weight == 0 || p->in_channels[0] == 1) return (ref_value){0, 0}; /* one class is certain */
+    if (label < 0 || batch_weight == 0) return (ref_value){0, 0};
     for (int64_t k = 0; k < p->in_channels[0] && p->smoothing > 0; k++) all += xent_weight(b, k);
     const real *x = class_row(p, b, sample), *dloss = b->plane[CLASS_LOSS][0];
+    if (p->in_channels[0] == 1) return (ref_value){*x - *x, 0}; /* one class is certain, unless it is no number */
     class_softmax s = class_softmax_of(p, x, label);
     double own = (1 - p->smoothing) * xent_weight(b, label), scale = *dloss / batch_weight;
     double probability = exp(x[c] - s.largest) / s.sum;

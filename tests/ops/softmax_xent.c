@@ -5,6 +5,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <math.h>
+
 #include "tests/support/cases.h"
 #include "tests/support/class_properties.h"
 #include "tests/support/stream_properties.h"
@@ -106,6 +108,16 @@ static void weighted_smooth_gradient(known *k) {
     expect_gradient(k, dx);
 }
 
+/* One class is certain, but for a logit that is no number. */
+static void one_class_gradient(known *k) {
+    static const double x[] = {3, NAN, -INFINITY, INFINITY}, label[] = {0, 0, 0, 0}, dloss[] = {1};
+    static const double dx[] = {0, NAN, NAN, NAN};
+    known_set(k, CLASS_X, x, 4);
+    known_set(k, CLASS_LABELS, label, 4);
+    known_set(k, CLASS_LOSS, dloss, 1);
+    if (known_run(k)) known_expect(k, CLASS_DX, dx, 4, 0);
+}
+
 static void scenarios(suite *s) {
     class_scenarios(s, "softmax_xent");
     known_each(s, "softmax_xent_fwd:f32:b4:c3", plain);
@@ -124,6 +136,8 @@ static void scenarios(suite *s) {
     known_each(s, "softmax_xent_bwd_data:f32:b4:c3:cw1", weighted_gradient);
     known_each(s, "softmax_xent_bwd_data:f32:b4:c3:smooth0.3", smooth_gradient);
     known_each(s, "softmax_xent_bwd_data:f32:b4:c3:cw1:smooth0.3", weighted_smooth_gradient);
+    known_each(s, "softmax_xent_bwd_data:f32:b4:c1", one_class_gradient);
+    known_each(s, "softmax_xent_bwd_data:bf16:b4:c1:smooth0.55", one_class_gradient);
     known_refused(s, "softmax_xent_fwd:b2:c3:smooth1.5", "expected smooth (smoothing) of at least 0 and at most 1");
     known_refused(s, "softmax_xent_fwd:n2:b2:c3", "expected n (streams) from 1 to 1, got 2");
 }
