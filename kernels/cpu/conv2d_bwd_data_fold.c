@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "kernels/cpu/fused.h"
+#include "kernels/cpu/tile/gemm_halves.h"
 #include "kernels/cpu/tile/igemm.h"
 #include "kernels/cpu/tile/isa.h"
 
@@ -61,7 +62,7 @@ static void destroy(device *d, void *state) {
 static braid_status ready(fold *f, const braid_problem *p, const gemm_tile *tile, size_t *workspace_bytes) {
     size_t product_bytes = 0;
     f->inner = without_padding(p);
-    f->halves = p->dtype == BRAID_DTYPE_F32 ? NULL : p->dtype == BRAID_DTYPE_BF16 ? tile->bf16 : tile->f16;
+    f->halves = gemm_halves(tile, p->dtype);
     TRY(igemm_create_backward(&f->inner, tile, &f->product, &product_bytes));
     TRY(fused_reserve_planes(&f->inner, CONV2D_X, workspace_bytes, f->dx));
     if (f->halves) {

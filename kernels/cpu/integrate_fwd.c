@@ -17,6 +17,7 @@
 #include "core/threads.h"
 #include "kernels/cpu/integrate_convs.h"
 #include "kernels/cpu/integrate_rows.h"
+#include "kernels/cpu/tile/gemm_halves.h"
 #include "kernels/cpu/tile/igemm.h"
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/pack.h"
@@ -81,7 +82,7 @@ braid_status integrate_rows_create(const braid_problem *p, const gemm_tile *tile
     TRY(memory_calloc(1, sizeof *g, "state of integrate", (void **)&g));
     g->tile = tile;
     g->bytes = (int64_t)dtype_bytes(p->dtype);
-    g->halves = p->dtype == BRAID_DTYPE_BF16 ? tile->bf16 : p->dtype == BRAID_DTYPE_F16 ? tile->f16 : NULL;
+    g->halves = gemm_halves(tile, p->dtype);
     g->widened = g->halves && !gemm_is_bf16(tile);
     braid_status status = fill(g, p, workspace_bytes);
     if (status) {

@@ -12,6 +12,7 @@
 #include "core/sizes.h"
 #include "core/threads.h"
 #include "kernels/cpu/cost.h"
+#include "kernels/cpu/tile/gemm_halves.h"
 #include "kernels/cpu/tile/igemm_state.h"
 #include "kernels/cpu/tile/pack.h"
 #include "kernels/cpu/tile/parts.h"
@@ -146,7 +147,7 @@ static braid_status create(const braid_problem *p, igemm_direction direction, co
     g->batch = conv.batch;
     g->groups = conv.groups;
     g->bytes = (int64_t)dtype_bytes(p->dtype);
-    g->halves = p->dtype == BRAID_DTYPE_BF16 ? tile->bf16 : p->dtype == BRAID_DTYPE_F16 ? tile->f16 : NULL;
+    g->halves = gemm_halves(tile, p->dtype);
     g->widened = g->halves && !gemm_is_bf16(tile);
     braid_status status = fill(g, &conv);
     if (!status) status = size_array((size_t)g->workspace_units, sizeof(float), "packed weights", workspace_bytes);

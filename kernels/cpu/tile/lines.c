@@ -12,6 +12,7 @@
 #include "core/sizes.h"
 #include "core/threads.h"
 #include "kernels/cpu/cost.h"
+#include "kernels/cpu/tile/gemm_halves.h"
 #include "kernels/cpu/tile/pack.h"
 #include "kernels/cpu/tile/slots.h"
 
@@ -177,7 +178,7 @@ braid_status lines_create(const braid_problem *p, const lines_tile *tile, void *
     g->tile = tile;
     g->dtype = p->dtype;
     g->bytes = dtype_bytes(p->dtype);
-    g->halves = p->dtype == BRAID_DTYPE_BF16 ? tile->gemm->bf16 : p->dtype == BRAID_DTYPE_F16 ? tile->gemm->f16 : NULL;
+    g->halves = gemm_halves(tile->gemm, p->dtype);
     g->copied_bytes = gemm_is_bf16(tile->gemm) ? g->bytes : sizeof(float);
     g->streams = p->streams;
     g->batch = p->batch;

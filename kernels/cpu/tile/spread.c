@@ -11,6 +11,7 @@
 #include "core/sizes.h"
 #include "core/threads.h"
 #include "kernels/cpu/cost.h"
+#include "kernels/cpu/tile/gemm_halves.h"
 #include "kernels/cpu/tile/pack.h"
 #include "kernels/cpu/tile/slots.h"
 
@@ -147,7 +148,7 @@ braid_status spread_create(const braid_problem *p, const gemm_tile *tile, void *
     TRY(memory_calloc(1, sizeof *g, "state of a convolution", (void **)&g));
     g->tile = tile;
     g->bytes = dtype_bytes(p->dtype);
-    g->halves = p->dtype == BRAID_DTYPE_BF16 ? tile->bf16 : p->dtype == BRAID_DTYPE_F16 ? tile->f16 : NULL;
+    g->halves = gemm_halves(tile, p->dtype);
     g->widened = g->halves && !gemm_is_bf16(tile);
     g->streams = p->streams;
     g->batch = p->batch;

@@ -22,18 +22,6 @@ braid_problem taps_problem(const braid_problem *p) {
     return conv;
 }
 
-/* A padded coordinate in the input, by the padding mode; -1: a zero. */
-static int64_t input_coordinate(const braid_problem *p, int axis, int64_t at) {
-    int64_t size = p->size[axis];
-    if (at >= 0 && at < size) return at;
-    switch (p->padding_mode) {
-        case BRAID_PADDING_REFLECT: return at < 0 ? -at : 2 * (size - 1) - at;
-        case BRAID_PADDING_REPLICATE: return at < 0 ? 0 : size - 1;
-        case BRAID_PADDING_CIRCULAR: return at < 0 ? at + size : at - size;
-        default: return -1;
-    }
-}
-
 /* The output coordinate that read input `at` through a tap; -1: none did. */
 static int64_t output_coordinate(const braid_problem *p, int axis, int64_t at, int64_t tap) {
     int64_t shifted = at + p->padding[axis] - tap * p->dilation[axis];
@@ -52,9 +40,8 @@ static braid_status fill_axis(taps *t, const braid_problem *p, int axis, int bac
     TRY(memory_alloc((size_t)entries, sizeof(int32_t), "table of filter taps", (void **)&t->source[axis]));
     for (int64_t i = 0; i < entries; i++) {
         int64_t out = i / dims[1], tap = i % dims[1];
-        int64_t padded = out * p->stride[axis] - p->padding[axis] + tap * p->dilation[axis];
         t->source[axis][i] =
-            (int32_t)(backward ? output_coordinate(p, axis, out, tap) : input_coordinate(p, axis, padded));
+            (int32_t)(backward ? output_coordinate(p, axis, out, tap) : conv2d_in_index(p, axis, out, tap));
     }
     return BRAID_OK;
 }

@@ -14,6 +14,7 @@
 #include "core/sizes.h"
 #include "core/threads.h"
 #include "kernels/cpu/cost.h"
+#include "kernels/cpu/tile/gemm_halves.h"
 #include "kernels/cpu/tile/parts.h"
 #include "kernels/cpu/tile/taps.h"
 
@@ -135,7 +136,7 @@ braid_status wgrad_create(const braid_problem *p, const gemm_tile *tile, void **
     TRY(memory_calloc(1, sizeof *g, "state of a weight gradient", (void **)&g));
     g->tile = tile;
     g->bytes = (int64_t)dtype_bytes(p->dtype);
-    g->halves = p->dtype == BRAID_DTYPE_BF16 ? tile->bf16 : p->dtype == BRAID_DTYPE_F16 ? tile->f16 : NULL;
+    g->halves = gemm_halves(tile, p->dtype);
     g->streams = conv.streams;
     g->bias = conv.bias;
     g->groups = conv.groups;
