@@ -250,6 +250,18 @@ static void nothing_compared_is_a_failure(void **state) {
     assert_string_equal(found.failure, "nothing was compared");
 }
 
+/* dbias is the sum of dy in every kernel, whose pixels no tile mixes. */
+static void a_bias_knows_no_tiles(void **state) {
+    (void)state;
+    braid_problem p;
+    const ref_value truth = {1, 1000};
+    const kernel *tiles = kernel_find("conv2d_bwd_weight_f32__cpu_winograd_portable");
+    const kernel *plain = kernel_find("conv2d_bwd_weight__cpu_outer_portable");
+    assert_int_equal(braid_problem_parse("conv2d_bwd_weight:b1:hw11x11:c25:k53:rs3x3:pad1:bias1", &p), BRAID_OK);
+    assert_true(tolerance_bound(&p, tiles, CONV2D_BIAS, truth) == tolerance_bound(&p, plain, CONV2D_BIAS, truth));
+    assert_true(tolerance_bound(&p, tiles, CONV2D_W, truth) < tolerance_bound(&p, plain, CONV2D_W, truth));
+}
+
 /* What stands in for a large problem is compared in every output. */
 static void small_problems_are_compared_whole(void **state) {
     static const char *const large[] = {
@@ -303,11 +315,17 @@ static void large_problems_are_sampled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(honest_kernels_pass),        cmocka_unit_test(wrong_values_are_caught),
-        cmocka_unit_test(wrong_writes_are_caught),    cmocka_unit_test(other_bits_are_caught),
-        cmocka_unit_test(failures_are_told),          cmocka_unit_test(bound_is_sharp),
-        cmocka_unit_test(zeros_are_mistrusted),       cmocka_unit_test(nothing_compared_is_a_failure),
-        cmocka_unit_test(large_problems_are_sampled), cmocka_unit_test(small_problems_are_compared_whole),
+        cmocka_unit_test(honest_kernels_pass),
+        cmocka_unit_test(wrong_values_are_caught),
+        cmocka_unit_test(wrong_writes_are_caught),
+        cmocka_unit_test(other_bits_are_caught),
+        cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(bound_is_sharp),
+        cmocka_unit_test(zeros_are_mistrusted),
+        cmocka_unit_test(nothing_compared_is_a_failure),
+        cmocka_unit_test(large_problems_are_sampled),
+        cmocka_unit_test(a_bias_knows_no_tiles),
+        cmocka_unit_test(small_problems_are_compared_whole),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }
