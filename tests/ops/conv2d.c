@@ -132,6 +132,18 @@ static outcome shifts_with_input(trial *t) {
     return found;
 }
 
+/* ---- Addends ------------------------------------------------------------------------------- */
+
+static outcome a_is_added(trial *t) {
+    static const int pairs[][2] = {{CONV2D_X, CONV2D_A}};
+    return addends_are_added(t, 1, pairs, 1);
+}
+
+static outcome linear_passes_are_adjoint(trial *t) { return t->problem->add ? NOT_HERE : passes_are_adjoint(t); }
+
+/* With add1 a blanked sample has its a. */
+static outcome blanked_do_not_leak(trial *t) { return t->problem->add ? NOT_HERE : blanked_samples_do_not_leak(t); }
+
 /* ---- Known sizes --------------------------------------------------------------------------- */
 
 /* Output sizes as every framework has them. */
@@ -161,14 +173,15 @@ static void known_sizes(suite *s) {
 /* ---- The whole ----------------------------------------------------------------------------- */
 
 static const property properties[] = {
-    {"the passes are adjoint", passes_are_adjoint},
+    {"the passes are adjoint", linear_passes_are_adjoint},
     {"outputs are linear in data and weights", outputs_are_linear},
     {"an impulse returns the filter", impulse_returns_filter},
     {"a shifted input shifts the output", shifts_with_input},
     {"streams permute", streams_permute},
     {"streams together equal streams alone", streams_stand_alone},
     {"NaN in one stream reaches no other", streams_do_not_leak},
-    {"NaN in blanked samples reaches nothing, they give 0", blanked_samples_do_not_leak},
+    {"NaN in blanked samples reaches nothing, they give 0", blanked_do_not_leak},
+    {"a is added to dx", a_is_added},
     {"active samples equal a batch of their own", active_samples_alone},
     {"a batch equals its parts", batch_splits},
     {"1, 2, 3 and 7 threads give the same bits", threads_leave_no_trace},

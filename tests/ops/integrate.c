@@ -84,32 +84,11 @@ static outcome finish(rig *a, rig *b, outcome found) {
     return found;
 }
 
-/* True where an output with an addend is the one without and that. */
-static int is_sum(const rig *plain, const rig *with, int slot, int addend) {
-    for (int i = 0; i < rig_planes(with, slot); i++) {
-        for (int64_t j = 0; j < rig_elements(with, slot, i); j++) {
-            double wanted = rig_get(plain, slot, i, j) + rig_get(with, addend, i, j);
-            if (rig_get(with, slot, i, j) != wanted) return 0;
-        }
-    }
-    return 1;
-}
-
-/* With add3, dr is what it is without and a, and dz and az: on small integers exactly, in formats that hold all. */
+/* With add3, dr is what it is without and a, and dz and az. */
 static outcome a_is_added(trial *t) {
-    rig plain = {0}, added = {0};
-    braid_problem with = *t->problem;
-    int is_wide = with.dtype == BRAID_DTYPE_F32 || with.dtype == BRAID_DTYPE_F64;
-    if (with.pass != BRAID_PASS_BWD_DATA || with.add || !is_wide) return NOT_HERE;
-    with.add = with.integrated_in > 0 ? INTEGRATE_ADD_R | INTEGRATE_ADD_Z : INTEGRATE_ADD_R;
-    if (braid_problem_check(&with) || kernel_refuses(t->kernel, &with, t->device)) return NOT_HERE;
-    int ran = !rig_create(&plain, t->problem, t->device, t->kernel, IMAGE_EXACT, t->seed) && !rig_run(&plain) &&
-              !rig_create(&added, &with, t->device, t->kernel, IMAGE_EXACT, t->seed) && !rig_run(&added);
-    outcome found = ran ? HELD : could_not_run(t);
-    if (ran && !is_sum(&plain, &added, INTEGRATE_R, INTEGRATE_A)) found = broken(t, "dr with a is not dr and a");
-    if (ran && with.integrated_in > 0 && !is_sum(&plain, &added, INTEGRATE_Z, INTEGRATE_AZ))
-        found = broken(t, "dz with az is not dz and az");
-    return finish(&plain, &added, found);
+    static const int pairs[][2] = {{INTEGRATE_R, INTEGRATE_A}, {INTEGRATE_Z, INTEGRATE_AZ}};
+    const int add = t->problem->integrated_in > 0 ? INTEGRATE_ADD_R | INTEGRATE_ADD_Z : INTEGRATE_ADD_R;
+    return addends_are_added(t, add, pairs, 2);
 }
 
 static outcome blanked_do_not_leak(trial *t) {

@@ -1,5 +1,5 @@
 /*
- * Adjoint and linearity.
+ * Adjoint, linearity and addends.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +11,14 @@ _Static_assert((int)CONV2D_X == (int)LINEAR_X && (int)CONV2D_W == (int)LINEAR_W 
                    (int)CONV2D_BIAS == (int)LINEAR_BIAS && (int)CONV2D_Y == (int)LINEAR_Y,
                "conv2d and linear number their operands alike");
 enum { X = CONV2D_X, W = CONV2D_W };
-_Static_assert((int)MATMUL_X == X && (int)MATMUL_W == W, "matmul too; y is the last operand of all");
+_Static_assert((int)MATMUL_X == X && (int)MATMUL_W == W, "matmul too");
+
+/* The output of the forward pass. */
+static int find_y(const braid_problem *p) {
+    int slot = 0;
+    while (op_of(p)->operands[slot].role[BRAID_PASS_FWD] != ROLE_OUT) slot++;
+    return slot;
+}
 
 /* Sums of halves are rounded, so nothing would be exact. */
 static int is_wide(const trial *t) {
@@ -109,9 +116,39 @@ static outcome linear_in(trial *t, int in_slot, int out_slot) {
 }
 
 outcome outputs_are_linear(trial *t) {
-    const int y = op_operand_count(op_of(t->problem)) - 1;
+    const int y = find_y(t->problem);
     const int inputs[BRAID_PASS_COUNT][2] = {{X, W}, {y, W}, {X, y}}, output[] = {y, X, W};
     if (!is_wide(t) || !same_density(t->problem)) return NOT_HERE;
     outcome found = linear_in(t, inputs[t->problem->pass][0], output[t->problem->pass]);
     return found == HELD ? linear_in(t, inputs[t->problem->pass][1], output[t->problem->pass]) : found;
+}
+
+/* ---- Addends ------------------------------------------------------------------------------- */
+
+static outcome compare_sum(trial *t, const rig *plain, const rig *with, const int pair[2]) {
+    for (int i = 0; i < rig_planes(with, pair[0]); i++) {
+        for (int64_t j = 0; j < rig_elements(with, pair[0], i); j++) {
+            double wanted = rig_get(plain, pair[0], i, j) + rig_get(with, pair[1], i, j);
+            if (rig_get(with, pair[0], i, j) != wanted)
+                return broken(t, "%s of stream %d at %lld: expected %g with its addend, got %g",
+                              op_operand_name(&with->problem, pair[0]), i, (long long)j, wanted,
+                              rig_get(with, pair[0], i, j));
+        }
+    }
+    return HELD;
+}
+
+outcome addends_are_added(trial *t, int add, const int (*pairs)[2], int count) {
+    rig plain = {0}, added = {0};
+    braid_problem with = *t->problem;
+    if (with.pass != BRAID_PASS_BWD_DATA || with.add || !is_wide(t)) return NOT_HERE;
+    with.add = add;
+    if (braid_problem_check(&with) || kernel_refuses(t->kernel, &with, t->device)) return NOT_HERE;
+    int ran = !rig_create(&plain, t->problem, t->device, t->kernel, IMAGE_EXACT, t->seed) && !rig_run(&plain) &&
+              !rig_create(&added, &with, t->device, t->kernel, IMAGE_EXACT, t->seed) && !rig_run(&added);
+    outcome found = ran ? HELD : could_not_run(t);
+    for (int j = 0; j < count && found == HELD; j++) found = compare_sum(t, &plain, &added, pairs[j]);
+    rig_destroy(&plain);
+    rig_destroy(&added);
+    return found;
 }

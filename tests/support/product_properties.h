@@ -1,7 +1,7 @@
 /*
  * Properties of the ops that multiply data by weights: conv2d, linear, matmul and, where it is said, integrate.
- * The slots of x and w have the same numbers, and y is the last operand. All are equalities: the inputs are small
- * integers, or the sums have one term.
+ * The slots of x and w have the same numbers. All are equalities: the inputs are small integers, or the sums have one
+ * term.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,5 +15,9 @@ outcome passes_are_adjoint(trial *t);
 
 /* f(u + v) + f(0) = f(u) + f(v), in the data and in the weights. */
 outcome outputs_are_linear(trial *t);
+
+/* With `add`, which the problem has not, outputs are what they are without it and their addends: `count` pairs of an
+ * output's slot and an addend's. */
+outcome addends_are_added(trial *t, int add, const int (*pairs)[2], int count);
 
 #endif
