@@ -51,7 +51,8 @@ static double growth_of(const braid_problem *p, const kernel *k, int slot) {
         o->shape(p, o->stored, 0, &s);
         return 2 * sqrt(fmax(1, (double)s.dims[0] * (double)s.dims[1] * (double)s.dims[2]));
     }
-    if (k->flags & KERNEL_WINOGRAD && slot != CONV2D_BIAS) /* channels or tiles, and 2 + 4 + 4 roundings of the transforms */
+    /* channels or tiles, and 2 + 4 + 4 roundings of the transforms; a bias is of no tile */
+    if (k->flags & KERNEL_WINOGRAD && slot != CONV2D_BIAS)
         terms = terms / (p->pass == BRAID_PASS_BWD_WEIGHT ? 4 : 9) + 10;
     double block = p->dtype == BRAID_DTYPE_F32 ? 8 : 16; /* terms that a tensor core adds at once */
     return 2 * sqrt(terms) + (k->flags & KERNEL_TENSOR_CORE ? terms / block : 0);
