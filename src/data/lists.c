@@ -187,7 +187,7 @@ void norm_stats_usual(braid_data_info *info) {
             info->mean[i][c] = 0.5;
             info->std[i][c] = 0.25;
             for (int u = 0; u < 3; u++)
-                if (!strcmp(info->stream_names[i], usual[u].stream) && usual[u].std[c] > 0) {
+                if (!strcmp(info->stream_names[i], usual[u].stream) && c < 3 && usual[u].std[c] > 0) {
                     info->mean[i][c] = usual[u].mean[c];
                     info->std[i][c] = usual[u].std[c];
                 }

@@ -106,11 +106,17 @@ braid_status braid_data_make(braid_data_kind kind, const char *folder, const bra
     m.counts[BRAID_SPLIT_TRAIN] = count;
     m.counts[BRAID_SPLIT_VAL] = m.counts[BRAID_SPLIT_TEST] = (count + 4) / 5;
     m.total = count + 2 * m.counts[BRAID_SPLIT_VAL];
+    int made_folders;
     TRY(check_empty(folder));
-    TRY(files_make_folder(folder, NULL));
+    TRY(files_make_folder(folder, &made_folders));
     TRY(maker_write(&m, DATA_UNFINISHED, "", 0));
     braid_status status = makers[kind].make(&m);
-    if (!status || status == BRAID_ERROR_ARGUMENT) return end_mark(&m, status); /* refused before it was begun */
+    if (!status || status == BRAID_ERROR_ARGUMENT) {
+        int refused = status != BRAID_OK; /* before it was begun */
+        status = end_mark(&m, status);
+        if (refused) files_unmake_folder(folder, made_folders);
+        return status;
+    }
     return fail(status,
                 "%s; %s is no whole set, and is refused as one: to make it again, rm -r %s, then the same command",
                 fail_message(), folder, folder);

@@ -83,7 +83,8 @@ static void ask_for_plain_pixels(png_job *job) {
     if (png_get_color_type(png, job->info) == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
     if (png_get_color_type(png, job->info) == PNG_COLOR_TYPE_GRAY && png_get_bit_depth(png, job->info) < 8)
         png_set_expand_gray_1_2_4_to_8(png);
-    if (png_get_color_type(png, job->info) & PNG_COLOR_MASK_ALPHA) png_set_strip_alpha(png);
+    int has_alpha = (png_get_color_type(png, job->info) & PNG_COLOR_MASK_ALPHA) != 0;
+    if (has_alpha || png_get_valid(png, job->info, PNG_INFO_tRNS)) png_set_strip_alpha(png); /* of a palette, too */
     if (png_get_bit_depth(png, job->info) == 16) png_set_swap(png);
     png_set_interlace_handling(png);
     png_read_update_info(png, job->info);

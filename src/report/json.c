@@ -8,14 +8,18 @@
 
 #include "report/table.h"
 
+/* Keys that are not UTF-8 keep their ASCII, as cells do. */
 static json_t *row_object(const braid_table *table, int row) {
     json_t *object = json_object();
     for (int c = 0; object && c < table->count; c++) {
+        json_t *key = json_text(table->columns[c].key);
         json_t *cell = json_incref((json_t *)table_cell(table, row, c));
-        if (json_object_set_new(object, table->columns[c].key, cell) != 0) {
+        if (!key || json_object_set(object, json_string_value(key), cell) != 0) {
             json_decref(object);
             object = NULL;
         }
+        json_decref(cell);
+        json_decref(key);
     }
     return object;
 }

@@ -28,6 +28,9 @@ static int write_all(int fd, const char *text, size_t bytes) {
 }
 
 static braid_status save(const char *temporary, const char *path, const char *text) {
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return lab_fail(BRAID_ERROR_DISK, "%s: expected a file or nothing to replace, got a folder or a device", path);
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0) return disk_error("cannot create", temporary, errno);
     int failed = write_all(fd, text, strlen(text)) != 0, error = errno;

@@ -61,6 +61,20 @@ static void markdown_escapes(void **state) {
     braid_table_destroy(t);
 }
 
+/* A key, such as the name of a class, that is not UTF-8. */
+static void json_keys_of_any_bytes(void **state) {
+    const braid_column odd[] = {{.key = "caf\xe9", .title = "caf\xe9", .cell = BRAID_CELL_COUNT}};
+    braid_table *t = NULL;
+    char *text = NULL;
+    (void)state;
+    assert_int_equal(braid_table_create(odd, 1, &t), BRAID_OK);
+    assert_int_equal(braid_table_add_number(t, 7), BRAID_OK);
+    assert_int_equal(braid_table_print(t, &(braid_print_options){.format = BRAID_FORMAT_JSON}, &text), BRAID_OK);
+    assert_non_null(strstr(text, "\"caf?\": 7"));
+    braid_text_destroy(text);
+    braid_table_destroy(t);
+}
+
 static void json_has_every_key(void **state) {
     (void)state;
     braid_table *t = two_rows();
@@ -229,17 +243,12 @@ static void reports_in_every_format(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_quotes),
-        cmocka_unit_test(markdown_escapes),
-        cmocka_unit_test(json_has_every_key),
-        cmocka_unit_test(columns_line_up),
-        cmocka_unit_test(narrow_terminals),
-        cmocka_unit_test(text_is_cut),
-        cmocka_unit_test(groups_and_colour),
-        cmocka_unit_test(widths_of_text),
-        cmocka_unit_test(text_that_is_not_utf8),
-        cmocka_unit_test(bad_arguments),
-        cmocka_unit_test(reports_in_every_format),
+        cmocka_unit_test(csv_quotes),         cmocka_unit_test(markdown_escapes),
+        cmocka_unit_test(json_has_every_key), cmocka_unit_test(json_keys_of_any_bytes),
+        cmocka_unit_test(columns_line_up),    cmocka_unit_test(narrow_terminals),
+        cmocka_unit_test(text_is_cut),        cmocka_unit_test(groups_and_colour),
+        cmocka_unit_test(widths_of_text),     cmocka_unit_test(text_that_is_not_utf8),
+        cmocka_unit_test(bad_arguments),      cmocka_unit_test(reports_in_every_format),
         cmocka_unit_test(values_as_a_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
