@@ -332,7 +332,7 @@ const verb verb_bench = {
                 "braid bench linet3 --filter conv2d_bwd -o csv > rows.csv\n"
                 "braid bench linet18 --batch 2 --size 208x272 --dtype bf16\n"
                 "braid bench --list\n",
-    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_NETWORK,
+    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_DETAIL | COMMON_NETWORK,
     .most = MAX_ARGUMENTS,
     .run = run,
 };

@@ -48,10 +48,12 @@ typedef struct common_options {
 
 /* Options of every verb that takes a network: the second member of its struct of options. */
 typedef struct network_options {
-    int streams, classes, batch, fusion, zero_init, dtype;
+    int classes, batch, fusion, zero_init, dtype;
+    const char *streams; /* a number, or names with commas between them */
     const char *channels, *layers, *size, *dilate, *init;
     double width, dropout; /* dropout: NETWORK_NOT_GIVEN unless it was given, as 0 may be */
     uint64_t seed;
+    const braid_data_info *set; /* whose streams, channels and classes it takes where none were typed; NULL: none */
 } network_options;
 #define NETWORK_NOT_GIVEN (-1)
 
@@ -73,8 +75,9 @@ typedef struct verb {
 
 #define COMMON_CONTEXT 1u /* --device --threads --repro --cache-dir --disable */
 #define COMMON_FORMAT 2u  /* -o */
-#define COMMON_TALK 4u    /* -q -v */
+#define COMMON_TALK 4u    /* -q */
 #define COMMON_NETWORK 8u /* --streams --channels --classes --width ... */
+#define COMMON_DETAIL 16u /* -v */
 
 extern const verb verb_eval, verb_train;
 extern const verb verb_bench, verb_check, verb_convert, verb_data, verb_demo, verb_doctor, verb_explain, verb_help,
@@ -89,11 +92,17 @@ int verb_unknown(const char *name);
 typedef struct arguments {
     const char *word[MAX_ARGUMENTS];
     int count;
+    const option *given[MAX_ARGUMENTS]; /* the options */
+    int given_count;
 } arguments;
 
 /* Fills the verb's struct of options, which begins with common_options, and the list of arguments.
  * Returns 0, or an exit code after a message. Where --help is given nothing else is looked at. */
 int options_parse(const verb *v, int argc, char **argv, void *values, arguments *words);
+
+/* Refuses options that have no effect: those of a list of names, blanks between them. Returns 0 where none was given,
+ * or an exit code after "--name: why". */
+int options_refuse(const arguments *words, const char *names, const char *why);
 
 /* Refuses more threads that read than a loader takes. Returns 0, or an exit code after a message. */
 int options_readers(int readers);
@@ -118,6 +127,14 @@ void complain_as(const char *verb_name); /* the verb that complain() names */
 int complain_braid(braid_status status);
 int complain_lab(braid_status status);
 
+/* ---- Paths -------------------------------------------------------------------------------- */
+
+/* 1 where both are there and lead to the same. */
+int path_is_same(const char *a, const char *b);
+
+/* 1 where a path, which need not be there, is the folder or below it; a folder of NULL has nothing in it. */
+int path_is_inside(const char *path, const char *folder);
+
 /* ---- Networks ----------------------------------------------------------------------------- */
 
 /* 1 where a word names one of braid's networks. */
@@ -136,6 +153,12 @@ int network_refuse_description(const network_options *options, const char *why);
 
 /* 1 where an option that describes a network was given. */
 int network_is_described(const network_options *options);
+
+/* 1 where a network can take the streams, channels and classes of a set: a linet or an mcresnet. */
+int network_takes_set(const char *name);
+
+/* The number of --streams; 0: none was given, or names. */
+int network_stream_count(const network_options *options);
 
 /* The network of a name with the options that were given. Returns 0, or an exit code after a message. */
 int network_open(const char *name, const network_options *options, braid_net **net);
@@ -182,7 +205,8 @@ int output_table(braid_table *table, const braid_print_options *options);
 
 /* ---- Progress ----------------------------------------------------------------------------- */
 
-/* Ctrl-C and SIGTERM ask to stop; the second one ends the program. */
+/* Ctrl-C, SIGTERM and SIGHUP ask to stop; a second Ctrl-C or SIGTERM ends the program. What is ignored when the
+ * program starts stays ignored. */
 void interrupt_begin(void);
 int interrupted(void);
 

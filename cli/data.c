@@ -203,16 +203,29 @@ static int bench(const data_options *options, const char *folder) {
     return stopped(status);
 }
 
+static const struct {
+    const char *name;
+    int (*run)(const data_options *options, const char *word);
+    const char *others; /* options that have no effect here */
+} parts[] = {{"make", make, "readers batch seconds output"},
+             {"check", check, "out size count seed readers batch seconds"},
+             {"bench", bench, "out size count seed"}};
+
 static int run(const verb *self, int argc, char **argv) {
     data_options options = {.seed = 1, .readers = 2, .batch = 16, .seconds = 2};
     arguments words;
+    char why[64];
     int code = options_parse(self, argc, argv, &options, &words);
     if (code) return code;
     if (options.common.help) return help_print(self);
-    interrupt_begin();
-    if (!strcmp(words.word[0], "make")) return make(&options, words.word[1]);
-    if (!strcmp(words.word[0], "check")) return check(&options, words.word[1]);
-    if (!strcmp(words.word[0], "bench")) return bench(&options, words.word[1]);
+    for (size_t j = 0; j < sizeof parts / sizeof *parts; j++) {
+        if (strcmp(words.word[0], parts[j].name) != 0) continue;
+        snprintf(why, sizeof why, "expected with another part of data, got %s", parts[j].name);
+        code = options_refuse(&words, parts[j].others, why);
+        if (code) return code;
+        interrupt_begin();
+        return parts[j].run(&options, words.word[1]);
+    }
     return complain(BRAID_ERROR_ARGUMENT, "expected make KIND, check DIR or bench DIR, got \"%s\"", words.word[0]);
 }
 

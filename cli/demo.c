@@ -1,6 +1,6 @@
 /*
  * braid demo: a tour in under a minute on two cores. Every stop is a command that a user could type, run by this very
- * program and shown as it is typed: a set is made, a small LINet learns it, is interrupted in the midst by SIGINT and
+ * program and shown as it is typed: a set is made, a small LINet learns it, is interrupted in the midst by SIGTERM and
  * goes on, is judged and asked; then kernels race. All of it lies in a folder that was not there before.
  *
  * SPDX-License-Identifier: MIT
@@ -137,7 +137,8 @@ static int has_ended(pid_t child) {
     return waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == child;
 }
 
-/* Sends SIGINT behind the first epoch, somewhere in the second. A user who was quicker has sent one already. */
+/* Sends SIGTERM, which is the same as Ctrl-C and not ignored in the background, somewhere in the second epoch. A user
+ * who was quicker has sent one already. */
 static void interrupt_later(const tour *t, pid_t child) {
     const struct timespec little = {.tv_nsec = 20000000};
     while (epochs_done(t) < 1) {
@@ -145,7 +146,7 @@ static void interrupt_later(const tour *t, pid_t child) {
         nanosleep(&little, NULL);
     }
     for (int j = 0; j < 10; j++) nanosleep(&little, NULL);
-    if (!interrupted()) kill(child, SIGINT);
+    if (!interrupted()) kill(child, SIGTERM);
 }
 
 static int train(const tour *t, const char *epochs, int resume) {

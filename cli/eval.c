@@ -196,13 +196,13 @@ static int evaluate(evaluation *v) {
     return code;
 }
 
-/* Refuses to tell what this network has not. */
+/* Refuses to tell what this network has not: scores are of one that gives back its input, an ssae. */
 static int check_what(const evaluation *v) {
-    int what = v->options->what;
-    if (v->result.counts && what == EVAL_SCORES)
+    int what = v->options->what, has_classes = !strstr(braid_net_describe(v->net), "\"kind\":\"ssae");
+    if (has_classes && what == EVAL_SCORES)
         return complain(BRAID_ERROR_ARGUMENT, "--what: expected streams, classes or confusion, got scores, which only "
                                               "a network that gives back its input has");
-    if (!v->result.counts && (what == EVAL_CLASSES || what == EVAL_CONFUSION))
+    if (!has_classes && (what == EVAL_CLASSES || what == EVAL_CONFUSION))
         return complain(BRAID_ERROR_ARGUMENT, "--what: expected scores for a network without classes, got %s",
                         what == EVAL_CLASSES ? "classes" : "confusion");
     return 0;
@@ -210,8 +210,8 @@ static int check_what(const evaluation *v) {
 
 static int eval(evaluation *v) {
     int code = open_all(v);
-    if (!code) code = evaluate(v);
     if (!code) code = check_what(v);
+    if (!code) code = evaluate(v);
     return code ? code : eval_print(&v->result, (eval_part)v->options->what, (braid_format)v->options->common.format);
 }
 
@@ -226,6 +226,7 @@ static int run(const verb *self, int argc, char **argv) {
     if (!options.net)
         code = network_refuse_description(&options.network,
                                           "expected with --net, or not at all: the model file describes its network");
+    if (!code) code = options_refuse(&words, "seed", "expected none, the model file has all parameters");
     if (!code) code = network_refuse_last(words.word[0], options.last);
     if (code) return code;
     interrupt_begin();

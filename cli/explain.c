@@ -199,7 +199,7 @@ const verb verb_explain = {
     .examples = "braid explain linet18 --batch 2 --size 208x272\n"
                 "braid explain conv2d_fwd:f32:n3:b2:hw26x34:c256:k256:rs3x3:pad1\n"
                 "braid explain linear_fwd:f32:b256:c256:k512:bias1 --effort estimate\n",
-    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_NETWORK,
+    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_DETAIL | COMMON_NETWORK,
     .least = 1,
     .most = 1,
     .run = run,

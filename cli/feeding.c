@@ -54,9 +54,11 @@ static FILE *open_ledger(const char *path) {
     return NULL;
 }
 
-/* One line of the ledger: split, sample and reason, with tabs between them. */
-static int write_ledger(const char *path, const braid_bad_sample *bad) {
-    FILE *file = open_ledger(path);
+/* One line of the ledger: split, sample and reason, with tabs between them. 0 with errno: it is not written. */
+static int write_ledger(const feeding *f, const braid_bad_sample *bad) {
+    int is_ours = braid_trainer_has_folder(f->trainer);
+    if (!is_ours) errno = ESTALE;
+    FILE *file = is_ours ? open_ledger(f->ledger) : NULL;
     if (!file) return 0;
     int written = fprintf(file, "%s\t%lld\t", braid_split_name(bad->split), (long long)bad->sample) > 0;
     for (const char *c = bad->why; *c && written; c++) written = fputc((unsigned char)*c < ' ' ? '?' : *c, file) != EOF;
@@ -85,10 +87,11 @@ static void read_line(feeding *f, const char *line) {
     }
 }
 
-void feeding_resume_ledger(feeding *f) {
+void feeding_resume_ledger(feeding *f, const braid_trainer *trainer) {
     struct stat info;
     char line[MOST_LINE];
     int is_start = 1;
+    f->trainer = trainer;
     if (!f->ledger || stat(f->ledger, &info) != 0 || !S_ISREG(info.st_mode)) return;
     FILE *file = fopen(f->ledger, "r");
     while (file && fgets(line, sizeof line, file)) {
@@ -98,9 +101,11 @@ void feeding_resume_ledger(feeding *f) {
     if (file) fclose(file);
 }
 
-void feeding_begin_ledger(feeding *f) {
+void feeding_begin_ledger(feeding *f, const braid_trainer *trainer) {
     struct stat info;
-    if (f->ledger && lstat(f->ledger, &info) == 0 && S_ISREG(info.st_mode)) (void)unlink(f->ledger);
+    f->trainer = trainer;
+    if (f->ledger && braid_trainer_has_folder(trainer) && lstat(f->ledger, &info) == 0 && S_ISREG(info.st_mode))
+        (void)unlink(f->ledger);
 }
 
 /* A ledger that cannot be written costs no run: it is said once. */
@@ -110,10 +115,12 @@ static int on_bad_sample(void *user, const braid_bad_sample *bad) {
     f->last_bad = *bad;
     f->last_bad.count = f->bad_count[bad->split];
     errno = 0;
-    if (is_new && !f->ledger_failed && !write_ledger(f->ledger, bad)) {
+    if (is_new && !f->ledger_failed && !write_ledger(f, bad)) {
         f->ledger_failed = 1;
         complain(0, "%s: could not write, bad samples are not listed: %s", f->ledger,
-                 errno == EINVAL ? "expected a file, got a folder or a device" : strerror(errno ? errno : EIO));
+                 errno == EINVAL   ? "expected a file, got a folder or a device"
+                 : errno == ESTALE ? "the folder of the run was moved or removed"
+                                   : strerror(errno ? errno : EIO));
     }
     if (f->last_bad.count > bad->samples / MOST_BAD) return 1;
     complain(0, "left out sample %lld of %s: %s", (long long)bad->sample, braid_split_name(bad->split), bad->why);
@@ -132,12 +139,16 @@ int feeding_complain(const feeding *f, braid_status status) {
 
 /* ---- Sets ---------------------------------------------------------------------------------- */
 
+/* 1: of a linet or an mcresnet, whose streams are called as those of a set. */
+static int names_streams(const braid_net *net) {
+    const char *kind = strstr(braid_net_describe(net), "\"kind\":\"");
+    return kind && network_takes_set(kind + strlen("\"kind\":\""));
+}
+
 void feeding_streams(const braid_net *net, char *text, size_t size) {
     size_t used = 0;
     text[0] = 0;
-    if (!net) return;
-    const char *first = braid_net_stream(net, 0, NULL);
-    if (!strcmp(first, "image") || !strcmp(first, "features")) return;
+    if (!net || !names_streams(net)) return;
     for (int i = 0; i < braid_net_stream_count(net) && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "," : "", braid_net_stream(net, i, NULL));
 }
@@ -150,6 +161,7 @@ static braid_split usual_split(const braid_data_info *info) {
 
 int feeding_open(feeding *f, const feeding_options *options) {
     const braid_data_options wanted = {.streams = options->streams && options->streams[0] ? options->streams : NULL,
+                                       .stream_count = options->stream_count,
                                        .size = {options->size[0], options->size[1]},
                                        .card = options->card};
     *f = (feeding){.ledger = options->ledger};
@@ -158,9 +170,15 @@ int feeding_open(feeding *f, const feeding_options *options) {
     if (code) return code;
     braid_status status = f->data ? BRAID_OK : braid_data_open(options->folder, &wanted, &f->data);
     if (status == BRAID_ERROR_DATA && options->asked && strstr(braid_lab_message(), ": the set has "))
-        return complain(BRAID_ERROR_ARGUMENT, "--streams %d: %s", options->asked, braid_lab_message());
+        return complain(BRAID_ERROR_ARGUMENT, "--streams %s: %s", options->asked, braid_lab_message());
     if (status) return complain_lab(status);
     f->info = braid_data_describe(f->data);
+    if (options->size[0] && f->info->kind != BRAID_DATA_SUNRGBD)
+        return complain(BRAID_ERROR_ARGUMENT, "--size: expected none for a set like %s, whose samples have one size",
+                        braid_data_kind_name(f->info->kind));
+    if (!options->data && f->info->unused[0])
+        complain(0, "%s: not used by this network: the stream%s %s", f->info->folder,
+                 strchr(f->info->unused, ',') ? "s" : "", f->info->unused);
     f->validate = options->validate < BRAID_SPLIT_COUNT ? options->validate : usual_split(f->info);
     const braid_split splits[] = {BRAID_SPLIT_TRAIN, f->validate};
     for (int part = 0; part < BRAID_PART_COUNT; part++) {
@@ -219,7 +237,7 @@ int feeding_check(const feeding *f, const braid_net *net) {
     for (int i = 0; i < streams; i++) {
         int64_t channels = 0;
         const char *name = braid_net_stream(net, i, &channels);
-        int takes_rows = !strcmp(name, "features");
+        int takes_rows = !names_streams(net) && !strcmp(name, "features");
         int64_t has = takes_rows ? feeding_row(f, i) : f->info->channels[i];
         if (channels == has) continue;
         return complain(BRAID_ERROR_ARGUMENT, "%s: expected %lld %s in stream %s, got %lld", f->info->folder,

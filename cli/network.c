@@ -81,6 +81,51 @@ static int parse_list(const char *name, const char *text, int64_t *list, int mos
     return 0;
 }
 
+#define NUMBER "0123456789.+-" /* what is made of these alone is meant as one */
+
+int network_stream_count(const network_options *options) {
+    const char *text = options->streams;
+    return text && strspn(text, NUMBER) == strlen(text) ? atoi(text) : 0;
+}
+
+/* A number from 1 on, or at most 8 names. */
+static int parse_streams(const char *text, braid_net_options *wanted) {
+    size_t length;
+    int is_number = strspn(text, NUMBER) == strlen(text), fits = *text != 0, count = 0;
+    if (is_number) fits = *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 8 && atoi(text) > 0;
+    for (const char *c = text; !is_number && fits && *c; c += length + (c[length] == ',')) {
+        length = strcspn(c, ",");
+        fits = length > 0 && length < BRAID_STREAM_NAME && count < BRAID_MAX_STREAMS;
+        if (fits) memcpy(wanted->stream_names[count++], c, length);
+    }
+    wanted->streams = is_number ? atoi(text) : count;
+    if (fits) return 0;
+    return complain(BRAID_ERROR_ARGUMENT,
+                    "--streams: expected a whole number from 1 to %d, or as many names of 1 to %d letters with commas "
+                    "between them, got \"%s\"",
+                    BRAID_MAX_STREAMS, BRAID_STREAM_NAME - 1, text);
+}
+
+static int is_linet(const char *name) { return !strncmp(name, "linet", 5); }
+
+static int is_mcresnet(const char *name) { return !strncmp(name, "mcresnet", 8); }
+
+int network_takes_set(const char *name) { return is_linet(name) || is_mcresnet(name); }
+
+/* What was not typed is as the set has it: of images, as many streams as the network can have. */
+static void take_set(const char *name, const network_options *options, braid_net_options *wanted) {
+    const braid_data_info *set = options->set;
+    int streams = is_mcresnet(name) ? 2 : options->streams ? wanted->streams : set->streams;
+    int is_named = wanted->stream_names[0][0] != 0;
+    if (!wanted->classes) wanted->classes = set->classes;
+    if (set->dtype != BRAID_DTYPE_U8 || set->streams != streams) return;
+    if (is_linet(name)) wanted->streams = streams;
+    for (int i = 0; i < streams; i++) {
+        if (!is_named) snprintf(wanted->stream_names[i], BRAID_STREAM_NAME, "%s", set->stream_names[i]);
+        if (!options->channels) wanted->channels[i] = set->channels[i];
+    }
+}
+
 /* A channel for each stream, or none at all: of what is not typed nothing is guessed. */
 static int check_channels(const char *name, const char *text, const braid_net *net) {
     int streams = braid_net_stream_count(net), count = 0;
@@ -94,8 +139,7 @@ static int check_channels(const char *name, const char *text, const braid_net *n
 }
 
 int network_open(const char *name, const network_options *options, braid_net **net) {
-    braid_net_options wanted = {.streams = options->streams,
-                                .classes = options->classes,
+    braid_net_options wanted = {.classes = options->classes,
                                 .width = options->width,
                                 .dropout = options->dropout < 0 ? 0 : options->dropout,
                                 .zero_init_residual = options->zero_init,
@@ -103,11 +147,14 @@ int network_open(const char *name, const network_options *options, braid_net **n
                                 .fusion = (braid_fusion)options->fusion};
     int64_t dilate[3] = {0};
     if (!network_is_name(name)) return network_unknown(name);
-    int code = parse_list("channels", options->channels, wanted.channels, BRAID_MAX_STREAMS);
+    int code = options->streams ? parse_streams(options->streams, &wanted) : 0;
+    if (!code) code = parse_list("channels", options->channels, wanted.channels, BRAID_MAX_STREAMS);
     if (!code) code = parse_list("dilate", options->dilate, dilate, 3);
     if (!code) code = parse_list("layers", options->layers, wanted.layers, 15);
     if (code) return code;
     for (int i = 0; i < 3; i++) wanted.dilate[i] = dilate[i] != 0;
+    if (is_mcresnet(name) && !network_stream_count(options)) wanted.streams = 0; /* which follows from the names */
+    if (options->set && network_takes_set(name)) take_set(name, options, &wanted);
     braid_status status = braid_net_create(name, &wanted, net);
     if (status) return complain_braid(status);
     code = check_channels(name, options->channels, *net);
@@ -124,7 +171,8 @@ static int find_generation(const char *run, const char *stem, char *path, size_t
     snprintf(path, size, "%s/%s.safetensors", run, stem);
     snprintf(previous, sizeof previous, "%s/%s.previous.safetensors", run, stem);
     int there = stat(path, &about) == 0;
-    if (stat(previous, &about) != 0 || !braid_file_describe(path, NULL, NULL, NULL, NULL)) return there;
+    if (stat(previous, &about) != 0 || braid_file_describe(path, NULL, NULL, NULL, NULL) != BRAID_ERROR_MODEL)
+        return there;
     snprintf(why, sizeof why, "%s", braid_message());
     if (braid_file_describe(previous, NULL, NULL, NULL, NULL)) return there; /* whoever loads it says what it has */
     complain(0, "%s; went back to %s", why, previous);

@@ -33,7 +33,9 @@ static const option network_options_list[] = {
     {"size", 0, OPTION_TEXT, "HxW", "height and width of the images", NETWORK(size)},
     {"dtype", 0, OPTION_CHOICE, "f32|bf16|f16|f64|tf32",
      "number format of compute; tf32 is f32 whose products may round (default: f32)", NETWORK(dtype)},
-    {"streams", 0, OPTION_COUNT, "N", "input streams of a linet (default: 3)", NETWORK(streams)},
+    {"streams", 0, OPTION_TEXT, "N|NAME,...",
+     "input streams of a linet, or names of those of a linet or mcresnet (default: 3; train: those of the set)",
+     NETWORK(streams)},
     {"channels", 0, OPTION_TEXT, "C,C,...", "channels of every input stream (default: 3,1,1,...)", NETWORK(channels)},
     {"classes", 0, OPTION_COUNT, "K", "classes (default: 15; lenet86: 10)", NETWORK(classes)},
     {"width", 0, OPTION_REAL, "F", "factor on all channels of a linet or mcresnet (default: 1)", NETWORK(width)},
@@ -52,8 +54,8 @@ static const option format_options[] = {
     {"output", 'o', OPTION_CHOICE, "table|csv|json|md", "format of what is printed (default: table)", COMMON(format)},
     {0}};
 static const option talk_options[] = {{"quiet", 'q', OPTION_FLAG, NULL, "no progress on standard error", COMMON(quiet)},
-                                      {"verbose", 'v', OPTION_FLAG, NULL, "more detail", COMMON(verbose)},
                                       {0}};
+static const option detail_options[] = {{"verbose", 'v', OPTION_FLAG, NULL, "more detail", COMMON(verbose)}, {0}};
 static const option help_options[] = {{"help", 'h', OPTION_FLAG, NULL, "this text", COMMON(help)}, {0}};
 
 void options_each(const verb *v, void (*visit)(const option *o, void *user), void *user) {
@@ -62,6 +64,7 @@ void options_each(const verb *v, void (*visit)(const option *o, void *user), voi
                                    v->common & COMMON_FORMAT ? format_options : NULL,
                                    v->common & COMMON_CONTEXT ? context_options : NULL,
                                    v->common & COMMON_TALK ? talk_options : NULL,
+                                   v->common & COMMON_DETAIL ? detail_options : NULL,
                                    help_options};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         for (const option *o = lists[i]; o && o->name; o++) visit(o, user);
@@ -174,13 +177,14 @@ static int set_value(const option *o, const char *text, void *values) {
 }
 
 /* One option at argv[*index], which is moved to the last word it used. */
-static int parse_option(const verb *v, int argc, char **argv, int *index, void *values) {
+static int parse_option(const verb *v, int argc, char **argv, int *index, void *values, arguments *words) {
     const char *typed = argv[*index], *value = NULL;
     int is_long = typed[1] == '-';
     lookup l = {.name = typed + 2, .letter = is_long ? 0 : typed[1], .length = is_long ? strcspn(typed + 2, "=") : 0};
     options_each(v, look, &l);
     const option *o = l.found;
     if (!o) return unknown_option(v, typed, &l);
+    if (words->given_count < MAX_ARGUMENTS) words->given[words->given_count++] = o;
     if (is_long && typed[2 + l.length] == '=')
         value = typed + 2 + l.length + 1;
     else if (!is_long && typed[2])
@@ -194,6 +198,17 @@ static int parse_option(const verb *v, int argc, char **argv, int *index, void *
         value = argv[++*index];
     }
     return set_value(o, value, values);
+}
+
+int options_refuse(const arguments *words, const char *names, const char *why) {
+    for (int j = 0; j < words->given_count; j++) {
+        const char *name = words->given[j]->name;
+        size_t length = strlen(name);
+        for (const char *at = names; *at; at += strcspn(at, " "), at += *at == ' ')
+            if (strcspn(at, " ") == length && !strncmp(at, name, length))
+                return complain(BRAID_ERROR_ARGUMENT, "--%s: %s", name, why);
+    }
+    return 0;
 }
 
 int options_readers(int readers) {
@@ -220,12 +235,12 @@ int options_parse(const verb *v, int argc, char **argv, void *values, arguments 
     common_options *common = values;
     int only_words = 0;
     if (v->common & COMMON_NETWORK) *(double *)((char *)values + NETWORK(dropout)) = NETWORK_NOT_GIVEN;
-    words->count = 0;
+    words->count = words->given_count = 0;
     for (int i = 0; i < argc; i++) {
         if (!only_words && !strcmp(argv[i], "--")) {
             only_words = 1;
         } else if (!only_words && argv[i][0] == '-' && argv[i][1]) {
-            int code = parse_option(v, argc, argv, &i, values);
+            int code = parse_option(v, argc, argv, &i, values, words);
             if (code || common->help) return code;
         } else if (words->count < MAX_ARGUMENTS) {
             words->word[words->count++] = argv[i];

@@ -48,7 +48,8 @@ int output_end(int code) {
     errno = 0;
     note_error(fclose(stdout) != 0);
     output_is_ended = 1;
-    if (!write_error || write_error == EPIPE) return code;
+    int is_gone = write_error == EPIPE || (write_error == EIO && interrupted()); /* the reader, or the terminal */
+    if (!write_error || is_gone) return code;
     return complain(BRAID_ERROR_DISK, "cannot write to standard output: %s", strerror(write_error));
 }
 

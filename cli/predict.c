@@ -23,8 +23,6 @@ static const option predict_option_list[] = {
     {"readers", 0, OPTION_COUNT, "N", "threads that read files (default: 1)", OFFSET(readers)},
     {0}};
 
-#define DEFAULT_TOP 3
-
 static int open_model(prediction *p) {
     const predict_options *options = p->options;
     int code = 0;
@@ -63,26 +61,27 @@ static int check_inputs(const predict_options *o, int words) {
     return 0;
 }
 
-static int check_options(const predict_options *o, int words) {
-    int code = check_inputs(o, words);
+static int check_options(const predict_options *o, const arguments *given) {
+    int code = check_inputs(o, given->count - 1);
+    if (!code) code = options_refuse(given, "seed", "expected none, the model file has all parameters");
+    if (!code && o->input)
+        code = options_refuse(given, "top readers output", "expected with files or --data, got --input");
     if (code) return code;
     if (network_dtype(&o->network) == BRAID_DTYPE_F64)
         return complain(BRAID_ERROR_ARGUMENT, "--dtype: expected f32, tf32, bf16 or f16 for a prediction, got f64");
-    if (o->network.seed)
-        return complain(BRAID_ERROR_ARGUMENT, "--seed: expected none, the model file has all parameters");
     if (o->net) return 0;
     return network_refuse_description(&o->network,
                                       "expected with --net, or not at all: the model file describes its network");
 }
 
 static int run(const verb *self, int argc, char **argv) {
-    predict_options options = {.top = DEFAULT_TOP};
+    predict_options options = {0};
     arguments words;
     prediction p = {.options = &options};
     int code = options_parse(self, argc, argv, &options, &words);
     if (code) return code;
     if (options.common.help) return help_print(self);
-    code = check_options(&options, words.count - 1);
+    code = check_options(&options, &words);
     if (code) return code;
     code = network_refuse_last(words.word[0], options.last);
     if (code) return code;

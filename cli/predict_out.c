@@ -4,7 +4,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,37 +12,16 @@
 
 /* ---- May it be replaced? ------------------------------------------------------------------- */
 
-static int same_file(const char *a, const char *b) {
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* The file itself where it is there, else the folder that it would be in; 0: there is none. */
-static int find_place(const char *path, char real[PATH_MAX]) {
-    char folder[PATH_MAX];
-    if (realpath(path, real)) return 1;
-    const char *slash = strrchr(path, '/');
-    int bytes = slash ? (int)(slash - path) + 1 : 1;
-    return snprintf(folder, sizeof folder, "%.*s", bytes, slash ? path : ".") < PATH_MAX &&
-           realpath(folder, real) != NULL;
-}
-
-/* Is a path the folder, or below it? */
-static int is_inside(const char *path, const char *folder) {
-    struct stat info;
-    char real[PATH_MAX];
-    if (!folder || stat(folder, &info) != 0 || !S_ISDIR(info.st_mode) || !find_place(path, real)) return 0;
-    while (real[0]) {
-        if (same_file(real, folder)) return 1;
-        *strrchr(real, '/') = 0;
-    }
-    return same_file("/", folder);
-}
-
 /* FILE of STREAM=FILE, or the whole word. */
 static int is_word(const char *out, const char *word) {
     const char *equals = strchr(word, '=');
-    return same_file(out, word) || (equals && same_file(out, equals + 1));
+    return path_is_same(out, word) || (equals && path_is_same(out, equals + 1));
+}
+
+/* Is it in FOLDER of STREAM=FOLDER, or of the whole word? */
+static int is_in_word(const char *out, const char *word) {
+    const char *equals = strchr(word, '=');
+    return path_is_inside(out, word) || (equals && path_is_inside(out, equals + 1));
 }
 
 /* What is in a file: of outputs the logits [B,K] and the classes [B], with a checksum, and nothing else. */
@@ -84,19 +62,33 @@ static int is_model(const char *path) {
     return status == BRAID_OK;
 }
 
+/* Is there the folder that a new file would be in? */
+static int has_folder(const char *path) {
+    char folder[4096];
+    struct stat info;
+    const char *slash = strrchr(path, '/');
+    if (!*path || (slash && !slash[1])) return 0;
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return stat(folder, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 /* Why a file cannot be the one for the outputs; NULL: it can. */
 static const char *find_fault(const prediction *p, const char *const *words, int count) {
     const predict_options *o = p->options;
     struct stat info;
-    if (same_file(o->out, p->path)) return "the model that is read";
-    if (o->input && same_file(o->out, o->input)) return "the file of --input";
+    if (path_is_same(o->out, p->path)) return "the model that is read";
+    if (o->input && path_is_same(o->out, o->input)) return "the file of --input";
     for (int j = 1; j < count; j++) {
         if (is_word(o->out, words[j])) return "a file that is read";
+        if (is_in_word(o->out, words[j])) return "a place in a folder that is read";
     }
-    if (is_inside(o->out, words[0])) return "a place in the folder of the run";
-    if (is_inside(o->out, o->data)) return "a place in the set of --data";
-    if (is_inside(o->out, o->like)) return "a place in the set of --like";
-    if (stat(o->out, &info) != 0 || !S_ISREG(info.st_mode) || is_outputs(o->out)) return NULL;
+    if (path_is_inside(o->out, words[0])) return "a place in the folder of the run";
+    if (path_is_inside(o->out, o->data)) return "a place in the set of --data";
+    if (path_is_inside(o->out, o->like)) return "a place in the set of --like";
+    if (lstat(o->out, &info) != 0) return has_folder(o->out) ? NULL : "in a folder that is not there";
+    if (!S_ISREG(info.st_mode))
+        return S_ISDIR(info.st_mode) ? "a folder" : S_ISLNK(info.st_mode) ? "a link" : "a pipe or a device";
+    if (is_outputs(o->out)) return NULL;
     return is_model(o->out) ? "a model file, which would be lost" : "a file without outputs, which would be lost";
 }
 
@@ -104,7 +96,7 @@ int predict_check_out(const prediction *p, const char *const *words, int count) 
     const char *fault = p->options->out ? find_fault(p, words, count) : NULL;
     if (!fault) return 0;
     return complain(BRAID_ERROR_ARGUMENT, "--out: expected a file for the outputs, got %s, %s; take another name",
-                    p->options->out, fault);
+                    p->options->out[0] ? p->options->out : "\"\"", fault);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------- */

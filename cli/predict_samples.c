@@ -12,6 +12,7 @@
 #include "train.h"
 
 #define DEFAULT_BATCH 32
+#define DEFAULT_TOP 3
 #define MOST_COLUMNS 6
 
 typedef struct answers {
@@ -47,11 +48,16 @@ static const braid_column score_columns[] = {{"sample", "sample", BRAID_CELL_TEX
 #define CLASS_COLUMNS ((int)(sizeof class_columns / sizeof class_columns[0]))
 #define SCORE_COLUMNS ((int)(sizeof score_columns / sizeof score_columns[0]))
 
+static int top_of(const answers *a) { return a->p->options->top ? a->p->options->top : DEFAULT_TOP; }
+
 /* Files have no label: the last column is left out. */
 static int create_table(answers *a) {
     int sounds = a->feeding.info->dtype == BRAID_DTYPE_F32, count = sounds ? SCORE_COLUMNS : CLASS_COLUMNS;
+    if (sounds && a->p->options->top)
+        return complain(BRAID_ERROR_ARGUMENT,
+                        "--top: expected a network with classes, got one that gives back its input");
     memcpy(a->columns, sounds ? score_columns : class_columns, (size_t)count * sizeof a->columns[0]);
-    a->columns[0].group = !sounds && a->p->options->top > 1;
+    a->columns[0].group = !sounds && top_of(a) > 1;
     braid_status status = braid_table_create(a->columns, count - a->feeding.info->unlabelled, &a->table);
     return status ? complain_lab(status) : 0;
 }
@@ -97,7 +103,7 @@ static void add_classes(answers *a, const braid_train_sample *s) {
     double most = s->outputs[s->answer], sum = 0;
     for (int c = 0; c < s->classes; c++) sum += exp(s->outputs[c] - most);
     int rank = 1;
-    for (int c = next_class(s, -1); c >= 0 && rank <= a->p->options->top; c = next_class(s, c)) {
+    for (int c = next_class(s, -1); c >= 0 && rank <= top_of(a); c = next_class(s, c)) {
         add_path(a, s->id);
         add_number(a, rank++);
         add_number(a, c);

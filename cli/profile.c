@@ -157,7 +157,7 @@ const verb verb_profile = {
     .examples = "braid profile linet18 --batch 2 --size 208x272\n"
                 "braid profile mcresnet18 --phase eval --dtype bf16 -o csv\n"
                 "braid profile linet18 --batch 16 --size 416x544 --dtype f16 --device cuda:0 --trace step.json\n",
-    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_NETWORK,
+    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_DETAIL | COMMON_NETWORK,
     .least = 1,
     .most = 1,
     .run = run,

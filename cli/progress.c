@@ -1,6 +1,8 @@
 /*
  * Progress on standard error, and Ctrl-C, which SIGTERM is the same as. The first lets the current race or training
- * step end and keeps what was done; the second ends the program at once.
+ * step end and keeps what was done; the second ends the program at once. SIGHUP is as the first: a terminal that is
+ * closed sends several of them, so that none ends the program at once. One that is ignored when the program starts
+ * (nohup, jobs in the background of a script) stays ignored.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,16 +16,21 @@ static volatile sig_atomic_t interrupts;
 
 static void on_interrupt(int number) {
     static const char note[] = "\nbraid: stopping after the current step; Ctrl-C again ends at once\n";
-    (void)number;
-    if (interrupts++) _exit(EXIT_INTERRUPTED);
+    if (interrupts++) {
+        if (number != SIGHUP) _exit(EXIT_INTERRUPTED);
+        return;
+    }
     if (write(STDERR_FILENO, note, sizeof note - 1) < 0) return;
 }
 
 void interrupt_begin(void) {
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART}, before;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) {
+        int is_ignored = sigaction(numbers[j], NULL, &before) == 0 && before.sa_handler == SIG_IGN;
+        if (!is_ignored) sigaction(numbers[j], &action, NULL);
+    }
 }
 
 int interrupted(void) { return interrupts != 0; }

@@ -6,6 +6,7 @@
  */
 #include "train.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,8 @@ static const option train_option_list[] = {
     {"data", 0, OPTION_TEXT, "DIR", "the data set (docs/data.md)", OWN(data)},
     {"out", 0, OPTION_TEXT, "RUN", "folder for checkpoints and metrics", OWN(out)},
     {"resume", 0, OPTION_FLAG, NULL, "go on from RUN/last.safetensors", OWN(resume)},
-    {"epochs", 0, OPTION_COUNT, "N", "passes over the training samples (default: 10)", OWN(epochs)},
+    {"epochs", 0, OPTION_COUNT, "N", "passes over the training samples (default: 10; with --resume: as it began)",
+     OWN(epochs)},
     {"steps", 0, OPTION_COUNT, "N", "end after N updates", OWN(steps)},
     {"optimiser", 0, OPTION_CHOICE, "adamw|adam|sgd|rmsprop", "how parameters change (default: adamw)", OWN(optimiser)},
     {"rate", 0, OPTION_TEXT, "R[,GROUP=R...]", "learning rate of all, and of single groups (default: 0.001; sgd: 0.01)",
@@ -90,6 +92,7 @@ typedef struct training {
     run_card card;
     double *class_weights;
     int64_t epochs, steps_per_epoch, samples;
+    int64_t limit; /* of updates; 0: none */
     bar bar;
     int bar_begun;
 } training;
@@ -119,7 +122,7 @@ static void show_epoch(training *t, bar_state *state, const braid_train_event *e
 
 static bar_state state_of(const training *t, const braid_train_event *e) {
     int validating = e->kind == BRAID_TRAIN_EVENT_VALIDATE;
-    int64_t steps = t->epochs * t->steps_per_epoch, limit = t->options->steps;
+    int64_t steps = t->epochs * t->steps_per_epoch, limit = t->limit;
     const braid_train_metrics *part = validating ? &e->validate : &e->train;
     return (bar_state){.epoch = e->epoch + 1,
                        .epochs = t->epochs,
@@ -181,22 +184,30 @@ static int check_kind(const training *t, const char *name) {
 
 /* The network of a run that goes on: as its checkpoint describes it. */
 static int open_saved(training *t, const char *name) {
-    static const char *const names[] = {"last.safetensors", "last.previous.safetensors"};
+    static const char *const names[] = {"last", "last.previous", "best", "best.previous"};
+    enum { LAST = 2 }; /* generations: the best epoch serves where there is none of them */
     braid_status status = BRAID_ERROR_MODEL;
-    for (size_t j = 0; j < sizeof names / sizeof names[0] && status; j++) {
+    int has_last = 0;
+    for (int j = 0; j < (has_last ? LAST : 2 * LAST) && status == BRAID_ERROR_MODEL; j++) {
         char path[PATH_BYTES];
-        snprintf(path, sizeof path, "%s/%s", t->options->out, names[j]);
-        if (j > 0 && access(path, F_OK) != 0) break;
+        snprintf(path, sizeof path, "%s/%s.safetensors", t->options->out, names[j]);
+        int is_there = access(path, F_OK) == 0 || errno != ENOENT;
+        has_last |= j < LAST && is_there;
+        if (j > 0 && !is_there) continue;
         status = braid_net_from_file(path, &t->net);
         if (!status) run_card_read(&t->card, path);
     }
     return status ? complain_braid(status) : check_kind(t, name);
 }
 
-static int open_data(training *t, const network_options *network) {
+/* A new linet takes all streams of the set, or the first ones, an mcresnet the first two, or both those that are named;
+ * a run that goes on has those that it began with. */
+static int open_data(training *t, const char *name, const network_options *network) {
     char streams[512];
+    int takes_set = !t->options->resume && t->net && network_takes_set(name), count = network_stream_count(network);
     feeding_options o = {.folder = t->options->data,
-                         .streams = streams,
+                         .streams = takes_set && network->streams && !count ? network->streams : streams,
+                         .stream_count = takes_set ? count : 0,
                          .asked = network->streams,
                          .batch = network->batch,
                          .validate = BRAID_SPLIT_VAL,
@@ -205,7 +216,8 @@ static int open_data(training *t, const network_options *network) {
                          .readers = t->options->readers,
                          .ledger = t->options->bad_sample ? t->ledger : NULL};
     snprintf(t->ledger, sizeof t->ledger, "%s/bad_samples.txt", t->options->out);
-    feeding_streams(t->net, streams, sizeof streams);
+    feeding_streams(takes_set ? NULL : t->net, streams, sizeof streams);
+    if (takes_set && !count && !strncmp(name, "mcresnet", 8)) o.stream_count = braid_net_stream_count(t->net);
     int code = network_size(network, o.size);
     return code ? code : feeding_open(&t->feeding, &o);
 }
@@ -219,20 +231,24 @@ static const char *mlp_layers(const training *t, const network_options *network,
 
 static int open_mlp(training *t, network_options *network) {
     char layers[LAYERS_BYTES];
-    int code = open_data(t, network);
+    int code = open_data(t, "mlp", network);
     if (code) return code;
     network->layers = mlp_layers(t, network, layers);
     code = network_open("mlp", network, &t->net);
     return code ? code : feeding_check(&t->feeding, t->net);
 }
 
-/* A field of the description of a network, its name and value in so many bytes; NULL: there is none of that name. */
+/* A field of the description of a network, its name and value in so many bytes; NULL: there is none of that name. No
+ * text in a description has quotes within. */
 static const char *find_field(const char *description, const char *name, size_t *bytes) {
     char key[64];
     snprintf(key, sizeof key, "\"%s\":", name);
-    const char *value = strstr(description, key), *end = value ? strstr(value, ",\"") : NULL;
-    *bytes = end ? (size_t)(end - value) : value ? strlen(value) : 0;
-    if (value && !end) (*bytes)--; /* the brace */
+    const char *value = strstr(description, key), *end = value;
+    for (int quoted = 0, deep = 0; end && *end && (quoted || deep || (*end != ',' && *end != '}')); end++) {
+        quoted ^= *end == '"';
+        if (!quoted) deep += (*end == '[') - (*end == ']');
+    }
+    *bytes = value ? (size_t)(end - value) : 0;
     return value;
 }
 
@@ -241,17 +257,30 @@ static const char *find_difference(const network_options *typed, const char *sav
     const struct {
         const char *name;
         int given;
-    } fields[] = {{"streams", typed->streams > 0},   {"channels", typed->channels != NULL},
-                  {"classes", typed->classes > 0},   {"width", typed->width > 0},
-                  {"dropout", typed->dropout >= 0},  {"zero_init_residual", typed->zero_init},
-                  {"dilate", typed->dilate != NULL}, {"init", typed->init != NULL},
-                  {"fusion", typed->fusion > 0},     {"layers", typed->layers != NULL}};
+    } fields[] = {{"streams", typed->streams != NULL}, {"channels", typed->channels != NULL},
+                  {"classes", typed->classes > 0},     {"width", typed->width > 0},
+                  {"dropout", typed->dropout >= 0},    {"zero_init_residual", typed->zero_init},
+                  {"dilate", typed->dilate != NULL},   {"init", typed->init != NULL},
+                  {"fusion", typed->fusion > 0},       {"layers", typed->layers != NULL}};
     for (size_t j = 0; j < sizeof fields / sizeof fields[0]; j++) {
         size_t before;
         const char *a = find_field(saved, fields[j].name, &before), *b = find_field(now, fields[j].name, bytes);
         if (fields[j].given && a && b && (before != *bytes || memcmp(a, b, before) != 0)) return b;
     }
     return NULL;
+}
+
+/* Names of streams that were typed are those of the run, in their order. */
+static int check_names(const training *t, const braid_net *wanted) {
+    char streams[512];
+    if (!t->options->network.streams || network_stream_count(&t->options->network)) return 0;
+    for (int i = 0; i < braid_net_stream_count(wanted); i++) {
+        if (!strcmp(braid_net_stream(wanted, i, NULL), braid_net_stream(t->net, i, NULL))) continue;
+        feeding_streams(t->net, streams, sizeof streams);
+        return complain(BRAID_ERROR_ARGUMENT, "%s: expected the streams that the run began with, %s, got %s",
+                        t->options->out, streams, t->options->network.streams);
+    }
+    return 0;
 }
 
 /* A run goes on with the network that it began with: what is said of it on the command line must be true of it. What is
@@ -261,10 +290,8 @@ static int check_saved(const training *t, const char *name) {
     braid_net *wanted = NULL;
     char layers[LAYERS_BYTES];
     const char *saved = braid_net_describe(t->net);
-    int counts = !strncmp(name, "linet", 5) || !strncmp(name, "mcresnet", 8);
     if (!network_is_described(&network)) return 0;
-    if (counts && !network.classes) network.classes = t->feeding.info->classes;
-    if (!strncmp(name, "linet", 5) && !network.streams) network.streams = braid_net_stream_count(t->net);
+    network.set = t->feeding.info;
     if (!strcmp(name, "mlp") && !network.layers) network.layers = mlp_layers(t, &network, layers);
     int code = network_open(name, &network, &wanted);
     if (code) return code;
@@ -273,19 +300,23 @@ static int check_saved(const training *t, const char *name) {
     if (other)
         code = complain(BRAID_ERROR_ARGUMENT, "%s: expected the network that the run began with, %s, got %.*s",
                         t->options->out, saved, (int)bytes, other);
+    if (!code) code = check_names(t, wanted);
     braid_net_destroy(wanted);
     return code;
 }
 
-/* The network takes the number of classes from the set, where nothing else was said. */
+/* A new network takes streams, channels and classes from the set, where nothing else was said. What is wrong with its
+ * other options is told before the set is looked at. */
 static int open_net(training *t, const char *name) {
     network_options network = t->options->network;
+    int takes_set = !t->options->resume && network_takes_set(name);
     if (!strcmp(name, "mlp") && !network.layers && !t->options->resume) return open_mlp(t, &network);
+    if (takes_set) network.channels = NULL;
     int code = t->options->resume ? open_saved(t, name) : network_open(name, &network, &t->net);
-    if (!code) code = open_data(t, &network);
-    int counts = !strncmp(name, "linet", 5) || !strncmp(name, "mcresnet", 8);
-    if (!code && counts && !t->options->resume && !network.classes && t->feeding.info->classes > 0) {
-        network.classes = t->feeding.info->classes;
+    if (!code) code = open_data(t, name, &network);
+    if (!code && takes_set) {
+        network.channels = t->options->network.channels;
+        network.set = t->feeding.info;
         braid_net_destroy(t->net);
         t->net = NULL;
         code = network_open(name, &network, &t->net);
@@ -345,7 +376,7 @@ static void describe(training *t, braid_train_options *o) {
         .modality_start = from->modality_start,
         .modality_epochs = from->modality_ramp,
         .modality_down = from->modality_down,
-        .epochs = t->epochs + counts_steps(from),
+        .epochs = t->epochs,
         .steps_per_epoch = t->steps_per_epoch,
         .steps = from->steps,
         .no_validation = t->feeding.batches[BRAID_PART_VALIDATE] == 0,
@@ -370,8 +401,10 @@ static int count_steps(training *t) {
     int64_t each = t->options->accumulate > 1 ? t->options->accumulate : 1, batches = t->feeding.batches[0];
     if (batches == 0) return complain(BRAID_ERROR_DATA, "%s: expected training samples, got none", t->options->data);
     t->steps_per_epoch = (batches + each - 1) / each;
-    t->epochs = t->options->epochs ? t->options->epochs : DEFAULT_EPOCHS;
-    if (counts_steps(t->options)) t->epochs = (t->options->steps + t->steps_per_epoch - 1) / t->steps_per_epoch;
+    t->epochs = t->options->epochs;
+    if (t->epochs || t->options->resume) return 0; /* which is as long as it began, where nothing else was said */
+    t->epochs = (t->options->steps + t->steps_per_epoch - 1) / t->steps_per_epoch;
+    if (!t->epochs) t->epochs = DEFAULT_EPOCHS;
     return 0;
 }
 
@@ -393,6 +426,11 @@ static int weigh_classes(training *t) {
     t->class_weights = calloc((classes > outputs ? classes : outputs) + 1, sizeof *t->class_weights);
     if (!t->class_weights) return complain(BRAID_ERROR_MEMORY, "no memory for the weights of classes");
     braid_data_class_weights(t->feeding.data, BRAID_SPLIT_TRAIN, t->class_weights);
+    for (size_t c = 0; c < classes; c++) {
+        if (t->class_weights[c] > 0) continue;
+        complain(0, "--class-weights: %s: class %zu (%s) has no training samples, and no weight in any loss",
+                 t->options->data, c, t->feeding.info->class_names[c]);
+    }
     return 0;
 }
 
@@ -406,7 +444,7 @@ static int failure(const training *t, braid_status status) {
 }
 
 static const char *state_of_run(const training *t, const braid_train_event *place) {
-    int steps_done = t->options->steps > 0 && place->step >= t->options->steps;
+    int steps_done = t->limit > 0 && place->step >= t->limit;
     if (!braid_trainer_is_done(t->trainer)) return "interrupted; the same command with --resume goes on";
     if (place->epoch < t->epochs && !steps_done) return "done: stopped early, for want of a better epoch";
     return "done";
@@ -432,9 +470,13 @@ static int print_end(const training *t) {
     return complain_lab(status);
 }
 
-/* How it learns, before it begins. */
+/* What it learns from, and how, before it begins. */
 static braid_status tell_recipe(const training *t) {
+    const braid_data_info *info = t->feeding.info;
     char text[2048];
+    for (int i = 0; i < info->streams && info->dtype == BRAID_DTYPE_U8; i++)
+        fprintf(stderr, "%s%s (%lld channel%s)%s", i ? ", " : "streams ", info->stream_names[i],
+                (long long)info->channels[i], info->channels[i] == 1 ? "" : "s", i + 1 < info->streams ? "" : "\n");
     braid_status status = braid_trainer_describe(t->trainer, text, sizeof text);
     if (!status) fprintf(stderr, "%s\n", text);
     return status;
@@ -453,8 +495,9 @@ static int train(training *t, const char *name) {
     braid_status status = braid_model_create(t->context, t->net, &wanted, &t->model);
     describe(t, &o);
     if (!status) status = braid_trainer_create(t->model, &o, &t->trainer);
+    braid_trainer_length(t->trainer, &t->epochs, &t->limit);
     if (!status && !t->options->common.quiet) status = tell_recipe(t);
-    if (!status) (t->options->resume ? feeding_resume_ledger : feeding_begin_ledger)(&t->feeding);
+    if (!status) (t->options->resume ? feeding_resume_ledger : feeding_begin_ledger)(&t->feeding, t->trainer);
     if (!status) status = braid_model_set_text(t->model, BRAID_DATA_KEY, t->card.now);
     if (!status) status = braid_trainer_run(t->trainer);
     if (t->bar_begun) bar_clear(&t->bar);
@@ -474,6 +517,8 @@ static const char *unused_option(const train_options *o) {
         if (o->modality_ramp) return "--modality-ramp: expected --modality-dropout beside it, got none";
         if (o->modality_down) return "--modality-down: expected --modality-dropout beside it, got none";
     }
+    if (o->tune > 0 && o->effort == BRAID_EFFORT_ESTIMATE)
+        return "--tune: expected --effort measure or exhaustive, got estimate, which races nothing";
     if (o->momentum >= 0 && !is_sgd && optimisers[o->optimiser] != BRAID_OPTIMISER_RMSPROP)
         return "--momentum: expected --optimiser sgd or rmsprop, got another";
     return NULL;
@@ -490,6 +535,11 @@ static int run(const verb *self, int argc, char **argv) {
     if (!options.data || !options.out)
         return complain(BRAID_ERROR_ARGUMENT, "expected --data DIR and --out RUN, got no %s",
                         options.data ? "--out" : "--data");
+    if (path_is_inside(options.out, options.data))
+        return complain(BRAID_ERROR_ARGUMENT,
+                        "--out: expected a folder outside of the set %s, which is never written to, "
+                        "got %s",
+                        options.data, options.out);
     const char *unused = unused_option(&options);
     if (unused) return complain(BRAID_ERROR_ARGUMENT, "%s", unused);
     code = train(&t, words.word[0]);
@@ -510,10 +560,11 @@ const verb verb_train = {
     .about =
         "Trains one of braid's networks on a set of images or sounds, and keeps in RUN: last.safetensors and\n"
         "best.safetensors, each with one older generation, metrics.jsonl, and event files for TensorBoard. A\n"
-        "checkpoint is also a model for eval and predict. Ctrl-C or SIGTERM ends the step, or the races before the\n"
-        "first one, saves and exits with 130; a second one exits at once. --resume goes on, to the same bits as a\n"
-        "run that was never stopped; give it the same options. A loss of training or validation that is no number\n"
-        "ends the run with exit 9 and leaves the last checkpoint as it was: go on with --resume and a lower --rate.",
+        "checkpoint is also a model for eval and predict. Ctrl-C, SIGTERM or SIGHUP ends the step, or the races\n"
+        "before the first one, saves and exits with 130; a second Ctrl-C exits at once. --resume goes on, to the same\n"
+        "bits as a run that was never stopped; give it the same options. A loss of training or validation that is no\n"
+        "number ends the run with exit 9 and leaves the last checkpoint as it was: go on with --resume and a lower\n"
+        "--rate.",
     .options = train_option_list,
     .examples = "braid data make sunrgbd --out rooms\n"
                 "braid train linet18 --data rooms --out run --width 0.25 --epochs 8\n"

@@ -18,6 +18,7 @@ typedef struct feeding {
     braid_split validate;                        /* the split that stands for BRAID_PART_VALIDATE */
     int failed;                                  /* a call of the lab failed: its message is braid_lab_message() */
     const char *ledger;                          /* of bad samples, which are left out; NULL: they end the run */
+    const braid_trainer *trainer;                /* whose folder the ledger lies in */
     int ledger_failed;                           /* 1: it could not be written, which was said */
     unsigned char *known_bad[BRAID_SPLIT_COUNT]; /* 1 for each sample of a split that is counted as bad */
     int64_t bad_count[BRAID_SPLIT_COUNT];        /* of them, those of the ledger of a run that goes on included */
@@ -27,8 +28,9 @@ typedef struct feeding {
 typedef struct feeding_options {
     braid_data *data; /* an open set, which is taken also on failure; NULL: that of the folder */
     const char *folder, *streams;
-    int asked;        /* the number of --streams; 0: not given */
-    const char *card; /* how training read its samples; NULL: as the folder says */
+    int stream_count;  /* without names: the first so many of the set; 0: all */
+    const char *asked; /* --streams; NULL: not given */
+    const char *card;  /* how training read its samples; NULL: as the folder says */
     int64_t size[2], batch;
     braid_split validate; /* which split stands for BRAID_PART_VALIDATE; BRAID_SPLIT_COUNT: the one to judge by */
     uint64_t seed;
@@ -44,9 +46,10 @@ void feeding_streams(const braid_net *net, char *text, size_t size);
 int feeding_open(feeding *f, const feeding_options *options);
 void feeding_close(feeding *f);
 
-/* The ledger of a run that goes on, whose samples count, and of one that begins, which has none yet. */
-void feeding_resume_ledger(feeding *f);
-void feeding_begin_ledger(feeding *f);
+/* The ledger of a run that goes on, whose samples count, and of one that begins, which has none yet. It is written in
+ * the folder that the trainer has locked, and in no other. */
+void feeding_resume_ledger(feeding *f, const braid_trainer *trainer);
+void feeding_begin_ledger(feeding *f, const braid_trainer *trainer);
 
 /* Fills in what a trainer needs to know of the set: source, dtype, samples, size, mean and deviation. */
 void feeding_describe(feeding *f, braid_train_options *options);

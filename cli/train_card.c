@@ -9,9 +9,21 @@
 
 #include "train.h"
 
+/* Without blanks between its parts, as braid_data_card has it; for free. NULL: no memory. */
+static char *copy_compact(const char *card) {
+    char *copy = calloc(strlen(card) + 1, 1), *to = copy;
+    for (int quoted = 0; copy && *card; card++) {
+        if (!quoted && strchr(" \t\r\n", *card)) continue;
+        if (*card == '"') quoted = !quoted;
+        *to++ = *card;
+        if (*card == '\\' && card[1]) *to++ = *++card;
+    }
+    return copy;
+}
+
 static void on_text(void *user, const char *key, const char *value) {
     run_card *c = user;
-    if (!c->saved && !strcmp(key, BRAID_DATA_KEY)) c->saved = strdup(value);
+    if (!c->saved && !strcmp(key, BRAID_DATA_KEY)) c->saved = copy_compact(value);
 }
 
 void run_card_read(run_card *c, const char *path) {
@@ -84,11 +96,12 @@ static const char *next_entry(const char *at, const char *end, const char **entr
 }
 
 int card_check_classes(const char *card, const feeding *f, const char *model) {
-    char *now = NULL;
+    char *now = NULL, *before = NULL;
     int before_bytes = 0, now_bytes = 0, code = 0;
     if (!card) return 0;
     if (braid_data_card(f->data, &now)) return complain_lab(BRAID_ERROR_MEMORY);
-    const char *a = find_classes(card, &before_bytes), *b = find_classes(now, &now_bytes);
+    before = copy_compact(card);
+    const char *a = before ? find_classes(before, &before_bytes) : NULL, *b = find_classes(now, &now_bytes);
     const char *a_end = a + before_bytes, *b_end = b + now_bytes;
     int other = a && b && (before_bytes != now_bytes || memcmp(a, b, (size_t)now_bytes) != 0);
     for (int c = 0; other && !code; c++) {
@@ -103,6 +116,8 @@ int card_check_classes(const char *card, const feeding *f, const char *model) {
                         f->info->folder, model, c, expected_bytes ? expected_bytes : 4,
                         expected_bytes ? expected : "none", got_bytes ? got_bytes : 4, got_bytes ? got : "none");
     }
+    if (!before) code = complain(BRAID_ERROR_MEMORY, "no memory for the card of a model");
+    free(before);
     braid_text_destroy(now);
     return code;
 }

@@ -83,7 +83,7 @@ const verb verb_tune = {
     .options = tune_option_list,
     .examples = "braid tune linet18 --batch 16 --size 416x544 --dtype bf16 --seconds 120\n"
                 "braid tune lenet86 --batch 1000 --phase eval\n",
-    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_NETWORK,
+    .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_DETAIL | COMMON_NETWORK,
     .least = 1,
     .most = 1,
     .run = run,

@@ -255,7 +255,8 @@ BRAID_API const char *braid_split_name(braid_split split);
 #define BRAID_DATA_CHANNELS 4 /* of one stream, at most, where it has statistics */
 
 typedef struct braid_data_options {
-    const char *streams; /* "rgb,depth": these, in this order; NULL: all that are there */
+    const char *streams; /* "rgb,depth": these, in this order; NULL: those that are there, in their order */
+    int stream_count;    /* with NULL: the first so many of them; 0: all */
     int64_t size[2];     /* resize images to this height and width; 0: all have one size, and another is an error */
     const char *card; /* of training: its mean and deviation, and its size where none is given; NULL: the set's own */
 } braid_data_options;
@@ -268,8 +269,9 @@ typedef struct braid_data_info {
     const char *folder;
     int streams;
     const char *stream_names[BRAID_MAX_STREAMS];
-    braid_dtype dtype; /* u8, or f32 for sounds */
-    int64_t size[2];   /* height and width of a sample; 1x1 for a vector */
+    const char *unused; /* "ir, lidar": streams of the set that were not asked for; "": none */
+    braid_dtype dtype;  /* u8, or f32 for sounds */
+    int64_t size[2];    /* height and width of a sample; 1x1 for a vector */
     int64_t channels[BRAID_MAX_STREAMS];
     double mean[BRAID_MAX_STREAMS][BRAID_DATA_CHANNELS]; /* of x / 255, for the op normalize */
     double std[BRAID_MAX_STREAMS][BRAID_DATA_CHANNELS];

@@ -29,6 +29,8 @@ extern "C" {
  */
 typedef struct braid_net braid_net;
 
+#define BRAID_STREAM_NAME 32 /* bytes of the name of a stream, its end included */
+
 /* What the networks of braid can be asked for. Zero means the network's default. */
 typedef struct braid_net_options {
     int streams;                         /* linet: 1 to 8 input streams, default 3 */
@@ -41,6 +43,8 @@ typedef struct braid_net_options {
     const char *init;                    /* linet: "head" (default) or "seed", as its versions began */
     braid_fusion fusion;                 /* mcresnet */
     int64_t layers[16];                  /* mlp: the widths, from the input to the output, ended by 0 */
+    /* linet, mcresnet: of all input streams; default rgb, depth, orth, stream3, ... */
+    char stream_names[BRAID_MAX_STREAMS][BRAID_STREAM_NAME];
 } braid_net_options;
 
 /* The names of braid's own networks, and a line on each; NULL beyond the last. */
@@ -125,7 +129,8 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_model_save(braid_model *model, con
 BRAID_API BRAID_MUST_CHECK braid_status braid_model_set_text(braid_model *model, const char *key, const char *text);
 BRAID_API const char *braid_model_text(const braid_model *model, const char *key);
 
-/* The network that a model file describes. Returns a network. */
+/* The network that a model file describes. Returns a network. Like everything that reads model files: BRAID_ERROR_MODEL
+ * where the file is not what it should be, BRAID_ERROR_DISK where the system does not let us read it. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_net_from_file(const char *path, braid_net **net);
 
 /* One tensor of the state by name, in the layout and dtype of files (f64 where the model is f64). `bytes` must be

@@ -104,7 +104,7 @@ typedef struct braid_train_options {
     int64_t modality_start;      /* first epoch of its ramp */
     int64_t modality_epochs;     /* length of its ramp */
     int modality_down;           /* 1: the ramp goes from 1 down to the share */
-    int64_t epochs;              /* default 1 */
+    int64_t epochs;              /* default 1; of a run that goes on, with steps 0: as long as it began */
     int64_t steps_per_epoch;     /* updates; needed */
     int64_t steps;               /* 0: all epochs; else the run ends behind so many updates */
     int no_validation;           /* 1: the source has no part validate */
@@ -142,8 +142,15 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_run(braid_trainer *trainer
 /* 1: all steps are done, or early stopping ended the run. */
 BRAID_API int braid_trainer_is_done(const braid_trainer *trainer);
 
+/* 1: its folder still is the one that it began in, and was neither moved nor removed: whoever writes into it beside the
+ * trainer asks before. */
+BRAID_API int braid_trainer_has_folder(const braid_trainer *trainer);
+
 /* Where the run is: of an event EPOCH, between two batches. */
 BRAID_API void braid_trainer_place(const braid_trainer *trainer, braid_train_event *place);
+
+/* How long the run is: its epochs, and its updates where they are limited (0: they are not). */
+BRAID_API void braid_trainer_length(const braid_trainer *trainer, int64_t *epochs, int64_t *steps);
 
 /* The metrics of the best epoch so far, also of one before the run was resumed: of validation, or of training where
  * there is none. Returns 0, and leaves `metrics` alone, where no epoch has ended yet. */

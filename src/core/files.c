@@ -269,7 +269,10 @@ static void release_output(files_output *out) {
 
 braid_status files_output_begin(files_output *out, const char *path) {
     *out = (files_output){.path = path, .fd = -1, .folder_fd = -1};
+    struct stat info;
     if (!path || !*path) return fail(BRAID_ERROR_ARGUMENT, "path: expected the name of a file, got none");
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return fail(BRAID_ERROR_DISK, "%s: expected a file or nothing to replace, got a folder or a device", path);
     braid_status status = open_output(out);
     if (status != BRAID_OK) release_output(out);
     return status;

@@ -36,6 +36,14 @@ void files_set_table(const files_table *table);
 void files_forget_fault(void);
 bool files_had_fault(void);
 
+/* A file that the system does not let us read is not a damaged one: where there was such a fault, a failure of
+ * BRAID_ERROR_MODEL or BRAID_ERROR_DATA becomes BRAID_ERROR_DISK, with its message. */
+static inline braid_status files_blame_system(braid_status status) {
+    if ((status != BRAID_ERROR_MODEL && status != BRAID_ERROR_DATA) || !files_had_fault()) return status;
+    const fail_kept why = fail_keep();
+    return fail(BRAID_ERROR_DISK, "%s", why.text);
+}
+
 /* Reads a whole file of at most `limit` bytes, and adds a zero byte behind it. `code` is the status of a
  * failure. Returns memory for memory_free. */
 braid_status files_read(const char *path, size_t limit, braid_status code, char **data, size_t *bytes);

@@ -85,6 +85,7 @@ struct braid_data {
     char *folder;
     char *root; /* the same, free of links: no file of the set may lie outside; NULL: it is of files */
     char stream_names[BRAID_MAX_STREAMS][32];
+    char unused[BRAID_MAX_STREAMS * 34]; /* streams that were not asked for, as text */
     char **class_names;
     data_split split[BRAID_SPLIT_COUNT];
     gathered files; /* empty where the set is a folder */

@@ -98,12 +98,21 @@ static int stream_of(const braid_data *d, const char *word, const char **path) {
     return -1;
 }
 
+/* Is it a folder with one for the first stream? */
+static int has_streams(const braid_data *d, const char *folder) {
+    char *path;
+    if (files_join(folder, d->stream_names[0], &path) != BRAID_OK) return 0;
+    int there = folder_exists(path);
+    memory_free(path);
+    return there;
+}
+
 static braid_status add_word(braid_data *d, const char *word) {
     const char *path;
     char names[512];
     int stream = stream_of(d, word, &path);
     if (stream >= 0) return add_path(d, stream, path);
-    if (d->info.streams == 1) return add_path(d, 0, path);
+    if (d->info.streams == 1 && !has_streams(d, path)) return add_path(d, 0, path);
     if (folder_exists(path)) return add_streams(d, path);
     list_streams(d, names, sizeof names);
     return fail(BRAID_ERROR_DATA,

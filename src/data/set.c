@@ -182,6 +182,7 @@ static braid_status find_kind_of_card(braid_data *d, const json_t *card) {
 
 static void show_names(braid_data *d) {
     for (int i = 0; i < d->info.streams; i++) d->info.stream_names[i] = d->stream_names[i];
+    d->info.unused = d->unused;
     d->info.class_names = (const char *const *)d->class_names;
 }
 

@@ -69,6 +69,9 @@ static braid_status add_stream(braid_data *d, const char *name, size_t length) {
     if (length == 0 || length >= sizeof d->stream_names[0])
         return fail(BRAID_ERROR_DATA, "%s: expected the name of a stream to have 1 to 31 letters, got \"%.*s\"",
                     d->folder, (int)(length < 40 ? length : 40), name);
+    if (memchr(name, '=', length) || memchr(name, ',', length))
+        return fail(BRAID_ERROR_DATA, "%s: expected the name of a stream without , and =, got \"%.*s\"", d->folder,
+                    (int)length, name);
     memcpy(d->stream_names[d->info.streams++], name, length);
     return BRAID_OK;
 }
@@ -155,16 +158,47 @@ static braid_status find_folder(const braid_data *d, const char *name, int *ther
     return BRAID_OK;
 }
 
-/* Of streams that were asked for, each must be in some split: its missing files are problems then. */
-static braid_status find_streams(braid_data *d, const char *chosen, problems *found) {
+/* Those of all streams that are not among the set's. */
+static void list_unused(braid_data *d, const braid_data *all) {
+    size_t used = 0;
+    for (int i = 0; i < all->info.streams && used < sizeof d->unused; i++) {
+        if (has_stream(d, all->stream_names[i])) continue;
+        used +=
+            (size_t)snprintf(d->unused + used, sizeof d->unused - used, "%s%s", used ? ", " : "", all->stream_names[i]);
+    }
+}
+
+/* The first streams of all, in their order; 0: all. */
+static braid_status first_streams_of_set(braid_data *d, int count, problems *found) {
+    char has[512];
+    TRY(streams_of_set(d, found));
+    list_streams(d, has, sizeof has);
+    if (count > d->info.streams)
+        return fail(BRAID_ERROR_DATA, "%s: the set has %d stream%s (%s), expected %d", d->folder, d->info.streams,
+                    d->info.streams == 1 ? "" : "s", has, count);
+    const braid_data all = *d;
+    if (count) d->info.streams = count;
+    list_unused(d, &all);
+    return BRAID_OK;
+}
+
+/* Of streams that were asked for by name, each must be in some split: its missing files are problems then. */
+static braid_status find_streams(braid_data *d, const braid_data_options *options, problems *found) {
     char has[512], asked[512];
     braid_data all = {.folder = d->folder, .root = d->root};
     int there = 1;
-    if (!chosen) return streams_of_set(d, found);
-    TRY(chosen_streams(d, chosen));
+    if (!options->streams) return first_streams_of_set(d, options->stream_count, found);
+    TRY(chosen_streams(d, options->streams));
     for (int i = 0; i < d->info.streams && there; i++) TRY(find_folder(d, d->stream_names[i], &there));
+    const fail_kept kept = fail_keep();
+    braid_status status = streams_of_set(&all, &(problems){0});
+    if (there && status == BRAID_ERROR_DATA) { /* of those that nobody asked for */
+        fail_put_back(&kept);
+        status = BRAID_OK;
+    }
+    TRY(status);
+    list_unused(d, &all);
     if (there) return BRAID_OK;
-    TRY(streams_of_set(&all, &(problems){0}));
     list_streams(&all, has, sizeof has);
     list_streams(d, asked, sizeof asked);
     return fail(BRAID_ERROR_DATA,
@@ -377,11 +411,30 @@ static braid_status learn_from(braid_data *d, braid_split split, int stream, int
     return BRAID_OK;
 }
 
-static braid_status learn_streams(braid_data *d) {
+/* Of a stream without any image that can be read, the first that is there is the problem, before whatever follows from
+ * it. A check lists them all. */
+static braid_status blame_first(const braid_data *d, int stream, problems *found) {
+    const set_state *state = d->state;
+    for (int s = 0; s < BRAID_SPLIT_COUNT && !found->table; s++)
+        for (int64_t k = 0; k < d->info.samples[s]; k++) {
+            char *file;
+            image i;
+            if (state->ending[s][stream][k] == MISSING) continue;
+            TRY(path(d, (braid_split)s, k, stream, &file));
+            braid_status status = problems_catch(found, file, image_read(d->root, file, &i));
+            image_free(&i);
+            memory_free(file);
+            return status;
+        }
+    return BRAID_OK;
+}
+
+static braid_status learn_streams(braid_data *d, problems *found) {
     for (int i = 0; i < d->info.streams; i++) {
         int known = 0;
         d->info.channels[i] = 1;
         for (int s = 0; s < BRAID_SPLIT_COUNT && !known; s++) TRY(learn_from(d, (braid_split)s, i, &known));
+        if (!known) TRY(blame_first(d, i, found));
     }
     return BRAID_OK;
 }
@@ -397,9 +450,9 @@ static braid_status scan(braid_data *d, const braid_data_options *options, probl
         return fail(BRAID_ERROR_ARGUMENT, "%s", fail_message());
     memcpy(d->info.size, options->size, sizeof d->info.size);
     TRY(scan_classes(d, found));
-    TRY(find_streams(d, options->streams, found));
+    TRY(find_streams(d, options, found));
     for (int s = 0; s < BRAID_SPLIT_COUNT; s++) TRY(scan_split(d, (braid_split)s, found));
-    TRY(learn_streams(d));
+    TRY(learn_streams(d, found));
     return scan_statistics(d, found);
 }
 

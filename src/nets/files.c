@@ -42,11 +42,12 @@ braid_status braid_file_describe(const char *path, braid_file_text_function text
                                  void *user, int *verified) {
     safetensors *file;
     if (verified) *verified = 0;
-    TRY(safetensors_open(path, &file));
+    files_forget_fault();
+    TRY(files_blame_system(safetensors_open(path, &file)));
     braid_status status = describe(file, text, tensor, user);
     if (verified) *verified = status == BRAID_OK && safetensors_has_checksums(file);
     safetensors_close(file);
-    return status;
+    return files_blame_system(status);
 }
 
 static braid_status read_numbers(const safetensors *file, const char *name, braid_dtype dtype, void *data,

@@ -90,17 +90,18 @@ static graph_value norm(const resnet *r, const char *name, graph_value x, double
 }
 
 static void build(const net_kind *kind, const braid_net_options *options, graph *g) {
-    static const char *const names[BRAID_MAX_STREAMS] = {"rgb",     "depth",   "orth",    "stream3",
-                                                         "stream4", "stream5", "stream6", "stream7"};
     resnet r = {.g = g, .options = options, .depth = kind->variant, .conv = conv, .norm = norm};
     graph_value x = graph_none();
-    for (int i = 0; i < options->streams; i++) x = graph_join(g, x, graph_input(g, names[i], options->channels[i], 1));
+    for (int i = 0; i < options->streams; i++)
+        x = graph_join(g, x, graph_input(g, options_stream_name(options, i), options->channels[i], 1));
     x = resnet_features(&r, x);
     g->output = resnet_head(&r, graph_avgpool(g, graph_select(g, x, options->streams, 1), NULL));
 }
 
 /* The blocks of 18 and 34 cannot dilate. */
-#define BASIC (NET_STREAMS | NET_CHANNELS | NET_CLASSES | NET_WIDTH | NET_DROPOUT | NET_ZERO_INIT_RESIDUAL | NET_INIT)
+#define BASIC                                                                                                         \
+    (NET_STREAMS | NET_CHANNELS | NET_STREAM_NAMES | NET_CLASSES | NET_WIDTH | NET_DROPOUT | NET_ZERO_INIT_RESIDUAL | \
+     NET_INIT)
 
 const net_kind linet_kinds[] = {
     {"linet18", "1 to 8 streams and a learned mix of them, 18 layers", 18, BASIC, complete, build},

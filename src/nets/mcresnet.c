@@ -63,13 +63,14 @@ static graph_value meet(graph *g, graph_value x, braid_fusion fusion) {
 
 static void build(const net_kind *kind, const braid_net_options *options, graph *g) {
     resnet r = {.g = g, .options = options, .depth = kind->variant, .conv = conv, .norm = norm};
-    graph_value rgb = graph_input(g, "rgb", options->channels[0], 1);
-    graph_value depth = graph_input(g, "depth", options->channels[1], 1);
-    graph_value x = graph_avgpool(g, resnet_features(&r, graph_join(g, rgb, depth)), NULL);
+    graph_value first = graph_input(g, options_stream_name(options, 0), options->channels[0], 1);
+    graph_value second = graph_input(g, options_stream_name(options, 1), options->channels[1], 1);
+    graph_value x = graph_avgpool(g, resnet_features(&r, graph_join(g, first, second)), NULL);
     g->output = resnet_head(&r, meet(g, x, options->fusion));
 }
 
-#define HAS (NET_CHANNELS | NET_CLASSES | NET_WIDTH | NET_DROPOUT | NET_ZERO_INIT_RESIDUAL | NET_FUSION)
+#define HAS \
+    (NET_CHANNELS | NET_STREAM_NAMES | NET_CLASSES | NET_WIDTH | NET_DROPOUT | NET_ZERO_INIT_RESIDUAL | NET_FUSION)
 
 const net_kind mcresnet_kinds[] = {
     {"mcresnet18", "two streams that meet before the classifier, 18 layers", 18, HAS, complete, build},

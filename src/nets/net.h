@@ -32,6 +32,7 @@ typedef enum net_option {
     NET_INIT = 1 << 7,
     NET_FUSION = 1 << 8,
     NET_LAYERS = 1 << 9,
+    NET_STREAM_NAMES = 1 << 10,
 } net_option;
 
 /* A network of braid's own. */
@@ -58,6 +59,9 @@ const net_kind *net_kind_find(const char *name);
 /* Refuses options that the kind has not or that lie outside of limits, naming the option, what was expected and what
  * came; fills in the defaults. */
 braid_status options_complete(const net_kind *kind, braid_net_options *options);
+
+/* The name of an input stream of a linet or mcresnet. */
+const char *options_stream_name(const braid_net_options *options, int stream);
 
 /* Complete options as JSON; returns memory for memory_free. */
 braid_status options_describe(const net_kind *kind, const braid_net_options *options, char **text);

@@ -21,10 +21,17 @@ static const struct {
     const char *name;
     net_option bit;
 } names[] = {
-    {"streams", NET_STREAMS}, {"channels", NET_CHANNELS}, {"classes", NET_CLASSES},
-    {"width", NET_WIDTH},     {"dropout", NET_DROPOUT},   {"zero_init_residual", NET_ZERO_INIT_RESIDUAL},
-    {"dilate", NET_DILATE},   {"init", NET_INIT},         {"fusion", NET_FUSION},
+    {"streams", NET_STREAMS},
+    {"channels", NET_CHANNELS},
+    {"classes", NET_CLASSES},
+    {"width", NET_WIDTH},
+    {"dropout", NET_DROPOUT},
+    {"zero_init_residual", NET_ZERO_INIT_RESIDUAL},
+    {"dilate", NET_DILATE},
+    {"init", NET_INIT},
+    {"fusion", NET_FUSION},
     {"layers", NET_LAYERS},
+    {"stream_names", NET_STREAM_NAMES},
 };
 
 #define NAME_COUNT (sizeof names / sizeof *names)
@@ -37,6 +44,54 @@ static int find_word(const char *const *words, const char *word) {
         if (strcmp(words[j], word) == 0) return j;
     }
     return -1;
+}
+
+/* ---- Names of streams ---------------------------------------------------------------------- */
+
+static int names_are_set(const braid_net_options *o) {
+    for (int i = 0; i < BRAID_MAX_STREAMS; i++) {
+        if (o->stream_names[i][0]) return 1;
+    }
+    return 0;
+}
+
+static const char *const usual_names[BRAID_MAX_STREAMS] = {"rgb",     "depth",   "orth",    "stream3",
+                                                           "stream4", "stream5", "stream6", "stream7"};
+
+const char *options_stream_name(const braid_net_options *options, int stream) {
+    return names_are_set(options) ? options->stream_names[stream] : usual_names[stream];
+}
+
+/* A name that a list, a word STREAM=FILE, a folder and a group of an optimiser can have. */
+static int is_stream_name(const char *name) {
+    if (!memchr(name, 0, BRAID_STREAM_NAME) || !name[0] || strpbrk(name, ",=/\"\\")) return 0;
+    for (const char *c = name; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7f) return 0;
+    }
+    json_t *text = json_string(name); /* NULL: it is not UTF-8 */
+    json_decref(text);
+    return text != NULL && strcmp(name, "integration") != 0 && strcmp(name, "shared") != 0;
+}
+
+/* One for each stream, or none. The usual names are as none: networks that are the same have the same description. */
+static braid_status check_stream_names(const net_kind *kind, braid_net_options *o) {
+    int usual = 1;
+    if (!names_are_set(o)) return BRAID_OK;
+    for (int i = 0; i < BRAID_MAX_STREAMS; i++) {
+        char *name = o->stream_names[i];
+        if ((name[0] != 0) != (i < o->streams))
+            return fail(BRAID_ERROR_ARGUMENT,
+                        "%s: stream_names: expected %d, one for each stream, got %s for stream %d", kind->name,
+                        o->streams, name[0] ? "one" : "none", i);
+        if (i < o->streams && !is_stream_name(name))
+            return fail(BRAID_ERROR_ARGUMENT,
+                        "%s: stream_names: expected 1 to %d letters of UTF-8 without , = / \" and \\, and neither "
+                        "integration nor shared, got \"%.*s\"",
+                        kind->name, BRAID_STREAM_NAME - 1, BRAID_STREAM_NAME, name);
+        usual = usual && (i >= o->streams || strcmp(name, usual_names[i]) == 0);
+    }
+    if (usual) memset(o->stream_names, 0, sizeof o->stream_names);
+    return BRAID_OK;
 }
 
 /* ---- Limits -------------------------------------------------------------------------------- */
@@ -60,6 +115,7 @@ static int is_set(const braid_net_options *o, net_option bit) {
         case NET_INIT: return o->init != NULL;
         case NET_FUSION: return o->fusion != BRAID_FUSION_CONCAT;
         case NET_LAYERS: return any_set(o->layers, MAX_LAYERS);
+        case NET_STREAM_NAMES: return names_are_set(o);
     }
     return 0;
 }
@@ -120,7 +176,7 @@ braid_status options_complete(const net_kind *kind, braid_net_options *options) 
             return fail(BRAID_ERROR_ARGUMENT, "%s: channels: expected %d, one for each stream, got one for stream %d",
                         kind->name, options->streams, i);
     }
-    return BRAID_OK;
+    return check_stream_names(kind, options);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------- */
@@ -129,6 +185,16 @@ static json_t *write_list(const int64_t *list, int count) {
     json_t *array = json_array();
     for (int i = 0; array && i < count && list[i]; i++) {
         if (json_array_append_new(array, json_integer(list[i])) == 0) continue;
+        json_decref(array);
+        array = NULL;
+    }
+    return array;
+}
+
+static json_t *write_names(const braid_net_options *o) {
+    json_t *array = json_array();
+    for (int i = 0; array && i < o->streams; i++) {
+        if (json_array_append_new(array, json_string(o->stream_names[i])) == 0) continue;
         json_decref(array);
         array = NULL;
     }
@@ -148,6 +214,7 @@ static json_t *write_option(const braid_net_options *o, net_option bit) {
         case NET_INIT: return json_string(o->init);
         case NET_FUSION: return json_string(field_words(FIELD_KIND_FUSION)[o->fusion]);
         case NET_LAYERS: return write_list(o->layers, MAX_LAYERS);
+        case NET_STREAM_NAMES: return write_names(o);
     }
     return NULL;
 }
@@ -157,6 +224,7 @@ braid_status options_describe(const net_kind *kind, const braid_net_options *opt
     size_t bytes;
     for (size_t j = 0; object && j < NAME_COUNT; j++) {
         if (!(kind->has & names[j].bit)) continue;
+        if (names[j].bit == NET_STREAM_NAMES && !names_are_set(options)) continue;
         if (json_object_set_new(object, names[j].name, write_option(options, names[j].bit)) == 0) continue;
         json_decref(object);
         object = NULL;
@@ -201,6 +269,16 @@ static int read_word(const json_t *value, const char *const *words, int *index) 
     return *index >= 0;
 }
 
+static int read_names(const json_t *value, char out[BRAID_MAX_STREAMS][BRAID_STREAM_NAME]) {
+    int fits = json_is_array(value) && json_array_size(value) >= 1 && json_array_size(value) <= BRAID_MAX_STREAMS;
+    for (size_t i = 0; fits && i < json_array_size(value); i++) {
+        const char *name = json_string_value(json_array_get(value, i));
+        fits = name && name[0] && strlen(name) < BRAID_STREAM_NAME;
+        if (fits) memcpy(out[i], name, strlen(name) + 1);
+    }
+    return fits;
+}
+
 /* The rest of the limits is checked with the options as a whole. */
 static braid_status read_option(const net_kind *kind, const json_t *value, net_option bit, braid_net_options *o) {
     int64_t integer = 0;
@@ -239,6 +317,9 @@ static braid_status read_option(const net_kind *kind, const json_t *value, net_o
         case NET_LAYERS:
             if (read_list(value, MAX_CLASSES, MAX_LAYERS, o->layers)) return BRAID_OK;
             return refuse(kind, "layers", "an array of 2 to 16 integers from 1 to 1048576");
+        case NET_STREAM_NAMES:
+            if (read_names(value, o->stream_names)) return BRAID_OK;
+            return refuse(kind, "stream_names", "an array of 1 to 8 texts of 1 to 31 letters");
     }
     return BRAID_OK;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/dtype.h"
+#include "core/files.h"
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "plan/model.h"
@@ -215,7 +216,8 @@ static braid_status load_training(braid_model *model, const safetensors *file) {
 
 static braid_status load(braid_model *model, const char *path, int training) {
     safetensors *file = NULL;
-    TRY(safetensors_open(path, &file));
+    files_forget_fault();
+    TRY(files_blame_system(safetensors_open(path, &file)));
     braid_status status = compare(model, file, path);
     if (!status) status = verify(model, file);
     if (!status && training) status = check_training(model, file, path);
@@ -225,7 +227,7 @@ static braid_status load(braid_model *model, const char *path, int training) {
     if (!status && training) status = load_training(model, file);
     if (!status) status = model_load_texts(model, file);
     safetensors_close(file);
-    return status;
+    return files_blame_system(status);
 }
 
 braid_status braid_model_load(braid_model *model, const char *path) {
@@ -337,7 +339,8 @@ braid_status braid_net_from_file(const char *path, braid_net **net) {
     if (!net) return fail(BRAID_ERROR_ARGUMENT, "braid_net_from_file: expected a place for the network, got NULL");
     *net = NULL;
     if (!path) return fail(BRAID_ERROR_ARGUMENT, "braid_net_from_file: expected a path, got NULL");
-    TRY(safetensors_open(path, &file));
+    files_forget_fault();
+    TRY(files_blame_system(safetensors_open(path, &file)));
     const char *description = safetensors_metadata(file, SAFETENSORS_NET);
     braid_status status =
         description ? braid_net_from_description(description, strlen(description), net)

@@ -5,7 +5,6 @@
  */
 #include "train/checkpoint.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "core/dtype.h"
@@ -15,8 +14,7 @@
 #include "core/safetensors.h"
 
 #define HEADER_BYTES ((size_t)1 << 17) /* more than names, choices and the state of a run take */
-#define MESSAGE_BYTES 512
-#define FORMAT 1 /* of the state; another one is refused */
+#define FORMAT 1                       /* of the state; another one is refused */
 
 size_t checkpoint_bytes(const braid_model *model, int moments) {
     size_t whole = (size_t)model->elements * dtype_bytes(model->master);
@@ -41,14 +39,6 @@ braid_status checkpoint_save(braid_model *model, const char *path, const json_t 
     return status;
 }
 
-/* A file that the system does not let us read is not a damaged one. Behind files_forget_fault. */
-static braid_status blame_system(braid_status status) {
-    char why[MESSAGE_BYTES];
-    if ((status != BRAID_ERROR_MODEL && status != BRAID_ERROR_DATA) || !files_had_fault()) return status;
-    snprintf(why, sizeof why, "%s", fail_message());
-    return fail(BRAID_ERROR_DISK, "%s", why);
-}
-
 braid_status checkpoint_check(const char *path, void *user) {
     safetensors *file = NULL;
     (void)user;
@@ -57,7 +47,7 @@ braid_status checkpoint_check(const char *path, void *user) {
     for (size_t j = 0; !status && j < safetensors_count(file); j++)
         status = safetensors_verify(file, safetensors_at(file, j));
     safetensors_close(file);
-    return blame_system(status);
+    return files_blame_system(status);
 }
 
 static braid_status read_state(const char *text, const char *path, json_t **state) {
@@ -79,7 +69,7 @@ braid_status checkpoint_state(const char *path, json_t **state) {
     safetensors *file = NULL;
     *state = NULL;
     files_forget_fault();
-    TRY(blame_system(safetensors_open(path, &file)));
+    TRY(files_blame_system(safetensors_open(path, &file)));
     braid_status status = read_state(safetensors_metadata(file, MODEL_TRAINING_KEY), path, state);
     safetensors_close(file);
     return status;
@@ -88,7 +78,6 @@ braid_status checkpoint_state(const char *path, json_t **state) {
 braid_status checkpoint_load(braid_model *model, const char *path, const json_t *state) {
     int64_t updates;
     TRY(json_get_integer(state, "updates", &updates));
-    files_forget_fault();
-    TRY(blame_system(model_load_training(model, path)));
+    TRY(model_load_training(model, path));
     return model_step_write(model, updates);
 }

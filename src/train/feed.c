@@ -238,9 +238,9 @@ static braid_status upload(feed *f, const char *name, int i, const void *data, s
     return BRAID_OK;
 }
 
-braid_status feed_batch(feed *f, const braid_train_batch *batch, int64_t update) {
+braid_status feed_batch(feed *f, const braid_train_batch *batch, int64_t first, int64_t update) {
     const int64_t key[2] = {(int64_t)f->options->seed, update};
-    for (int64_t b = 0; b < f->batch; b++) f->ids[b] = batch->ids ? batch->ids[b] : b;
+    for (int64_t b = 0; b < f->batch; b++) f->ids[b] = batch->ids ? batch->ids[b] : first + b;
     for (int i = 0; i < braid_net_stream_count(f->model->net); i++) {
         if (!batch->streams[i])
             return fail(BRAID_ERROR_ARGUMENT, "trainer: expected data of stream %d from the source, got NULL", i);

@@ -39,7 +39,8 @@ braid_status feed_create(feed *f, braid_model *model, braid_plan *plan, const br
                          braid_phase phase, int64_t batch);
 void feed_destroy(feed *f);
 
-/* Fills inputs and labels; update is the random number's, for augmentation. */
-braid_status feed_batch(feed *f, const braid_train_batch *batch, int64_t update);
+/* Fills inputs and labels. `first` is the place in the epoch of the batch's first sample, for batches without ids;
+ * update is the random number's, for augmentation. */
+braid_status feed_batch(feed *f, const braid_train_batch *batch, int64_t first, int64_t update);
 
 #endif

@@ -68,24 +68,25 @@ static bool is_behind(const json_t *row, history_place last) {
 
 /* The last line goes where it has no end or is no row; any other where its epoch or step is still to come: an epoch can
  * have its row while the checkpoint is still of its last step. */
-static braid_status is_kept(const line *l, bool is_last, history_place last, bool *kept) {
+static braid_status is_kept(const line *l, bool is_last, history_place last, bool *kept, bool *summary) {
     json_t *row;
     *kept = l->whole;
     if (!l->whole) return BRAID_OK;
     TRY(read_row(l, &row));
+    *summary |= is_summary(row);
     *kept = row ? is_behind(row, last) : !is_last;
     json_decref(row);
     return BRAID_OK;
 }
 
 /* Moves the lines that are kept to the front of the text. */
-static braid_status drop_lines(char *text, history_place last, size_t *bytes) {
+static braid_status drop_lines(char *text, history_place last, size_t *bytes, bool *summary) {
     const char *at = text, *end = text + *bytes;
     size_t used = 0;
     line l;
     while (next_line(&at, end, &l)) {
         bool kept;
-        TRY(is_kept(&l, at == end, last, &kept));
+        TRY(is_kept(&l, at == end, last, &kept, summary));
         if (!kept) continue;
         memmove(text + used, l.text, l.bytes + 1);
         used += l.bytes + 1;
@@ -95,17 +96,18 @@ static braid_status drop_lines(char *text, history_place last, size_t *bytes) {
 }
 
 /* Leaves the file with the lines that are kept. */
-static braid_status mend(const char *path, history_place last, size_t *bytes) {
+static braid_status mend(const char *path, history_place last, size_t *bytes, bool *summary) {
     char *text;
     *bytes = 0;
     if (access(path, F_OK) != 0) return BRAID_OK;
-    TRY(files_read(path, MOST_BYTES, BRAID_ERROR_DATA, &text, bytes));
+    files_forget_fault();
+    TRY(files_blame_system(files_read(path, MOST_BYTES, BRAID_ERROR_DATA, &text, bytes)));
     size_t before = *bytes;
     braid_status status = BRAID_OK;
     if (last.step < 0)
         *bytes = 0;
     else
-        status = drop_lines(text, last, bytes);
+        status = drop_lines(text, last, bytes, summary);
     if (status == BRAID_OK && *bytes != before) status = files_replace(path, text, *bytes);
     memory_free(text);
     return status;
@@ -113,11 +115,29 @@ static braid_status mend(const char *path, history_place last, size_t *bytes) {
 
 braid_status history_open(history *h, const char *path, history_place last) {
     size_t bytes;
+    bool summary = false;
     *h = (history){0};
-    TRY(mend(path, last, &bytes));
+    TRY(mend(path, last, &bytes, &summary));
+    h->had_summary = summary;
     TRY(memory_copy_text(path, &h->path));
     files_growing_open(&h->file, h->path, bytes);
     return BRAID_OK;
+}
+
+bool history_is_first_row(const char *path) {
+    static const char start[] = "{\"kind\":\"" HISTORY_EPOCH "\",\"epoch\":1,";
+    char *text;
+    size_t bytes, known = sizeof start - 1;
+    const fail_kept kept = fail_keep();
+    if (files_read(path, MOST_BYTES, BRAID_ERROR_DATA, &text, &bytes) != BRAID_OK) {
+        fail_put_back(&kept);
+        return false;
+    }
+    const char *newline = memchr(text, '\n', bytes);
+    bool is_first = memcmp(text, start, bytes < known ? bytes : known) == 0;
+    is_first = is_first && (!newline || newline == text + bytes - 1);
+    memory_free(text);
+    return is_first;
 }
 
 braid_status history_drop(history *h, history_place last) {

@@ -38,6 +38,7 @@ typedef struct history_row {
 typedef struct history {
     char *path;
     files_growing file;
+    bool had_summary; /* one was dropped when the file was opened */
 } history;
 
 /* How far a run has come: epochs and updates that are behind it. */
@@ -47,6 +48,10 @@ typedef struct history_place {
 
 /* Opens or makes the file. Rows of later epochs or steps than `last` are dropped: a step of -1 begins anew. */
 braid_status history_open(history *h, const char *path, history_place last);
+
+/* Has the file nothing but the row of the first epoch, whole or cut off? So a run leaves it that was killed before its
+ * first checkpoint. One that cannot be read has more. */
+bool history_is_first_row(const char *path);
 
 /* Adds a line, whole or not at all. One that the disk refuses (BRAID_ERROR_DISK) is kept, see files_growing. */
 braid_status history_add(history *h, const history_row *row);

@@ -18,6 +18,10 @@
 static braid_status check(const braid_train_options *o) {
     if (!o->source.start || !o->source.next)
         return fail(BRAID_ERROR_ARGUMENT, "trainer: expected a source with start and next, got NULL");
+    if ((unsigned)o->step.optimiser >= BRAID_OPTIMISER_COUNT || (unsigned)o->step.loss >= BRAID_LOSS_COUNT)
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "trainer: expected an optimiser and a loss of the lists, got numbers %d and %d",
+                    (int)o->step.optimiser, (int)o->step.loss);
     if (o->step.batch < 0 || o->epochs < 0 || o->steps_per_epoch < 0 || o->steps < 0 || o->accumulate < 0 ||
         o->patience < 0 || o->save_steps < 0 || o->stream_epochs < 0 || o->verify_every < 0)
         return fail(BRAID_ERROR_ARGUMENT, "trainer: expected counts of 0 or more, got a negative one");
@@ -96,7 +100,7 @@ braid_status trainer_set_rates(braid_trainer *t, const braid_rates *saved) {
 static braid_status set_defaults(braid_trainer *t) {
     braid_train_options *o = &t->options;
     if (!o->step.batch) o->step.batch = 1;
-    if (!o->epochs) o->epochs = 1;
+    if (!o->epochs && !o->resume) o->epochs = 1;
     if (!o->steps_per_epoch) o->steps_per_epoch = 1;
     if (!o->accumulate) o->accumulate = 1;
     t->seconds_left = o->step.choice.seconds > 0 ? o->step.choice.seconds : USUAL_SECONDS;

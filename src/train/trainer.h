@@ -109,6 +109,7 @@ struct braid_trainer {
     uint32_t *masks;        /* words for each stream */
     void *kept;             /* of trainer_verify.c: what a step changes, on the host, before it; NULL: not needed yet */
     bool stop;              /* the caller asked for it */
+    bool has_summary;       /* written since the run went on */
     bool restored;          /* the model is that of the best epoch: nothing may be saved any more */
     files_lock lock;        /* of the folder, as long as the trainer lives */
     int made_folders;       /* that were not there before; removed with a trainer that has the lock, where empty */
@@ -138,6 +139,10 @@ braid_status trainer_pass(braid_trainer *t, braid_phase phase, int64_t batch, in
 void trainer_forget_passes(braid_trainer *t);
 
 /* ---- trainer_step.c ---- */
+
+/* Plans the first step, where the number of samples is known, before any of them is read: a plan that does not fit
+ * costs no reading. */
+braid_status trainer_plan_first(braid_trainer *t);
 
 /* Forward and backward of one batch, and, where enough are gathered, an update. */
 braid_status trainer_learn(braid_trainer *t, const braid_train_batch *batch);

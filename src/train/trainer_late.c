@@ -8,6 +8,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "core/dtype.h"
 #include "core/memory.h"
@@ -70,10 +71,13 @@ static void print_samples(const late_batch *b, char text[SAMPLES_BYTES]) {
 /* From where, and how, a run that has gone to infinity can go on. */
 static void print_way_out(const braid_trainer *t, char text[WAY_OUT_BYTES]) {
     const char *path = t->last.known_good ? t->last.newest : t->options.resume ? t->last.previous : NULL;
+    bool has_older = path == t->last.newest && access(t->last.previous, F_OK) == 0;
     if (path)
         snprintf(text, WAY_OUT_BYTES,
-                 "the last good checkpoint is %.200s: go on from it with --resume and a lower learning rate (--rate)",
-                 path);
+                 "the last good checkpoint is %.200s: go on from it with --resume and a lower learning rate (--rate)%s",
+                 path,
+                 has_older ? "; if it is too late there, put last.previous.safetensors in its place and try again"
+                           : "");
     else
         snprintf(text, WAY_OUT_BYTES,
                  "there is no checkpoint yet: begin again with a lower learning rate (--rate) or a warm-up "

@@ -85,11 +85,12 @@ static braid_status blank(braid_trainer *t, const pass *p, uint32_t blanked) {
     return BRAID_OK;
 }
 
-static braid_status look_at_batch(braid_trainer *t, const braid_train_batch *batch,
+/* `first` is the place of its first sample. */
+static braid_status look_at_batch(braid_trainer *t, const braid_train_batch *batch, int64_t first,
                                   const braid_evaluate_options *options, tally *sum) {
     pass *p;
     TRY(trainer_pass(t, BRAID_PHASE_EVAL, batch->count, options->blanked != 0, &p));
-    TRY(feed_batch(&p->feed, batch, 0));
+    TRY(feed_batch(&p->feed, batch, first, 0));
     TRY(blank(t, p, options->blanked));
     TRY(braid_plan_run(p->plan, BRAID_SEGMENT_FORWARD));
     TRY(trainer_expect(t, p, sum, LATE_LOOKED_AT));
@@ -109,12 +110,14 @@ static void tell_batch(braid_trainer *t, uint32_t blanked, int64_t samples, cons
 
 static braid_status look_at_all(braid_trainer *t, const braid_evaluate_options *options, tally *sum) {
     const braid_train_source *source = &t->options.source;
+    int64_t first = 0;
     TRY(source->start(source->user, options->part, t->at.epoch, 0));
     while (!t->stop) {
         braid_train_batch batch = {0};
         TRY(source->next(source->user, options->part, &batch));
         if (batch.count == 0) break;
-        TRY(look_at_batch(t, &batch, options, sum));
+        TRY(look_at_batch(t, &batch, first, options, sum));
+        first += batch.count;
         tell_batch(t, options->blanked, batch.count, sum);
     }
     return trainer_catch_up(t);

@@ -37,6 +37,12 @@ void braid_trainer_place(const braid_trainer *t, braid_train_event *place) {
     };
 }
 
+void braid_trainer_length(const braid_trainer *t, int64_t *epochs, int64_t *steps) {
+    if (!t || !epochs || !steps) return;
+    *epochs = t->options.epochs;
+    *steps = t->options.steps;
+}
+
 int braid_trainer_best(const braid_trainer *t, braid_train_metrics *metrics) {
     if (!t || !metrics || t->at.best_metrics.batches == 0) return 0;
     *metrics = t->at.best_metrics;
@@ -74,18 +80,19 @@ static bool is_left_out(const braid_trainer *t, const braid_train_batch *batch) 
 static braid_status learn_all(braid_trainer *t, bool *whole) {
     const braid_train_source *source = &t->options.source;
     *whole = false;
+    TRY(trainer_plan_first(t));
     TRY(source->start(source->user, BRAID_PART_TRAIN, t->at.epoch, t->at.batch));
     for (;;) {
         braid_train_batch batch = {0};
         if (t->stop && t->gathered == 0) return BRAID_OK;
         TRY(source->next(source->user, BRAID_PART_TRAIN, &batch));
         if (batch.count == 0) break;
-        if (steps_are_done(t)) return BRAID_OK;
-        t->at.batch += batch.left_out;
         if (is_left_out(t, &batch)) {
-            t->at.batch++;
+            t->at.batch += batch.left_out + 1;
             continue;
         }
+        if (steps_are_done(t)) return BRAID_OK;
+        t->at.batch += batch.left_out;
         TRY(trainer_learn(t, &batch));
         tell_step(t, batch.count);
         int64_t every = t->options.save_steps;
@@ -190,9 +197,12 @@ braid_status braid_trainer_run(braid_trainer *t) {
     if (!t) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_run: expected a trainer, got NULL");
     if (t->restored) return BRAID_OK;
     t->stop = false;
+    bool goes_on = !braid_trainer_is_done(t);
     while (!braid_trainer_is_done(t) && !t->stop) TRY(run_epoch(t));
     TRY(trainer_settle(t));
     int ended = t->at.epoch >= t->options.epochs || t->at.stopping.stopped; /* a limit on steps can be raised later */
-    if (ended) TRY(trainer_record_end(t));
+    bool had = !goes_on && t->history.had_summary;
+    if (!t->has_summary && (ended || had)) TRY(trainer_record_end(t));
+    t->has_summary = ended || had;
     return t->options.restore_best && braid_trainer_is_done(t) ? trainer_restore_best(t) : BRAID_OK;
 }

@@ -15,6 +15,7 @@
 
 #include "core/json.h"
 #include "core/memory.h"
+#include "core/sizes.h"
 #include "train/checkpoint.h"
 #include "train/trainer.h"
 
@@ -59,6 +60,9 @@ static braid_status take_folder(braid_trainer *t) {
         if (is_there) return status;
         files_unlock(&t->lock);
     }
+    struct stat info;
+    if (lstat(folder, &info) == 0 && S_ISLNK(info.st_mode))
+        return fail(BRAID_ERROR_DISK, "%.200s: expected a folder, got a link that leads nowhere", folder);
     return fail(BRAID_ERROR_DISK, "%.200s: expected a folder that stays, got one that somebody removed %d times",
                 folder, FOLDER_TRIES);
 }
@@ -72,6 +76,10 @@ braid_status trainer_check_folder(const braid_trainer *t) {
                 t->options.folder, access(t->options.folder, F_OK) == 0 ? "another" : "none");
 }
 
+int braid_trainer_has_folder(const braid_trainer *t) {
+    return t && t->options.folder && files_lock_is_of(&t->lock, t->options.folder);
+}
+
 /* Moments that the optimiser will have; those of a model that has them already count, too. */
 static int moments_of(const braid_trainer *t) {
     const braid_plan_request *s = &t->options.step;
@@ -81,33 +89,46 @@ static int moments_of(const braid_trainer *t) {
     return wanted > there ? wanted : there;
 }
 
-/* A disk that has no room for a checkpoint is found out before anything is computed or written. */
-static braid_status need_room(const braid_trainer *t) {
-    size_t bytes = checkpoint_bytes(t->model, moments_of(t));
-    return files_need_room(t->options.folder, bytes + bytes / 10, "a checkpoint");
+/* A disk that has no room for a checkpoint, or at the start of a run for the best epoch beside the last, is found out
+ * before anything is computed or written. */
+static braid_status need_room(const braid_trainer *t, bool begins) {
+    size_t bytes = checkpoint_bytes(t->model, moments_of(t)), room = bytes / 10 + bytes;
+    if (begins && !size_add(room, bytes, &room))
+        return fail(BRAID_ERROR_MEMORY, "checkpoint: expected a size that fits in 64 bits");
+    return files_need_room(t->options.folder, room, begins ? "two checkpoints" : "a checkpoint");
 }
 
-/* A new run writes over no best epoch and no metrics of one whose last checkpoint is gone. */
-static braid_status refuse_remains(const braid_trainer *t, const char *metrics) {
-    const char *const paths[] = {t->best_files.newest, t->best_files.previous, metrics};
-    const char *folder = t->options.folder;
+static bool has_bytes(const char *path) {
     struct stat info;
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        if (stat(paths[i], &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) continue;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+}
+
+/* A new run writes over no best epoch and no metrics of one whose last checkpoint is gone. *over: it begins again what
+ * one began that came to no checkpoint. */
+static braid_status refuse_remains(const braid_trainer *t, const char *metrics, bool *over) {
+    const char *folder = t->options.folder;
+    const char *best = has_bytes(t->best_files.newest) ? t->best_files.newest : t->best_files.previous;
+    *over = has_bytes(metrics);
+    if (has_bytes(best))
         return fail(BRAID_ERROR_ARGUMENT,
                     "%.200s: expected a folder without a run, got one with %s and no " TRAINER_LAST
-                    "; take another folder, or type: rm -f %.200s/best*.safetensors %.200s/" METRICS,
-                    folder, strrchr(paths[i], '/') + 1, folder, folder);
-    }
+                    "; resume it, take another folder, or type: rm -f %.200s/best*.safetensors %.200s/" METRICS,
+                    folder, strrchr(best, '/') + 1, folder, folder);
+    if (*over && !history_is_first_row(metrics))
+        return fail(BRAID_ERROR_ARGUMENT,
+                    "%.200s: expected a folder without a run, got one with " METRICS " and no " TRAINER_LAST
+                    "; take another folder, or type: rm -f %.200s/" METRICS,
+                    folder, folder);
     return BRAID_OK;
 }
 
 braid_status trainer_open(braid_trainer *t) {
     const char *folder = t->options.folder;
     char *path = NULL;
+    bool over = false;
     if (folder) {
         TRY(take_folder(t));
-        TRY(need_room(t));
+        TRY(need_room(t, !t->options.resume));
         TRY(generations_open(&t->last, folder, TRAINER_LAST, checkpoint_check, NULL));
         TRY(generations_open(&t->best_files, folder, BEST, checkpoint_check, NULL));
     }
@@ -118,10 +139,12 @@ braid_status trainer_open(braid_trainer *t) {
     history_place place = {t->at.epoch, t->options.resume ? t->at.step : -1};
     t->saved = (history_place){t->at.epoch, t->at.step};
     t->made_metrics = access(path, F_OK) != 0;
-    braid_status status = t->options.resume ? BRAID_OK : refuse_remains(t, path);
+    braid_status status = t->options.resume ? BRAID_OK : refuse_remains(t, path, &over);
     if (!status) status = history_open(&t->history, path, place);
     memory_free(path);
-    if (!status) status = events_open(&t->events, folder, t->options.resume ? t->at.step + 1 : 0, events_now());
+    /* of an epoch that has begun, what was told of its end will be told again */
+    int64_t first_event = t->options.resume ? t->at.step + (t->at.train.batches == 0) : over;
+    if (!status) status = events_open(&t->events, folder, first_event, events_now());
     return status;
 }
 
@@ -192,7 +215,7 @@ static braid_status retry(const braid_trainer *t, braid_status (*act)(void *user
 static braid_status save_once(void *user) {
     const saving *s = user;
     TRY(trainer_check_folder(s->trainer));
-    TRY(need_room(s->trainer));
+    TRY(need_room(s->trainer, false));
     TRY(history_sync(s->history));
     return generations_save(s->files, put, user);
 }

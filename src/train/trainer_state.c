@@ -97,14 +97,15 @@ braid_status trainer_make_state(const braid_trainer *t, json_t **state) {
         return status;
     }
     json_t *norm = isfinite(t->norm) ? json_real(t->norm) : json_null();
-    *state = json_pack(
-        "{s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "validates",
-        !t->options.no_validation, "recipe", recipe, "schedule", schedule_text, "schedule_given", t->schedule_given,
-        "epochs", (json_int_t)t->options.epochs, "epoch", (json_int_t)at->epoch, "batch", (json_int_t)at->batch, "step",
-        (json_int_t)at->step, "train", save_tally(&at->train), "scaler", save_scaler(&at->scaler), "schedule_state",
-        schedule_state_save(&at->schedule), "stopping", stopping_save(&t->stopping, &at->stopping), "best",
-        stopping_save(&t->best, &at->best), "best_metrics", save_metrics(&at->best_metrics), "choices", choices, "norm",
-        norm, "rates", rates_save(t->rates, t->groups), "statistics", save_statistics(t));
+    *state =
+        json_pack("{s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                  "validates", !t->options.no_validation, "recipe", recipe, "schedule", schedule_text, "schedule_given",
+                  t->schedule_given, "epochs", (json_int_t)t->options.epochs, "steps", (json_int_t)t->options.steps,
+                  "epoch", (json_int_t)at->epoch, "batch", (json_int_t)at->batch, "step", (json_int_t)at->step, "train",
+                  save_tally(&at->train), "scaler", save_scaler(&at->scaler), "schedule_state",
+                  schedule_state_save(&at->schedule), "stopping", stopping_save(&t->stopping, &at->stopping), "best",
+                  stopping_save(&t->best, &at->best), "best_metrics", save_metrics(&at->best_metrics), "choices",
+                  choices, "norm", norm, "rates", rates_save(t->rates, t->groups), "statistics", save_statistics(t));
     memory_free(schedule_text);
     if (*state && t->best_failed && json_object_set_new(*state, "best_failed", json_true()) != 0) {
         json_decref(*state);
@@ -298,9 +299,23 @@ static void reopen(const braid_trainer *t, const json_t *state, stopping_state *
     stopping->stopped = t->options.patience > 0 && stopping->bad > t->options.patience;
 }
 
+/* Without a number of epochs a run is as long as it began, or as its steps take. Older versions kept no limit of
+ * steps. */
+static void take_length(braid_trainer *t, const json_t *state) {
+    braid_train_options *o = &t->options;
+    int64_t saved = json_integer_value(json_object_get(state, "epochs"));
+    int64_t limit = json_integer_value(json_object_get(state, "steps"));
+    if (o->epochs) return;
+    if (!o->steps && limit > 0) o->steps = limit;
+    o->epochs = saved > 0 ? saved : 1;
+    int64_t needed = o->steps / o->steps_per_epoch + (o->steps % o->steps_per_epoch > 0);
+    if (needed > o->epochs) o->epochs = needed;
+}
+
 static braid_status take_state(braid_trainer *t, const json_t *state, const char *path) {
     position at = {0};
     json_t *choices = json_object_get(state, "choices");
+    take_length(t, state);
     TRY(check_recipe(t, state, path));
     TRY(check_statistics(t, state, path));
     TRY(check_validation(t, state, path));
@@ -314,6 +329,9 @@ static braid_status take_state(braid_trainer *t, const json_t *state, const char
     t->norm = json_is_number(norm) ? json_number_value(norm) : NAN;
     t->best_failed = json_is_true(json_object_get(state, "best_failed")); /* until there is a better one */
     t->at = at;
+    if (at.step > 0) /* until the next update */
+        t->rate = schedule_rate(&t->schedule, &t->at.schedule, at.step - 1, t->groups - 1,
+                                t->rates[t->groups - 1].learning_rate);
     reopen(t, state, &t->at.stopping);
     return BRAID_OK;
 }
@@ -367,15 +385,23 @@ void trainer_tell_and_forget(braid_trainer *t, const fail_kept *kept) {
     trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = why.text});
 }
 
+/* A run that was killed in its first save can have a best epoch and no last checkpoint yet: that has all it needs. */
+static braid_status find_best_alone(braid_trainer *t, const char **path, bool *fell_back) {
+    TRY(generations_find(&t->best_files, path, fell_back));
+    if (!*path)
+        return fail(BRAID_ERROR_MODEL, "%.200s: expected a checkpoint to resume from, got no %s; train without resume",
+                    t->options.folder, TRAINER_LAST);
+    *fell_back = true;
+    return fail(BRAID_OK, "%.200s: there is no " TRAINER_LAST "; went back to %s", t->options.folder, *path);
+}
+
 braid_status trainer_resume(braid_trainer *t) {
     const char *path;
     bool fell_back;
     json_t *state = NULL;
     const fail_kept kept = fail_keep();
     TRY(generations_find(&t->last, &path, &fell_back));
-    if (!path)
-        return fail(BRAID_ERROR_MODEL, "%.200s: expected a checkpoint to resume from, got no %s; train without resume",
-                    t->options.folder, TRAINER_LAST);
+    if (!path) TRY(find_best_alone(t, &path, &fell_back));
     if (fell_back) trainer_tell_and_forget(t, &kept);
     TRY(checkpoint_state(path, &state));
     braid_status status = blame_file(take_state(t, state, path), path);

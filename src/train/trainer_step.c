@@ -80,12 +80,14 @@ static braid_status compute_batch(braid_trainer *t, void *user) {
     const pass *p = work->pass;
     double share = t->options.modality_dropout > 0 ? modality_share(&t->modality, t->at.epoch) : 0;
     unsigned segments = BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD;
-    TRY(feed_batch(&work->pass->feed, work->batch, t->at.step));
+    TRY(feed_batch(&work->pass->feed, work->batch, t->at.batch * t->options.step.batch, t->at.step));
     TRY(set_masks(t, p, share));
     if (!trainer_accumulates(t)) return braid_plan_run(p->plan, segments | BRAID_SEGMENT_UPDATE);
     TRY(braid_plan_run(p->plan, segments));
     return add_gradients(t);
 }
+
+static int uses_masks(const braid_trainer *t) { return t->options.modality_dropout > 0 && t->streams > 1; }
 
 /* At the start, the plan of validation too: so that every kernel that was measured is in the first checkpoint. */
 static braid_status plan_ahead(braid_trainer *t, int64_t batch, int mask) {
@@ -93,6 +95,14 @@ static braid_status plan_ahead(braid_trainer *t, int64_t batch, int mask) {
     if (t->trained || t->options.no_validation) return BRAID_OK;
     TRY(trainer_pass(t, BRAID_PHASE_TRAIN, batch, mask, &p));
     return trainer_pass(t, BRAID_PHASE_EVAL, batch, 0, &p);
+}
+
+braid_status trainer_plan_first(braid_trainer *t) {
+    pass *p;
+    int64_t batch = t->options.step.batch < t->options.samples ? t->options.step.batch : t->options.samples;
+    if (t->trained || batch < 1) return BRAID_OK;
+    TRY(plan_ahead(t, batch, uses_masks(t)));
+    return trainer_pass(t, BRAID_PHASE_TRAIN, batch, uses_masks(t), &p);
 }
 
 static braid_status set_rates(braid_trainer *t, const pass *p) {
@@ -118,7 +128,7 @@ static braid_status learn_at_once(braid_trainer *t, pass *p, const braid_train_b
 
 braid_status trainer_learn(braid_trainer *t, const braid_train_batch *batch) {
     pass *p;
-    int mask = t->options.modality_dropout > 0 && t->streams > 1;
+    int mask = uses_masks(t);
     TRY(plan_ahead(t, batch->count, mask));
     TRY(trainer_pass(t, BRAID_PHASE_TRAIN, batch->count, mask, &p));
     TRY(trainer_start_scaling(t));

@@ -55,7 +55,7 @@ static const command commands[] = {
     {"$B bench --help", 0, "--filter|--list|--seconds|--gate|--out|--repro|--cache-dir|--disable|layout_copy_bytes",
      NULL},
     {"$B explain --help", 0, "--effort|--again|measure|estimate|exhaustive", NULL},
-    {"$B check --help", 0, "--count|--seed|--verbose", NULL},
+    {"$B check --help", 0, "--count|--seed|!--verbose", NULL},
     {"$B convert --help", 0, "--list|weights-86.bin|.safetensors|-o, --output", NULL},
     {"$B help --help", 0, "[VERB]", NULL},
     {"$B version --help", 0, "ABI", NULL},
@@ -195,13 +195,25 @@ static const command commands[] = {
     {ROOMS "$B data check x", 0, "kind      sunrgbd|files     30|problems  0|train|val|test|bathroom", "[1/30]"},
     /* a set whose making was stopped is none; one that was refused leaves nothing behind */
     {"for k in 'sunrgbd --size 200x200' mimii fmnist86; do $B data make $k --count 9000 --out x -q & sleep 0.7; "
-     "kill -INT $!; wait $!; test $? = 130 || exit 1; $B data check x -q; test $? = 3 || exit 2; "
+     "kill -TERM $!; wait $!; test $? = 130 || exit 1; $B data check x -q; test $? = 3 || exit 2; "
      "$B train linet18 --data x --out r --device cpu -q; test $? = 3 || exit 3; rm -r x; done",
      0, NULL,
      "samples; x is no whole set, and is refused as one: to make it again, rm -r x, then the same command|"
      "braid data: x: expected a whole set, got one whose making was stopped|braid train: x: expected a whole set"},
     {"$B data make fmnist86 --size 9 --out x -q; test $? = 2 && $B data make fmnist86 --count 9 --out x -q && ls x", 0,
      "t10k-86|!UNFINISHED", "size: expected 86x86"},
+    {"mkdir y; for k in sunrgbd fmnist86 mimii; do for o in x/y/z y; do $B data make $k --size 999999 --out $o -q; "
+     "test $? = 2 || exit 99; done; done; ls -A; ls -A y",
+     0, "y\n|!x|!UNFINISHED", "size: expected "},
+    /* options of one part have no effect in another */
+    {"for o in out size count seed readers batch seconds; do $B data check x --$o 5; test $? = 2 || exit 99; done", 0,
+     NULL, "--out: expected with another part of data, got check|--count: expected with another |--seconds: expected "},
+    {"for o in readers batch seconds; do $B data make mimii --out x --$o 5; test $? = 2 || exit 99; done; "
+     "$B data make mimii --out x -o json",
+     2, NULL, "--readers: expected with another part of data, got make|--output: expected with another part"},
+    {"for o in out size count seed; do $B data bench x --$o 5; test $? = 2 || exit 99; done", 0, NULL,
+     "--size: expected with another part of data, got bench|--seed: expected "},
+    {"$B train linet18 -v", 2, NULL, "unknown option -v"},
     /* a reader that left is no failure, also where there is something to complain of */
     {ROOMS "rm x/test/rgb/00000.png; { $B data check x -q; echo $? > code; } | true; cat code", 0, "3\n",
      "x: 1 problem|!standard output"},
@@ -260,7 +272,7 @@ static const command commands[] = {
      3, "normal/00000001.wav|the file is cut short", "x: 1 problem"},
     {ROOMS "$B data check x -q > /dev/full", 7, NULL, "No space left"},
     {"$B data make sunrgbd --out /proc/nowhere/x", 7, NULL, "/proc/nowhere"},
-    {"$B data make sunrgbd --out x --size 400x400 --count 1000 -q & sleep 1; kill -INT $!; wait $!", 130, NULL,
+    {"$B data make sunrgbd --out x --size 400x400 --count 1000 -q & sleep 1; kill -TERM $!; wait $!", 130, NULL,
      "stopping"},
     /* output that cannot be written, and readers that leave */
     {"$B help > /dev/full", 7, NULL, "cannot write to standard output: No space left"},
@@ -277,9 +289,9 @@ static const command commands[] = {
     {"$B bench linet3 --list | head -1", 0, "conv2d_fwd", NULL},
     {"(trap '' PIPE; $B help; echo code $? >&2) | true", 0, NULL, "code 0"},
     /* Ctrl-C keeps what was measured */
-    {"$B bench smoke smoke smoke -o csv --device cpu --seconds 1 & sleep 2; kill -INT $!; wait $!", 130,
+    {"$B bench smoke smoke smoke -o csv --device cpu --seconds 1 & sleep 2; kill -TERM $!; wait $!", 130,
      KEYS "\n\"conv2d_fwd:", "stopping after the current step"},
-    {"$B check --count 100000 --device cpu -q & sleep 1; kill -INT $!; wait $!", 130, " passed, 0 failed, ",
+    {"$B check --count 100000 --device cpu -q & sleep 1; kill -TERM $!; wait $!", 130, " passed, 0 failed, ",
      "stopping"},
     /* the terminal */
     {"NO_COLOR=1 script -qec \"$B bench " SMALL QUICK "\" /dev/null", 0, "chosen|!\033[3", ""},

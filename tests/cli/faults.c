@@ -53,6 +53,10 @@
 /* Runs $L where t is a disk of 200 KB. */
 #define SMALL_DISK "unshare -Urm sh -c 'mount -t tmpfs -o size=200k t t && eval \"$L\" 2>&1'"
 
+/* $P before a command lets it read no more than others may: root reads all, unless it is bound. */
+#define BOUND "test $(id -u) != 0 || P='setpriv --bounding-set=-dac_override,-dac_read_search'; $P cat "
+#define OR_SKIP " > log 2>&1 && { echo skipped: could not open: Permission denied >&2; exit 7; }; "
+
 /* An npy file that holds a pickle, 16x20. */
 #define PICKLE                                                                                                \
     "{ printf '\\223NUMPY\\1\\0v\\0'; printf '%-117s\\n' \"{'descr': '|O', 'fortran_order': False, 'shape': " \
@@ -99,6 +103,13 @@ static const command commands[] = {
     {BIG ": > d/train/rgb/00525.png; mkdir r; mkfifo r/bad_samples.txt; " ALONE "--batch 50 --steps 1 && " ALONE
          "--batch 50 --steps 23 --resume",
      0, "steps          23\n", "r/bad_samples.txt: could not write|left out sample 525"},
+    /* 1: a run whose folder was moved lists nothing in the one that has its name by then */
+    {BIG ALONE
+     "--batch 50 --epochs 1000 & p=$!; until test -e r/last.safetensors; do sleep 0.1; done; "
+     "mv r other && mkdir r && : > d/val/rgb/00219.png; wait $p; code=$?; ls -A r; test $code = 3 -o $code = 7",
+     0, NULL, "r"},
+    /* 1: where no image of a stream can be read, that is what is told first */
+    {ROOMS "for f in d/*/rgb/*; do : > $f; done; " TINY, 3, NULL, "braid train: d/train/rgb/00000.png: |!norm_stats"},
     /* 2: another size */
     {ROOMS
      "cp $M/d/train/rgb/00000.png d/train/depth/00001.png; $B train linet18 --data d --out r --width 0.125 --batch 4 "
@@ -109,8 +120,8 @@ static const command commands[] = {
     {ROOMS "mkdir d/val/a d/test/z; mv d/train/orth . && $B data check d -q; test $? = 3 && rmdir d/*/[az] && " TINY, 3,
      "d/train/orth/00003.png |missing|d/train/a/00000.png |d/val/z/00000.png ",
      "d: 17 problems|d/train/orth/00000.png: missing, and more: braid data check d"},
-    {ROOMS TINY " --streams 4; test $? = 2 && rm -r d/*/orth && " TINY, 3, NULL,
-     "--streams 4: d: the set has 3 streams (rgb, depth, orth), expected 4 (rgb, depth, orth, stream3);|"
+    {ROOMS TINY " --streams 4; test $? = 2 && " TINY " > log && rm -r d/*/orth && $B eval r --data d" QUICK, 3, NULL,
+     "--streams 4: d: the set has 3 streams (rgb, depth, orth), expected 4\n|"
      "d: the set has 2 streams (rgb, depth), expected 3 (rgb, depth, orth)|such as train/orth: rename|!missing"},
     /* channels that were not typed are not guessed */
     {ROOMS TINY " --channels 3,1; test $? = 2 && " TINY " --channels 3,1 --streams 2", 0, "steps ",
@@ -162,6 +173,11 @@ static const command commands[] = {
     {"$B train linet18 --data $M/d --size 4000x4000 --batch 100 --effort estimate --out r --cache-dir ''" QUICK
      "; code=$?; ls -A r; exit $code",
      5, NULL, "plan of batch|needs|free are|GB; "},
+    /* 8: and before anything is read */
+    {ROOMS
+     ": > d/train/rgb/00001.png; $B train linet18 --data d --size 4000x4000 --batch 100 --effort estimate --out r "
+     "--cache-dir ''" QUICK,
+     5, NULL, "plan of batch 4|needs|free are|!00001.png"},
     /* 10: no GPU */
     {"CUDA_VISIBLE_DEVICES=-1 " TRAIN "--out r --steps 1 --device cuda:0", 6, NULL, "cuda|--device cpu"},
     /* 11: no memory beyond the program itself, which holds the kernels of its GPUs: said in words, or enough */
@@ -172,8 +188,8 @@ static const command commands[] = {
      0, "no memory for", NULL},
     /* 12: a disk without room for a checkpoint, before anything is trained */
     {"export L=\"" TRAIN "--out t/r --steps 3\"; mkdir t; unshare -Urm true 2>/dev/null && exec " SMALL_DISK
-     "; echo skipped: no disk of 0 MiB free for a checkpoint, got none; exit 7",
-     7, "MiB free for a checkpoint, got", ""},
+     "; echo skipped: no disk of 0 MiB free for two checkpoints, got none; exit 7",
+     7, "MiB free for two checkpoints, got", ""},
     /* 12: a disk that takes no file of this size: tried again, gone on, told at the end; what was there stays */
     {COPY "(ulimit -f 100; " TRAIN "--out r --resume --steps 5 --save-steps 1); test $? = 7" SAME
           " && ls -A r | grep -c '^[.]'; " TRAIN
@@ -215,6 +231,14 @@ static const command commands[] = {
     {COPY TRAIN "--out r --resume --steps 5 > log; printf x | dd of=r/last.safetensors bs=1 seek=90000 conv=notrunc "
                 "2>/dev/null; " TRAIN "--out r --resume --steps 6",
      0, "steps |6\n", "went back to r/last.previous.safetensors"},
+    /* 13: a checkpoint that the system does not let us read is not a damaged one, and metrics are no data */
+    {COPY "chmod 0 r/last.safetensors; " BOUND "r/last.safetensors" OR_SKIP "$P " TRAIN
+          "--out r --resume --steps 5; test $? = 7 && $P $B eval r/last.safetensors --data $M/f" QUICK,
+     7, "", "could not open: Permission denied"},
+    {COPY ": > r/metrics.jsonl; chmod 0 r/metrics.jsonl; " BOUND "r/metrics.jsonl" OR_SKIP "$P " TRAIN
+          "--out r --resume --steps 5",
+     7, "", "could not open: Permission denied"},
+    {COPY "truncate -s -1 r/last.safetensors; " TRAIN "--out r --resume --steps 5", 4, NULL, "r/last.safetensors: "},
     /* 20: a pickle */
     {ROOMS PICKLE "cp pickle d/train/depth/00001.png; $B data check d -q", 3,
      "d/train/depth/00001.png|npy: ", "1 problem"},

@@ -84,7 +84,7 @@ static const command commands[] = {
      NULL},
     {"$B bench ssae --what step --batch 2 --device cpu --seconds 0.05 --cache-dir '' -q -o csv", 0,
      "layout_copy_bytes\n|ssae_step:f32:b2,braid_plan,own,cpu,f32,", NULL},
-    {"$B tune linet18 --width 0.0625 --size 33x35 --device cpu -q & sleep 1.5; kill -INT $!; wait $!", 130, "tuned",
+    {"$B tune linet18 --width 0.0625 --size 33x35 --device cpu -q & sleep 1.5; kill -TERM $!; wait $!", 130, "tuned",
      "stopping"},
     /* predict: what must be told */
     {"$B predict", 2, NULL, "expected RUN|MODEL|, got nothing"},
@@ -119,6 +119,9 @@ static const command commands[] = {
      "$B predict $G/ssae.weights.safetensors --dtype f16 --device cpu -q --input x --out y; code=$?; ls; exit $code",
      9, "x\n|!y\n", "x: sample 4: expected finite numbers in the outputs, got "},
     /* predict: models */
+    {"for o in '--top 1' '--readers 2' '-o csv'; do $B predict nosuch --out y $o " ROWS
+     "; test $? = 2 || exit 99; done",
+     0, NULL, "--top: expected with files or --data, got --input|--readers: expected with|--output: expected with"},
     {"$B predict nosuch -q --out y " ROWS, 4, NULL, "nosuch: could not open"},
     {"$B predict $G/inputs.rows.5x320.safetensors -q --out y " ROWS, 4, NULL,
      "expected the description of a network|got none|--net NET"},

@@ -43,7 +43,7 @@ static const command commands[] = {
      0, "25\n", NULL},
     {PREDICT("small") "rgb=$M/d/test/rgb depth=$M/d/test/depth -o csv > a && " PREDICT(
          "small") "--data $M/d --split test -o csv > b && cut -d, -f1-5 b | cmp - a",
-     0, NULL, NULL},
+     0, NULL, "d: not used by this network: the stream orth\n"},
     {"cp -r $M/d x && sed -i 's/0[.][0-9]*/0.3/g' x/norm_stats.json && " PREDICT(
          "rooms") "x/test -o csv > a && " PREDICT("rooms") "--data x --split test -o csv > b && cut -d, -f1-5 b | cmp "
                                                            "- a",
@@ -171,7 +171,20 @@ static const command commands[] = {
          ROOM(1) "--out $o; test $? = 2 || exit 1; done; cmp x y && "
                  "cmp z $G/inputs.rows.5x320.safetensors && grep -q mine t",
      0, NULL, "got x, a file without outputs, which would be lost|got z, a file without|got t, a file without"},
-    {PREDICT("rooms") ROOM(1) "--out /proc/nowhere/y", 7, "00001.png", "/proc/nowhere"},
+    {"cp -r $M/d d && for w in 'd/test --out d/test/new' 'd/test --out d/test/rgb/00018.png' 'rgb=d/test/rgb "
+     "depth=d/test/depth orth=d/test/orth --out d/test/orth/new'; do " PREDICT(
+         "rooms") "$w; test $? = 2 || exit 1; done; "
+                  "diff -r d $M/d",
+     0, NULL, "got d/test/new, a place in a folder that is read|got d/test/rgb/00018.png, a place in a folder"},
+    /* a place that cannot be written to is told before the work; what is no file is not replaced by one */
+    {"mkdir f; mkfifo p; ln -s nowhere l; for o in f f/ p l '' nosuch/y /proc/nowhere/y /dev/null; do " PREDICT("rooms")
+         ROOM(1) "--out \"$o\"; test $? = 2 || exit 1; done; test -d f -a -p p -a -L l -a -c /dev/null -a ! -e nowhere",
+     0, NULL,
+     "got f, a folder|got f/, a folder|got p, a pipe or a device|got l, a link|got \"\", in a folder that is not there|"
+     "got nosuch/y, in a folder that is not there|got /proc/nowhere/y, in a folder|got /dev/null, a pipe or a device"},
+    {"mkfifo p; $B profile mlp --layers 4,3 --effort estimate --device cpu -q --cache-dir '' --trace p; code=$?; "
+     "test -p p && exit $code",
+     7, "", "p: expected a file or nothing to replace, got a folder or a device"},
     {PREDICT("rooms") ROOM(1) "> /dev/full", 7, NULL, "No space left"},
     {PREDICT("nosuch") ROOM(1), 4, NULL, "nosuch: could not open"},
 };

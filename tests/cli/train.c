@@ -11,6 +11,11 @@
 #define MAKE_DATA "$B data make sunrgbd --out d --size 32x32 --count 40 -q && "
 #define LITTLE " --data d --width 0.125 --batch 8 --device cpu --effort estimate -q --cache-dir '' "
 
+/* A run in the background, $p, behind its first checkpoint; and how it goes on. */
+#define LONG \
+    "$B train linet18" LITTLE "--out r --epochs 1000 & p=$!; until test -e r/last.safetensors; do sleep 0.1; done; "
+#define GO_ON "$B train linet18" LITTLE "--out r --epochs 1000 --resume --steps 1"
+
 static const command commands[] = {
     {"$B train linet18", 2, NULL, "expected --data DIR and --out RUN, got no --data"},
     {"$B train linet18 --data d", 2, NULL, "got no --out"},
@@ -64,6 +69,10 @@ static const command commands[] = {
     {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 2 -o csv > a && $B train linet18" LITTLE
                "--out r --epochs 2 --resume -o csv > b && cmp a b && cat b && grep -c summary r/metrics.jsonl",
      0, "best_accuracy|done,2,|\n1\n", NULL},
+    /* a summary is there as long as nothing was added to the run */
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 2 > log && cp r/metrics.jsonl m && $B train linet18" LITTLE
+               "--out r --epochs 3 --steps 4 --resume && cmp r/metrics.jsonl m && grep -c summary m",
+     0, "steps          10\n|\n1\n", NULL},
     /* a longer run has the schedule that it would have had from the start */
     {MAKE_DATA "$B train linet18" LITTLE
                "--out r --epochs 2 > log && $B train linet18 --data d --width 0.125 --batch 8 "
@@ -76,8 +85,35 @@ static const command commands[] = {
     {"$B train linet18 --data d --out r --modality-down", 2, NULL, "--modality-down: expected --modality-dropout"},
     {"$B train linet18 --data d --out r --optimiser sgd --nesterov --momentum 0", 2, NULL,
      "--nesterov: expected --momentum above 0, got 0"},
+    {"$B train linet18 --data d --out r --effort estimate --tune 3", 2, NULL, "--tune: expected --effort measure or"},
+    {"$B eval r --data d --seed 1", 2, NULL, "--seed: expected none, the model file has all parameters"},
+    {"$B data make fmnist86 --out f --count 20 -q && $B train lenet86 --data f --out r --size 86x86 -q; code=$?; "
+     "test ! -e r && exit $code",
+     2, NULL, "--size: expected none for a set like fmnist86"},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --classes 3; code=$?; test ! -e r && exit $code", 2, NULL,
      "--classes: expected 15 or more for the labels of d, got 3"},
+    /* sets are never written to */
+    {MAKE_DATA "ln -s d e; cp -r d f; for o in d d/ d/train/run d/a/b/c e/r; do $B train linet18" LITTLE
+               "--out $o; test $? = 2 || exit 1; done; diff -r d f",
+     0, NULL, "--out: expected a folder outside of the set d, which is never written to, got d/a/b/c"},
+    /* a run that goes on is as long as it began, unless it is told otherwise */
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 2 > log && $B train linet18" LITTLE
+               "--out r --resume && $B train linet18" LITTLE "--out q --steps 3 > log && $B train linet18" LITTLE
+               "--out q --resume && $B train linet18" LITTLE "--out q --resume --steps 7",
+     0, "epochs         2\nsteps          10\n|steps   3\n|steps          7\n", NULL},
+    {MAKE_DATA "ln -s nowhere r; $B train linet18" LITTLE "--out r --steps 1", 7, NULL,
+     "r: expected a folder, got a link that leads nowhere"},
+    {MAKE_DATA "sed -i s/14/13/ d/train/labels.txt; $B train linet18" LITTLE "--out r --steps 1 --class-weights", 0,
+     "steps ",
+     "--class-weights: d: class 14 (study_space) has no training samples, and no weight in any loss\n|!class 13"},
+    /* a schedule beside --steps ends with them */
+    {MAKE_DATA
+     "$B train linet18 --data d --width 0.125 --batch 8 --device cpu --effort estimate --cache-dir '' --out r "
+     "--steps 10 --schedule cosine",
+     0, "epochs         2\nsteps          10\n", "cosine:t_max=2:"},
+    /* an epoch whose last sample is left out ends with its last step */
+    {"$B data make sunrgbd --out d --size 32x32 --count 41 -q && $B train linet18" LITTLE "--out r --steps 5", 0,
+     "epochs         1\nsteps          5\n", NULL},
     /* what is refused late leaves nothing, or the folder that was there */
     {MAKE_DATA "$B train linet18" LITTLE
                "--out x/r --batch 1; test ! -e x || exit 99; mkdir r && $B train linet18" LITTLE
@@ -133,11 +169,7 @@ static const command commands[] = {
     {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 4 --patience 1 --min-delta 2 && $B train linet18" LITTLE
                "--out r --epochs 4 --resume",
      0, "done: stopped early|epochs         3|epochs         4", NULL},
-    {MAKE_DATA "( $B train linet18" LITTLE
-               "--out r --epochs 1000 & p=$!; until test -e r/last.safetensors; do sleep 0.1; "
-               "done; kill -TERM $p; wait $p ) ; test $? = 130 && $B train linet18" LITTLE
-               "--out r --epochs 1000 --resume --steps 1",
-     0, "interrupted|state", "stopping"},
+    {MAKE_DATA "( " LONG "kill -TERM $p; wait $p ); test $? = 130 && " GO_ON, 0, "interrupted|state", "stopping"},
     /* whoever stops a run in the races at its start, more than a hundred of them, waits for one at most */
     {MAKE_DATA "$B train linet18 --data d --width 0.125 --batch 8 --device cpu --effort exhaustive -q --cache-dir c "
                "--out r & p=$!; until ls c/*.wisdom; do sleep 0.1; done > found 2>&1; kill -TERM $p; wait $p; "
@@ -160,11 +192,23 @@ static const command commands[] = {
                "--out r --epochs 1000 --resume; b=$?; kill -9 $p; wait $p; $B train linet18" LITTLE
                "--out r --epochs 1000 --resume --steps 1; echo codes $a $b $?",
      0, "codes 2 2 0", "r: expected a folder that no run is at work in, got one whose run has not ended"},
-    {MAKE_DATA "( $B train linet18" LITTLE
-               "--out r --epochs 1000 & p=$!; until test -e r/last.safetensors; do sleep 0.1; "
-               "done; kill -INT $p; wait $p ) ; test $? = 130 && $B train linet18" LITTLE
-               "--out r --epochs 1000 --resume --steps 1",
-     0, "interrupted|state", "stopping"},
+    /* Ctrl-C, which a shell lets jobs in the background ignore unless it is told otherwise */
+    {MAKE_DATA "( env --default-signal=INT " LONG "kill -INT $p; wait $p ); test $? = 130 && " GO_ON, 0,
+     "interrupted|state", "stopping"},
+    /* a terminal that is closed, and says so twice */
+    {MAKE_DATA "( " LONG "kill -HUP $p; kill -HUP $p; wait $p ); test $? = 130 && " GO_ON, 0, "interrupted|state",
+     "stopping"},
+    {MAKE_DATA
+     "echo '$B train linet18 --data d --width 0.125 --batch 8 --device cpu --effort estimate --cache-dir c "
+     "--out r --epochs 1000 & trap \"kill -HUP $!\" HUP; wait; wait $!; echo $? > code' > s; "
+     "script -qec 'sh s' typed > log & p=$!; until test -e r/last.safetensors; do sleep 0.1; done; kill -9 $p; "
+     "n=0; until test -s code -o $n = 300; do sleep 0.1; n=$((n + 1)); done; cat code",
+     0, "130\n", ""},
+    /* what is ignored at the start stays ignored: the run goes on, until it is told to stop in another way */
+    {MAKE_DATA "( nohup " LONG "n=$(wc -l < r/metrics.jsonl); kill -INT $p; kill -HUP $p; "
+               "until test $(wc -l < r/metrics.jsonl) -gt $((n + 3)) || ! kill -0 $p; do sleep 0.1; done; "
+               "test $(wc -l < r/metrics.jsonl) -gt $((n + 3)) || exit 99; kill -TERM $p; wait $p )",
+     130, "interrupted", "stopping"},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 

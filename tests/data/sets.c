@@ -190,9 +190,21 @@ static void streams_and_sizes_are_chosen(void **state) {
     const braid_data_info *info = braid_data_describe(data);
     uint8_t orth[160], rgb[480];
     assert_int_equal(info->streams, 2);
+    assert_string_equal(info->unused, "depth");
     assert_true(info->channels[0] == 1 && info->channels[1] == 3 && info->size[0] == 10 && info->size[1] == 16);
     assert_int_equal(braid_data_read(data, BRAID_SPLIT_TRAIN, 0, (void *[]){orth, rgb}), BRAID_OK);
     braid_data_destroy(data);
+    data = open_set("rooms", &(braid_data_options){.stream_count = 1});
+    info = braid_data_describe(data);
+    assert_int_equal(info->streams, 1);
+    assert_string_equal(info->stream_names[0], "rgb");
+    assert_string_equal(info->unused, "depth, orth");
+    braid_data_destroy(data);
+    data = open_set("rooms", NULL);
+    assert_string_equal(braid_data_describe(data)->unused, "");
+    braid_data_destroy(data);
+    must_not_open("rooms", &(braid_data_options){.stream_count = 4}, BRAID_ERROR_DATA,
+                  "rooms: the set has 3 streams (rgb, depth, orth), expected 4");
     must_not_open("rooms", &(braid_data_options){.streams = "rgb,ir"}, BRAID_ERROR_DATA,
                   "rooms: the set has 3 streams (rgb, depth, orth), expected 2 (rgb, ir)");
     must_not_open("rooms", &(braid_data_options){.streams = ""}, BRAID_ERROR_ARGUMENT, "streams: expected names");

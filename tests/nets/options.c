@@ -77,6 +77,49 @@ static void description_is_this_text(void **state) {
     braid_net_destroy(net);
 }
 
+/* Streams have the names that were given; the usual ones are no part of a description. */
+static void streams_have_names(void **state) {
+    const braid_net_options own = {.streams = 2, .stream_names = {"rgb", "w\xc3\xa4rme"}};
+    braid_net *net = given_net("linet18", &own), *usual = given_net("linet18", &(braid_net_options){.streams = 2});
+    (void)state;
+    assert_string_equal(braid_net_stream(net, 0, NULL), "rgb");
+    assert_string_equal(braid_net_stream(net, 1, NULL), "w\xc3\xa4rme");
+    assert_non_null(strstr(braid_net_describe(net), ",\"stream_names\":[\"rgb\",\"w\xc3\xa4rme\"],\"streams\":2,"));
+    braid_net_destroy(net);
+    net = given_net("linet18", &(braid_net_options){.streams = 2, .stream_names = {"rgb", "depth"}});
+    assert_string_equal(braid_net_describe(net), braid_net_describe(usual));
+    braid_net_destroy(net);
+    braid_net_destroy(usual);
+    net = given_net("mcresnet18", &(braid_net_options){.stream_names = {"lidar", "rgb"}});
+    assert_string_equal(braid_net_stream(net, 0, NULL), "lidar");
+    assert_string_equal(braid_net_stream(net, 1, NULL), "rgb");
+    braid_net_destroy(net);
+}
+
+static void names_of_streams_are_told_apart(void **state) {
+    static const char *const bad[] = {"a,b",  "a=b",  "a/b",  "a\"b",        "a\\b",
+                                      "a\tb", "\x7f", "\xff", "integration", "shared"};
+    braid_net *net = NULL;
+    (void)state;
+    for (size_t j = 0; j < sizeof bad / sizeof *bad; j++) {
+        braid_net_options o = {.streams = 2, .stream_names = {"rgb"}};
+        memcpy(o.stream_names[1], bad[j], strlen(bad[j]));
+        assert_refused(braid_net_create("linet18", &o, &net), BRAID_ERROR_ARGUMENT, "linet18|stream_names|UTF-8");
+    }
+    braid_net_options o = {.streams = 2, .stream_names = {"rgb"}};
+    assert_refused(braid_net_create("linet18", &o, &net), BRAID_ERROR_ARGUMENT, "stream_names|2|none for stream 1");
+    memset(o.stream_names[1], 'a', BRAID_STREAM_NAME);
+    assert_refused(braid_net_create("linet18", &o, &net), BRAID_ERROR_ARGUMENT, "stream_names|1 to 31 letters");
+    o = (braid_net_options){.streams = 1, .stream_names = {"rgb", "ir"}};
+    assert_refused(braid_net_create("linet18", &o, &net), BRAID_ERROR_ARGUMENT, "stream_names|1|one for stream 1");
+    o = (braid_net_options){.streams = 2, .stream_names = {"ir", "ir"}};
+    assert_refused(braid_net_create("linet18", &o, &net), BRAID_ERROR_ARGUMENT, "every name once|ir");
+    o = (braid_net_options){.streams = 2, .stream_names = {"ir", "labels"}};
+    assert_refused(braid_net_create("linet18", &o, &net), BRAID_ERROR_ARGUMENT, "no other tensor|labels");
+    o = (braid_net_options){.stream_names = {"ir"}};
+    assert_refused(braid_net_create("lenet86", &o, &net), BRAID_ERROR_ARGUMENT, "lenet86|stream_names");
+}
+
 static void assert_same_plane(const graph_plane *a, const graph_plane *b) {
     assert_string_equal(a->name, b->name);
     assert_true(a->kind == b->kind && a->stream == b->stream && a->channels == b->channels && a->rank == b->rank);
@@ -116,6 +159,8 @@ static void every_network_comes_back(void **state) {
             braid_net_options o = {0};
             if (round && has & NET_STREAMS) o.streams = (int)rng_between(&r, 1, 8);
             if (round && has & NET_CHANNELS) o.channels[0] = rng_between(&r, 1, 9);
+            for (int j = 0; round > 1 && has & NET_STREAM_NAMES && j < (has & NET_STREAMS ? o.streams : 2); j++)
+                snprintf(o.stream_names[j], sizeof o.stream_names[j], "%d m\xc2\xb5", j);
             if (round && has & NET_CLASSES) o.classes = rng_between(&r, 1, 1000);
             if (round && has & NET_WIDTH) o.width = (double)rng_between(&r, 16, 2000) / 1000;
             if (round && has & NET_DROPOUT) o.dropout = (double)rng_between(&r, 0, 99) / 100;
@@ -177,6 +222,16 @@ static void bad_descriptions_are_refused(void **state) {
         {"{\"kind\":\"linet18\",\"channels\":[3,1,1,1]}", "linet18|channels"},
         {"{\"kind\":\"linet18\",\"channels\":[1,1,1,1,1,1,1,1,1]}", "linet18|channels"},
         {"{\"kind\":\"linet18\",\"channels\":[3,1,65537]}", "linet18|channels"},
+        {"{\"kind\":\"linet18\",\"stream_names\":\"rgb\"}", "linet18|stream_names"},
+        {"{\"kind\":\"linet18\",\"stream_names\":[]}", "linet18|stream_names"},
+        {"{\"kind\":\"linet18\",\"stream_names\":[1,2,3]}", "linet18|stream_names"},
+        {"{\"kind\":\"linet18\",\"stream_names\":[\"a\",\"b\"]}", "linet18|stream_names|expected 3"},
+        {"{\"kind\":\"linet18\",\"stream_names\":[\"a\",\"b\",\"\"]}", "linet18|stream_names"},
+        {"{\"kind\":\"linet18\",\"stream_names\":[\"a\",\"b\",\"c\",\"d\"]}", "linet18|stream_names|expected 3"},
+        {"{\"kind\":\"linet18\",\"stream_names\":[\"a\",\"b\",\"0123456789012345678901234567890123\"]}",
+         "linet18|stream_names"},
+        {"{\"kind\":\"linet18\",\"stream_names\":[\"a\",\"b\",\"c,d\"]}", "linet18|stream_names|c,d"},
+        {"{\"kind\":\"lenet86\",\"stream_names\":[\"a\"]}", "lenet86|option|stream_names"},
         {"{\"kind\":\"linet18\",\"classes\":0}", "linet18|classes"},
         {"{\"kind\":\"linet18\",\"classes\":-9223372036854775808}", "linet18|classes"},
         {"{\"kind\":\"linet18\",\"classes\":9223372036854775807}", "linet18|classes"},
@@ -229,6 +284,8 @@ int main(void) {
         cmocka_unit_test(the_list_is_whole),
         cmocka_unit_test(bad_calls),
         cmocka_unit_test(description_is_this_text),
+        cmocka_unit_test(streams_have_names),
+        cmocka_unit_test(names_of_streams_are_told_apart),
         cmocka_unit_test(every_network_comes_back),
         cmocka_unit_test(descriptions_may_leave_out_defaults),
         cmocka_unit_test(bad_descriptions_are_refused),

@@ -137,15 +137,18 @@ static int faulty_link(const char *from, const char *to) { return file_call_fail
 static int faulty_flock(int fd, int operation) { return file_call_fails(FAIL_FLOCK) ? -1 : flock(fd, operation); }
 
 /* What a full disk says of itself, where fail_files_fill has filled it. */
-static bool files_full;
+static int free_blocks;
 
 static int faulty_statvfs(const char *path, struct statvfs *info) {
     int result = statvfs(path, info);
-    if (files_full) info->f_bavail = 1;
+    if (free_blocks) {
+        info->f_frsize = 4096;
+        info->f_bavail = (fsblkcnt_t)free_blocks;
+    }
     return result;
 }
 
-void fail_files_fill(int full) { files_full = full != 0; }
+void fail_files_fill(int blocks) { free_blocks = blocks; }
 
 void fail_files_install(void) {
     static const files_table faulty = {faulty_open,  faulty_pread,  faulty_pwrite, faulty_fsync,
@@ -156,7 +159,7 @@ void fail_files_install(void) {
 }
 
 void fail_files_remove(void) {
-    files_full = false;
+    free_blocks = 0;
     files_set_table(NULL);
 }
 

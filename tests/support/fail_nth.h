@@ -80,8 +80,9 @@ void fail_files_arm(unsigned calls, int64_t nth, fail_mode mode, int error);
 /* Stops failing. Returns how many calls were made to fail. */
 int64_t fail_files_disarm(void);
 
-/* 1: from now on the disk says that it has one block free; 0: the truth. It takes what is written all the same. */
-void fail_files_fill(int full);
+/* From now on the disk says that it has so many blocks of 4 KiB free; 0: the truth. It takes what is written all the
+ * same. */
+void fail_files_fill(int blocks);
 
 /* Calls of the set since the last arm, failed ones included. */
 int64_t fail_files_calls(void);

@@ -268,7 +268,7 @@ static void targets(void **state) {
     assert_memory_equal(weights[0], weights[1], sizeof weights[0]);
     data.targets[9][1] = NAN;
     assert_int_equal(run(&r, &o, BRAID_DTYPE_F32), BRAID_ERROR_DIVERGED);
-    says("sample 1: expected finite numbers as targets");
+    says("sample 9: expected finite numbers as targets");
     end(&r);
 }
 

@@ -183,6 +183,12 @@ static void a_second_run_is_left_alone(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+static int count_notes(void *user, const braid_train_event *e) {
+    int *notes = user;
+    *notes += e->kind == BRAID_TRAIN_EVENT_NOTE;
+    return 0;
+}
+
 /* ---- What is left of runs ------------------------------------------------------------------ */
 
 /* A new run is refused where one was, as long as anything of it is there that the new one would write over. */
@@ -203,7 +209,8 @@ static void what_is_left_of_a_run_is_not_written_over(void **state) {
         small_run_close(&r);
         snprintf(command, sizeof command, "run: expected a folder without a run, got one with %s and no", left[i]);
         says(command);
-        says("type: rm -f run/best*.safetensors run/metrics.jsonl");
+        says(i < 2 ? "resume it, take another folder, or type: rm -f run/best*.safetensors run/metrics.jsonl"
+                   : "take another folder, or type: rm -f run/metrics.jsonl");
         assert_int_equal(system("diff -r run old"), 0);
         snprintf(command, sizeof command, "rm run/%s old/%s", left[i], left[i]);
         assert_int_equal(system(command), 0);
@@ -215,10 +222,69 @@ static void what_is_left_of_a_run_is_not_written_over(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
-static int count_notes(void *user, const braid_train_event *e) {
-    int *notes = user;
-    *notes += e->kind == BRAID_TRAIN_EVENT_NOTE;
-    return 0;
+/* A run that was killed in the save of its first epoch, before `best`: a new one begins over, as if that had never
+ * been. What is not of such a run stays. */
+static void a_first_epoch_that_was_not_saved_is_begun_over(void **state) {
+    static const char *const not_ours[] = {"a\n", "{\"kind\":\"epoch\",\"epoch\":2,\"step\":12}\n",
+                                           "{\"kind\":\"epoch\",\"epoch\":1,\"step\":6}\nb\n"};
+    small_run r;
+    char command[256];
+    (void)state;
+    braid_train_options o = options();
+    o.steps = 6;
+    ok(small_run_open(&r, &o));
+    ok(braid_trainer_run(r.trainer));
+    small_run_close(&r);
+    assert_int_equal(system("cp -r run whole && rm run/*.safetensors"), 0);
+    for (int cut = 0; cut < 3; cut++) { /* a whole row, one without its end, and a piece of one */
+        if (cut) assert_int_equal(system("rm -f run/*.safetensors && cp whole/metrics.jsonl run"), 0);
+        if (cut) assert_int_equal(truncate("run/metrics.jsonl", cut == 1 ? 40 : 5), 0);
+        ok(small_run_open(&r, &o));
+        ok(braid_trainer_run(r.trainer));
+        small_run_close(&r);
+        assert_int_equal(system("for f in metrics.jsonl last.safetensors best.safetensors; do "
+                                "cmp run/$f whole/$f || exit 1; done"),
+                         0);
+    }
+    assert_int_equal(system("rm run/*.safetensors"), 0);
+    for (int j = 0; j < 3; j++) {
+        snprintf(command, sizeof command, "printf '%s' > run/metrics.jsonl && cp run/metrics.jsonl old", not_ours[j]);
+        assert_int_equal(system(command), 0);
+        assert_int_equal(small_run_open(&r, &o), BRAID_ERROR_ARGUMENT);
+        small_run_close(&r);
+        assert_int_equal(system("cmp run/metrics.jsonl old"), 0);
+    }
+    assert_int_equal(memory_live(), 0);
+}
+
+/* The same, killed behind `best`: that has all that a run needs to go on, to the same bits. */
+static void a_run_goes_on_from_its_best_epoch_alone(void **state) {
+    small_run r;
+    int notes = 0;
+    (void)state;
+    braid_train_options o = options();
+    o.steps = 14;
+    ok(small_run_open(&r, &o));
+    ok(braid_trainer_run(r.trainer));
+    small_run_close(&r);
+    assert_int_equal(system("mv run whole"), 0);
+    o.steps = 6;
+    ok(small_run_open(&r, &o));
+    ok(braid_trainer_run(r.trainer));
+    small_run_close(&r);
+    assert_int_equal(system("rm run/last*"), 0);
+    o.steps = 14;
+    o.resume = 1;
+    o.event = count_notes;
+    o.user = &notes;
+    ok(small_run_open(&r, &o));
+    assert_int_equal(notes, 1);
+    assert_int_equal(small_run_step(&r), 6);
+    ok(braid_trainer_run(r.trainer));
+    small_run_close(&r);
+    assert_int_equal(
+        system("cmp run/last.safetensors whole/last.safetensors && cmp run/metrics.jsonl whole/metrics.jsonl"), 0);
+    assert_int_equal(memory_live(), 0);
 }
 
 /* A checkpoint that the system does not let us read, for now, is not a damaged one: the run ends, and no older file is
@@ -303,6 +369,8 @@ int main(void) {
         IN_FOLDER(a_folder_that_goes_ends_the_run),
         IN_FOLDER(a_second_run_is_left_alone),
         IN_FOLDER(what_is_left_of_a_run_is_not_written_over),
+        IN_FOLDER(a_first_epoch_that_was_not_saved_is_begun_over),
+        IN_FOLDER(a_run_goes_on_from_its_best_epoch_alone),
         IN_FOLDER(unreadable_is_not_damaged),
         IN_FOLDER(nothing_is_left_of_a_run_that_saved_nothing),
     };

@@ -60,7 +60,11 @@ static void ends_at(braid_train_options o, int64_t step) {
     snprintf(words, sizeof words, "step %lld: checkpoint: expected a finite loss of the parameters behind this step",
              (long long)step);
     says(words);
-    says("nothing was saved; the last update was learned in a batch of samples 0, 1, ");
+    int64_t each = o.accumulate ? o.accumulate : 1; /* of the 6 batches of 8 samples in an epoch */
+    int64_t first = (step * each - 1) % 6 * 8;
+    snprintf(words, sizeof words, "nothing was saved; the last update was learned in a batch of samples %lld, %lld, ",
+             (long long)first, (long long)first + 1);
+    says(words);
     says("the last good checkpoint is run/last.safetensors: go on from it with --resume and a lower learning rate");
     assert_int_equal(braid_trainer_save(r.trainer), BRAID_ERROR_DIVERGED);
     small_run_close(&r);

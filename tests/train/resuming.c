@@ -67,6 +67,134 @@ static void an_early_stop_is_not_for_ever(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* Told behind a resume, before any update of it: the rate of the last one. */
+static void the_rate_of_the_last_update_is_known(void **state) {
+    small_run r;
+    braid_train_event before, behind;
+    (void)state;
+    braid_train_options o = never_better();
+    o.steps = 9;
+    o.schedule = "cosine:each=step";
+    ok(small_run_open(&r, &o));
+    ok(braid_trainer_run(r.trainer));
+    braid_trainer_place(r.trainer, &before);
+    small_run_close(&r);
+    o.resume = 1;
+    ok(small_run_open(&r, &o));
+    braid_trainer_place(r.trainer, &behind);
+    small_run_close(&r);
+    assert_true(before.learning_rate > 0 && before.learning_rate == behind.learning_rate);
+}
+
+/* Without epochs and steps a run is as long as it began; with steps alone, at least as long as they take. */
+static void a_run_is_as_long_as_it_began(void **state) {
+    int64_t epochs = 0, steps = 0;
+    (void)state;
+    for (int round = 0; round < 4; round++) {
+        small_run r;
+        braid_train_options o = never_better();
+        o.resume = round > 0;
+        o.epochs = round ? 0 : 3;
+        o.steps = (int64_t[]){4, 0, 9, 100}[round];
+        ok(small_run_open(&r, &o));
+        braid_trainer_length(r.trainer, &epochs, &steps);
+        assert_int_equal(epochs, round < 3 ? 3 : 17); /* of 6 updates */
+        assert_int_equal(steps, ((int64_t[]){4, 4, 9, 100}[round]));
+        ok(braid_trainer_run(r.trainer));
+        assert_int_equal(small_run_step(&r), ((int64_t[]){4, 4, 9, 18 + 6}[round]));
+        small_run_close(&r);
+    }
+}
+
+/* ---- Callers -------------------------------------------------------------------------------- */
+
+static braid_train_source plain;
+static int batches_given;
+
+/* The second batch has a label, its fourth, that is no class. */
+static braid_status next_with_a_bad_label(void *user, braid_part part, braid_train_batch *batch) {
+    static int32_t labels[8];
+    braid_status status = plain.next(user, part, batch);
+    if (status || batch->count != 8 || ++batches_given != 2) return status;
+    memcpy(labels, batch->labels, sizeof labels);
+    labels[3] = 99;
+    batch->labels = labels;
+    return BRAID_OK;
+}
+
+/* Samples without ids are called by their place in the epoch. */
+static void samples_have_their_place(void **state) {
+    small_run r;
+    (void)state;
+    braid_train_options o = small_run_options();
+    plain = o.source;
+    o.source.next = next_with_a_bad_label;
+    batches_given = 0;
+    ok(small_run_open(&r, &o));
+    assert_int_equal(braid_trainer_run(r.trainer), BRAID_ERROR_DATA);
+    assert_non_null(strstr(braid_message(), "sample 11: expected a label from 0 to 2, got 99"));
+    small_run_close(&r);
+}
+
+static void what_is_in_no_list_is_refused(void **state) {
+    small_run r;
+    (void)state;
+    for (int j = 0; j < 2; j++) {
+        braid_train_options o = small_run_options();
+        if (j) o.step.loss = (braid_loss)77;
+        if (!j) o.step.optimiser = (braid_optimiser)99;
+        assert_int_equal(small_run_open(&r, &o), BRAID_ERROR_ARGUMENT);
+        assert_non_null(strstr(braid_message(), j ? "numbers 1 and 77" : "numbers 99 and 0"));
+        small_run_close(&r);
+    }
+}
+
+/* A run that is done may be asked to run again: nothing happens. */
+static void there_is_one_summary(void **state) {
+    small_run r;
+    (void)state;
+    braid_train_options o = never_better();
+    o.epochs = 2;
+    ok(small_run_open(&r, &o));
+    for (int j = 0; j < 3; j++) ok(braid_trainer_run(r.trainer));
+    small_run_close(&r);
+    assert_int_equal(system("test $(grep -c summary run/metrics.jsonl) = 1"), 0);
+}
+
+static bool has_bytes(const char *name, const char *bytes, size_t count) {
+    char *text, path[64];
+    size_t all;
+    snprintf(path, sizeof path, "run/%s", name);
+    ok(files_read(path, 1 << 20, BRAID_ERROR_DATA, &text, &all));
+    bool found = false;
+    for (size_t at = 0; at + count <= all && !found; at++) found = memcmp(text + at, bytes, count) == 0;
+    memory_free(text);
+    return found;
+}
+
+/* A run that was killed between the end of an epoch, which is told to TensorBoard, and its checkpoint: the end is told
+ * again, and the first time is forgotten (an event: step 6, a session that starts). */
+static void the_end_of_an_epoch_is_told_once(void **state) {
+    static const char start[] = {0x10, 6, 0x3a, 2, 8, 1};
+    small_run r;
+    (void)state;
+    braid_train_options o = never_better();
+    o.steps = 6;
+    o.save_steps = 6;
+    ok(small_run_open(&r, &o));
+    ok(braid_trainer_run(r.trainer));
+    small_run_close(&r);
+    assert_int_equal(system("mv run/last.previous.safetensors run/last.safetensors && mv run/events* run/first"), 0);
+    assert_false(has_bytes("first", start, sizeof start));
+    o.resume = 1;
+    o.steps = 12;
+    ok(small_run_open(&r, &o));
+    ok(braid_trainer_run(r.trainer));
+    small_run_close(&r);
+    assert_int_equal(system("mv run/events* run/second"), 0);
+    assert_true(has_bytes("second", start, sizeof start));
+}
+
 static void other_samples_and_monitors_are_named(void **state) {
     static const char *const words[] = {"got monitor val_loss in place of val_accuracy",
                                         "got samples 47 in place of 48", "got stratified 1 in place of 0"};
@@ -401,11 +529,22 @@ static void nothing_is_left_of_a_run_that_did_not_begin(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(an_early_stop_is_not_for_ever),   IN_FOLDER(other_samples_and_monitors_are_named),
-        IN_FOLDER(a_bad_validation_costs_no_epoch), IN_FOLDER(a_longer_run_has_a_longer_schedule),
-        IN_FOLDER(batches_passed_over_count),       IN_FOLDER(a_plateau_follows_the_monitor),
-        IN_FOLDER(the_best_epoch_is_remembered),    IN_FOLDER(nothing_is_left_of_a_run_that_did_not_begin),
-        IN_FOLDER(a_lost_best_epoch_is_a_note),     IN_FOLDER(validation_is_as_it_was),
+        IN_FOLDER(samples_have_their_place),
+        IN_FOLDER(what_is_in_no_list_is_refused),
+        IN_FOLDER(there_is_one_summary),
+        IN_FOLDER(the_rate_of_the_last_update_is_known),
+        IN_FOLDER(a_run_is_as_long_as_it_began),
+        IN_FOLDER(the_end_of_an_epoch_is_told_once),
+        IN_FOLDER(an_early_stop_is_not_for_ever),
+        IN_FOLDER(other_samples_and_monitors_are_named),
+        IN_FOLDER(a_bad_validation_costs_no_epoch),
+        IN_FOLDER(a_longer_run_has_a_longer_schedule),
+        IN_FOLDER(batches_passed_over_count),
+        IN_FOLDER(a_plateau_follows_the_monitor),
+        IN_FOLDER(the_best_epoch_is_remembered),
+        IN_FOLDER(nothing_is_left_of_a_run_that_did_not_begin),
+        IN_FOLDER(a_lost_best_epoch_is_a_note),
+        IN_FOLDER(validation_is_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
