@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cpu/li_conv2d_gradient.h"
+#include "kernels/cpu/li_conv2d_winograd.h"
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/winograd.h"
 
@@ -12,46 +12,18 @@ static const char *supports(const braid_problem *p, const device *d) {
     return reason ? reason : fused_winograd_refuses(p->out_channels, p->streams);
 }
 
-/* What the kernel of one instruction set is made of. */
-typedef struct gradient_tile {
-    const fused_winograd *tile;
-    conv_product convolution;
-} gradient_tile;
-
-static double cost(const braid_problem *p, const gradient_tile *g) {
+static double cost(const braid_problem *p, const winograd_gradient *g) {
     braid_problem conv = fused_problem(p, BRAID_OP_CONV2D);
     return winograd_cost(&conv, g->tile->product) + li_conv2d_gradient_cost(p, g->tile->fused);
 }
 
-/* A product of tile/ for each instruction set: the matrix tile that it is handed is part of its own. */
-static braid_status create_avx512(const braid_problem *conv, const gemm_tile *tile, void **state, size_t *bytes) {
-    (void)tile;
-    return winograd_create_backward(conv, &winograd_avx512, state, bytes);
-}
+WINOGRAD_GRADIENT(avx512, winograd_create_backward, winograd_launch, winograd_destroy)
+WINOGRAD_GRADIENT(avx2, winograd_create_backward, winograd_launch, winograd_destroy)
+WINOGRAD_GRADIENT(portable, winograd_create_backward, winograd_launch, winograd_destroy)
 
-static braid_status create_avx2(const braid_problem *conv, const gemm_tile *tile, void **state, size_t *bytes) {
-    (void)tile;
-    return winograd_create_backward(conv, &winograd_avx2, state, bytes);
-}
-
-static braid_status create_portable(const braid_problem *conv, const gemm_tile *tile, void **state, size_t *bytes) {
-    (void)tile;
-    return winograd_create_backward(conv, &winograd_portable, state, bytes);
-}
-
-static const gradient_tile gradient_avx512 = {&fused_winograd_avx512,
-                                              {create_avx512, winograd_launch, winograd_destroy}};
-static const gradient_tile gradient_avx2 = {&fused_winograd_avx2, {create_avx2, winograd_launch, winograd_destroy}};
-static const gradient_tile gradient_portable = {&fused_winograd_portable,
-                                                {create_portable, winograd_launch, winograd_destroy}};
-
-static braid_status create(const braid_problem *p, const gradient_tile *g, void **state, size_t *workspace_bytes) {
-    return li_conv2d_gradient_create(p, &g->convolution, g->tile->fused, state, workspace_bytes);
-}
-
-TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_avx512, gradient_avx512, supports, cost, create,
+TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_avx512, gradient_avx512, supports, cost, winograd_gradient_create,
             li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
-TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_avx2, gradient_avx2, supports, cost, create, li_conv2d_gradient_launch,
-            li_conv2d_gradient_destroy)
-TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_portable, gradient_portable, supports, cost, create,
+TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_avx2, gradient_avx2, supports, cost, winograd_gradient_create,
+            li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
+TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_portable, gradient_portable, supports, cost, winograd_gradient_create,
             li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
