@@ -14,7 +14,7 @@
 #include "core/rng.h"
 #include "kernels/cpu/tile/gemm.h"
 
-enum { MOST_TAPS = 3, MOST_DEPTH = 9, GUARD = 8, ROW_FLOATS = 64 };
+enum { MOST_TAPS = 3, MOST_DEPTH = 35, GUARD = 8, ROW_FLOATS = 64 };
 
 static const struct {
     unsigned feature;
@@ -71,6 +71,8 @@ static void check_rows(const gemm_tile *tile, gemm_rows g, int with_init) {
     }
     memcpy(before, out, sizeof out);
     g.row = row;
+    g.ahead = with_init ? row : NULL; /* to fetch it changes nothing */
+    g.ahead_step = 1;
     g.panel = panel;
     g.init = with_init ? init : NULL;
     g.out = out_row;
@@ -93,7 +95,7 @@ static void rows_equal_plain_loop(void **state) {
         assert_true(tile->rows <= GEMM_MAX_ROWS && tile->columns <= GEMM_MAX_COLUMNS);
         for (int m = 1; m <= tile->rows; m++) {
             for (int n = 1; n <= tile->columns; n++) {
-                gemm_rows g = {.m = m, .n = n, .taps = 1 + n % MOST_TAPS, .depth = 1 + (m + n) % MOST_DEPTH};
+                gemm_rows g = {.m = m, .n = n, .taps = 1 + n % MOST_TAPS, .depth = 1 + (5 * m + n) % MOST_DEPTH};
                 check_rows(tile, g, 0);
                 check_rows(tile, g, 1);
                 g.accumulate = 1;
@@ -216,12 +218,30 @@ static void dots_equal_plain_loop(void **state) {
     }
 }
 
+/* A square inside a larger one, whose other numbers are not touched. */
+static void turn_swaps_rows_and_columns(void **state) {
+    static float from[GEMM_PACKED_STEP][ROW_FLOATS], to[GEMM_PACKED_STEP][ROW_FLOATS];
+    (void)state;
+    for (int set = 0; set < SETS; set++) {
+        if (!has(set) || !sets[set].tile->turn) continue;
+        fill_integers(from[0], GEMM_PACKED_STEP * ROW_FLOATS, 70);
+        fill_poison(to[0], GEMM_PACKED_STEP * ROW_FLOATS);
+        sets[set].tile->turn(to[0] + GUARD, sizeof to[0], from[0] + 1, sizeof from[0]);
+        for (int d = 0; d < GEMM_PACKED_STEP; d++) {
+            for (int j = 0; j < GEMM_PACKED_STEP; j++) assert_float_equal(to[d][GUARD + j], from[j][1 + d], 0);
+            assert_untouched(to[d], GUARD);
+            assert_untouched(to[d] + GUARD + GEMM_PACKED_STEP, ROW_FLOATS - GUARD - GEMM_PACKED_STEP);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_equal_plain_loop),
         cmocka_unit_test(outer_equals_plain_loop),
         cmocka_unit_test(lay_copies),
         cmocka_unit_test(dots_equal_plain_loop),
+        cmocka_unit_test(turn_swaps_rows_and_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,10 @@ typedef struct gemm_rows {
     const void *panel;      /* [taps][units of the depth][tile->columns], of units */
     const float *init;      /* [n] or NULL */
     float *const *out;      /* [m] */
+    /* NULL, or as row: what later calls read, which this one fetches into the second-level cache. It is the rows
+     * ahead_first, ahead_first + ahead_step, ... of the taps whose first pointer is not NULL. A tile may leave it. */
+    const void *const *ahead;
+    int ahead_first, ahead_step;
 } gemm_rows;
 
 /*
@@ -88,6 +92,9 @@ typedef struct gemm_tile {
      * `depth` pointers for run_outer. pack_pair makes units of two rows: to[j] = a[j], b[j], or 0 where b is NULL. */
     void (*pack_rows)(uint32_t *to, const uint16_t *const *from, int64_t depth, int64_t rows);
     void (*pack_pair)(uint32_t *to, const uint16_t *a, const uint16_t *b, int64_t count);
+    /* Packing of units, whatever they hold: to[d][j] = from[j][d] for a square of GEMM_PACKED_STEP on a side, whose
+     * lines are so many bytes apart. NULL: one by one is as fast. */
+    void (*turn)(void *to, int64_t to_pitch, const void *from, int64_t pitch);
     /* Called on a thread before it runs the tile, and after; NULL where there is nothing to ready. */
     void (*enter)(void);
     void (*leave)(void);

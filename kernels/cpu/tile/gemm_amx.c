@@ -187,6 +187,7 @@ const gemm_tile gemm_amx_bf16 = {
     .run_outer = run_outer,
     .pack_rows = amx_pack_rows,
     .pack_pair = pairs_join,
+    .turn = pairs_turn_square,
     .enter = enter,
     .leave = leave,
 };

@@ -10,6 +10,7 @@
 #include "kernels/cpu/tile/gemm_body.h"
 #include "kernels/cpu/tile/lanes.h"
 #include "kernels/cpu/tile/lines_body.h"
+#include "kernels/cpu/tile/pairs.h"
 
 const gemm_tile gemm_avx512 = {
     .name = "avx512",
@@ -23,6 +24,7 @@ const gemm_tile gemm_avx512 = {
     .run_outer = run_outer,
     .run_dots = run_dots,
     .lay = lay,
+    .turn = pairs_turn_square,
 };
 
 const lines_tile lines_avx512 = {&gemm_avx512, run_line_rows, fence_lines, run_line_outer, 0};

@@ -61,6 +61,7 @@ const gemm_tile gemm_avx512_bf16 = {
     .run_dots = run_dots,
     .pack_rows = pack_rows,
     .pack_pair = pairs_join,
+    .turn = pairs_turn_square,
 };
 
 const lines_tile lines_avx512_bf16 = {&gemm_avx512_bf16, run_line_rows, fence_lines, NULL, 0};

@@ -12,6 +12,8 @@
 #include "kernels/cpu/tile/gemm.h"
 
 #define TILE_COLUMNS (2 * VEC_LANES)
+#define LINE_UNITS 16 /* of a cache line */
+#define OUT_FETCHES 4 /* rows of the output that are fetched at once, and not so many that loads wait for them */
 
 /* Units of gemm.h: floats, unless the including file has defined another kind. */
 #ifndef UNIT_NUMBERS
@@ -37,21 +39,35 @@ VEC_INLINE const unit *outer_column(const gemm_outer *g, int64_t t) { return g->
 
 /* m and two are constants where this is inlined. out and init are readable and writable over whole vectors. */
 VEC_INLINE void rows_tile(const gemm_rows *g, const int m, const int two) {
+    static const float zeros[TILE_COLUMNS];
+    const float *const init = g->init ? g->init : zeros;
     vec sum[TILE_ROWS], high[TILE_ROWS];
 #pragma GCC unroll 16
     for (int i = 0; i < m; i++) {
-        const float *start = g->accumulate ? g->out[i] : g->init;
+        const float *start = g->accumulate ? g->out[i] : init;
         sum[i] = vec_load(start);
         if (two) high[i] = vec_load(start + VEC_LANES);
     }
     const unit *panel = g->panel;
     const int64_t whole = g->depth / UNIT_NUMBERS;
+    int fetched = 0;
     for (int64_t t = 0; t < g->taps; t++) {
         const unit *row[TILE_ROWS];
+        const void *const *ahead = g->ahead ? g->ahead + t * TILE_ROWS : NULL;
+        const int ahead_end = ahead && ahead[0] ? m : 0;
 #pragma GCC unroll 16
         for (int i = 0; i < m; i++) row[i] = g->row[t * TILE_ROWS + i];
-        for (int64_t d = 0; d < whole; d++, panel += TILE_COLUMNS) {
-            TILE_STEP(row[i][d])
+        for (int64_t d = 0, end; d < whole; d = end) {
+            end = whole - d > LINE_UNITS ? d + LINE_UNITS : whole;
+            for (int i = 0; i < OUT_FETCHES && fetched < m; i++, fetched++) {
+                __builtin_prefetch(g->out[fetched]);
+                if (two) __builtin_prefetch(g->out[fetched] + VEC_LANES);
+            }
+            for (int i = g->ahead_first; i < ahead_end; i += g->ahead_step)
+                __builtin_prefetch((const unit *)ahead[i] + d, 0, 2);
+            for (int64_t u = d; u < end; u++, panel += TILE_COLUMNS) {
+                TILE_STEP(row[i][u])
+            }
         }
         if (g->depth % UNIT_NUMBERS) {
             TILE_STEP(unit_last(row[i] + whole))
@@ -122,7 +138,7 @@ static void part_rows(const gemm_rows *g) {
     gemm_rows whole = *g;
     float init[TILE_COLUMNS] = {0}, edge[TILE_ROWS][TILE_COLUMNS];
     float *out[TILE_ROWS];
-    memcpy(init, g->init, (size_t)g->n * sizeof *init);
+    if (g->init) memcpy(init, g->init, (size_t)g->n * sizeof *init);
     whole.init = init;
     for (int i = 0; i < g->m; i++) {
         out[i] = edge[i];
@@ -134,13 +150,10 @@ static void part_rows(const gemm_rows *g) {
 }
 
 static void run_rows(const gemm_rows *g) {
-    static const float zeros[TILE_COLUMNS];
-    gemm_rows with_init = *g;
-    if (!g->init) with_init.init = zeros;
     if (is_whole(g->n))
-        whole_rows(&with_init);
+        whole_rows(g);
     else
-        part_rows(&with_init);
+        part_rows(g);
 }
 
 static void run_outer(const gemm_outer *g) {

@@ -18,7 +18,7 @@
 #include "kernels/cpu/tile/parts.h"
 
 #define TAPS_AT_ONCE 64    /* pointers of so many taps are on the stack */
-#define PANEL_UNITS 65536  /* of the panels of a part: 256 KiB of the second-level cache */
+#define PANEL_UNITS 131072 /* of the panels of a part: 512 KiB of the second-level cache */
 #define MERGED_DEPTH 64    /* longest filter row that is read as one tap, where the channels are few */
 #define MERGED_CHANNELS 16 /* fewer are few */
 #define COPIED_UNITS 8192  /* on the stack: copies of filter rows that touch the padding, and of halves made floats */
@@ -53,6 +53,13 @@ static int64_t tap_remainder(const igemm *g, const braid_problem *p, int axis, i
     return ((tap * p->dilation[axis] - p->padding[axis]) % step + step) % step;
 }
 
+/* 1 where no other tap read the same source along one axis, for the output pixel before. */
+static int reads_first(const igemm *g, const braid_problem *p, int axis, int64_t tap) {
+    const int64_t taps_between = p->stride[axis] / p->dilation[axis];
+    const int64_t other = g->direction == IGEMM_FORWARD ? tap + taps_between : tap - taps_between;
+    return p->stride[axis] % p->dilation[axis] || other < 0 || other >= p->filter[axis];
+}
+
 static void fill_class(igemm *g, const braid_problem *p, int64_t index, int64_t *next_tap) {
     pixel_class *c = &g->classes[index];
     c->origin[0] = index / g->step[1];
@@ -66,9 +73,8 @@ static void fill_class(igemm *g, const braid_problem *p, int64_t index, int64_t 
         if (tap_remainder(g, p, 0, r) != c->origin[0]) continue;
         for (int64_t s = 0; s < p->filter[1]; s++) {
             if (tap_remainder(g, p, 1, s) != c->origin[1]) continue;
-            g->tap[*next_tap][0] = (int32_t)r;
-            g->tap[*next_tap][1] = (int32_t)s;
-            ++*next_tap;
+            g->tap[(*next_tap)++] =
+                (filter_tap){{(int32_t)r, (int32_t)s}, reads_first(g, p, 0, r) && reads_first(g, p, 1, s)};
         }
     }
     c->tap_count = *next_tap - c->first_tap;
@@ -199,7 +205,7 @@ static void pack_step(const launch *l, int i, int64_t step) {
     const igemm *g = l->g;
     const stream_shape *s = &g->stream[i];
     int64_t tap = step % g->tap_count, panel = step / g->tap_count % s->panels, group = step / g->tap_count / s->panels;
-    int64_t row = g->merged ? tap : g->tap[tap][0], column = g->merged ? 0 : g->tap[tap][1];
+    int64_t row = g->merged ? tap : g->tap[tap].at[0], column = g->merged ? 0 : g->tap[tap].at[1];
     int64_t taps_before = row * g->map.filter[1] + column, taps_in_all = g->map.filter[0] * g->map.filter[1];
     pack_panel q = {.to = l->packed + s->packed + step * s->tap_units * g->tile->columns,
                     .width = g->tile->columns,
@@ -248,12 +254,13 @@ typedef struct part {
     int64_t group, pixel_begin, pixel_end, panel_begin, panel_end;
     const unsigned char *source; /* first channel of the group */
     const uint32_t *mask;
-    const float *bias; /* of the group, from the first panel of the part on, or NULL */
-    int m;
+    const float *bias;        /* of the group, from the first panel of the part on, or NULL */
+    int m, active;            /* active: not all of them are blank */
     int blank[GEMM_MAX_ROWS]; /* by the mask, or because no tap reaches the class */
     int64_t sample[GEMM_MAX_ROWS], y[GEMM_MAX_ROWS], x[GEMM_MAX_ROWS];
     unsigned char *out[GEMM_MAX_ROWS]; /* first channel of the group */
     float *sums;                       /* of halves: [m][columns of the part] */
+    const struct part *next;           /* with as many pixels, which are worked on after these; or NULL */
 } part;
 
 static void find_part(part *a, int64_t index) {
@@ -277,19 +284,21 @@ static void find_part(part *a, int64_t index) {
     if (a->panel_end > a->s->panels) a->panel_end = a->s->panels;
 }
 
-/* Finds the m pixels from `first` on. True where at least one of them is active. */
-static int find_pixels(part *a, int64_t first) {
+/* Finds the pixels of a tile from `first` on. */
+static void find_pixels(part *a, int64_t first) {
     const igemm *g = a->l->g;
-    int forward = g->direction == IGEMM_FORWARD, active = 0;
+    int forward = g->direction == IGEMM_FORWARD;
     unsigned char *out = a->l->b->plane[forward ? CONV2D_Y : CONV2D_X][a->stream];
     int64_t x = first % a->c->extent[1], y = first / a->c->extent[1] % a->c->extent[0];
     int64_t sample = first / a->c->extent[1] / a->c->extent[0];
+    a->m = (int)at_most(a->pixel_end - first, g->tile->rows);
+    a->active = 0;
     for (int i = 0; i < a->m; i++) {
         a->sample[i] = sample;
         a->y[i] = a->c->origin[0] + y * g->step[0];
         a->x[i] = a->c->origin[1] + x * g->step[1];
         a->blank[i] = a->c->tap_count == 0 || mask_blanks(a->mask, sample);
-        active |= !a->blank[i];
+        a->active |= !a->blank[i];
         int64_t pixel = (sample * g->map.out_size[0] + a->y[i]) * g->map.out_size[1] + a->x[i];
         a->out[i] = out + (pixel * a->s->out_pitch + a->group * a->s->columns) * g->bytes;
         if (++x < a->c->extent[1]) continue;
@@ -298,7 +307,6 @@ static int find_pixels(part *a, int64_t first) {
         y = 0;
         sample++;
     }
-    return active;
 }
 
 /* Where the source of pixel i starts: its sample, at the first channel of the group. */
@@ -311,16 +319,25 @@ static const unsigned char *sample_source(const part *a, int i) {
 static void point_at_taps(const part *a, const void **row, int64_t first, int64_t count) {
     const taps *map = &a->l->g->map;
     const int64_t width = map->in_size[1], pitch = a->s->in_pitch * a->l->g->bytes, step = a->l->g->tile->rows;
-    const int32_t(*tap)[2] = a->l->g->tap + a->c->first_tap + first;
+    const filter_tap *tap = a->l->g->tap + a->c->first_tap + first;
     const void *zeros = a->l->zeros;
     for (int i = 0; i < a->m; i++) {
         const int32_t *rows = map->source[0] + a->y[i] * map->filter[0];
         const int32_t *columns = map->source[1] + a->x[i] * map->filter[1];
         const unsigned char *base = sample_source(a, i);
         for (int64_t t = 0; t < count; t++) {
-            int64_t y = rows[tap[t][0]], x = columns[tap[t][1]];
+            int64_t y = rows[tap[t].at[0]], x = columns[tap[t].at[1]];
             row[t * step + i] = a->blank[i] || (y | x) < 0 ? zeros : base + (y * width + x) * pitch;
         }
+    }
+}
+
+/* The same for the next tile: of taps that read what others have read before, no more than a NULL. */
+static void point_ahead(const part *a, const void **row, int64_t first, int64_t count) {
+    const filter_tap *tap = a->l->g->tap + a->c->first_tap + first;
+    for (int64_t t = 0; t < count; t++) {
+        row[t * a->l->g->tile->rows] = NULL;
+        if (tap[t].first_reads) point_at_taps(a, row + t * a->l->g->tile->rows, first + t, 1);
     }
 }
 
@@ -359,14 +376,15 @@ typedef struct piece {
     int64_t tap, taps, begin, depth;
 } piece;
 
-/* All panels of the part for the current tile, from one set of pointers. */
-static void run_panels(const part *a, const piece *q, const void *const *row) {
+/* All panels of the part for the current tile, from one set of pointers; ahead as in gemm_rows. */
+static void run_panels(const part *a, const piece *q, const void *const *row, const void *const *ahead) {
     const igemm *g = a->l->g;
     const int64_t width = g->tile->columns, panel_units = g->tap_count * a->s->tap_units * width;
     const int64_t sum_pitch = (a->panel_end - a->panel_begin) * width;
     const int64_t first_tap = g->merged ? q->tap : a->c->first_tap + q->tap;
     const float *group = a->l->packed + a->s->packed + a->group * a->s->panels * panel_units;
-    gemm_rows run = {.m = a->m, .taps = q->taps, .depth = q->depth, .row = row};
+    gemm_rows run = {.m = a->m, .taps = q->taps, .depth = q->depth, .row = row, .ahead = ahead};
+    run.ahead_step = (int)(a->panel_end - a->panel_begin);
     run.accumulate = q->tap > 0 || q->begin > 0;
     for (int64_t panel = a->panel_begin; panel < a->panel_end; panel++) {
         const int64_t column = (panel - a->panel_begin) * width;
@@ -374,6 +392,7 @@ static void run_panels(const part *a, const piece *q, const void *const *row) {
         for (int i = 0; i < a->m; i++)
             out[i] = g->halves ? a->sums + i * sum_pitch + column : (float *)(void *)a->out[i] + panel * width;
         run.n = panel_columns(g, a->s, panel);
+        run.ahead_first = (int)(panel - a->panel_begin);
         run.panel = group + panel * panel_units + (first_tap * a->s->tap_units + gemm_units(g->tile, q->begin)) * width;
         run.init = a->bias ? a->bias + column : NULL;
         run.out = out;
@@ -406,7 +425,7 @@ static void run_widened(const part *a) {
             q.depth = at_most(depth - q.begin, most);
             point_at_taps(a, row, q.tap, q.taps);
             widen_rows(a, &q, row, copies);
-            run_panels(a, &q, row);
+            run_panels(a, &q, row, NULL);
             q.begin += q.depth;
         } while (q.begin < depth);
         q.tap += q.taps;
@@ -414,12 +433,13 @@ static void run_widened(const part *a) {
 }
 
 static void run_taps(const part *a) {
-    const void *row[TAPS_AT_ONCE * GEMM_MAX_ROWS];
+    const void *row[TAPS_AT_ONCE * GEMM_MAX_ROWS], *ahead[TAPS_AT_ONCE * GEMM_MAX_ROWS];
     piece q = {.depth = a->s->depth};
     do {
         q.taps = at_most(a->c->tap_count - q.tap, TAPS_AT_ONCE);
         point_at_taps(a, row, q.tap, q.taps);
-        run_panels(a, &q, row);
+        if (a->next) point_ahead(a->next, ahead, q.tap, q.taps);
+        run_panels(a, &q, row, a->next ? ahead : NULL);
         q.tap += q.taps;
     } while (q.tap < a->c->tap_count);
 }
@@ -442,7 +462,7 @@ static void run_filter_rows(const part *a) {
                 room = gather_rows(a, row, i, q.tap, q.taps, room);
         }
         if (a->l->g->widened) widen_rows(a, &q, row, wide);
-        run_panels(a, &q, row);
+        run_panels(a, &q, row, NULL);
     }
 }
 
@@ -522,29 +542,39 @@ static const float *find_bias(const part *a, float *to) {
     return to;
 }
 
+static void run_tile(const part *a) {
+    const igemm *g = a->l->g;
+    if (a->active) {
+        if (g->merged)
+            run_filter_rows(a);
+        else if (g->widened)
+            run_widened(a);
+        else
+            run_taps(a);
+        store_sums(a);
+    }
+    clear_rest(a);
+}
+
 static void run_part(void *context, int64_t index) {
-    part a = {.l = context};
-    const igemm *g = a.l->g;
+    part both[2] = {{.l = context}}, *a = both; /* the tile that is worked on, and the one behind it */
+    const igemm *g = a->l->g;
     float sums[SUM_FLOATS], bias[SUM_FLOATS / GEMM_MIN_ROWS];
-    find_part(&a, index);
-    a.source = a.l->b->plane[g->direction == IGEMM_FORWARD ? CONV2D_X : CONV2D_Y][a.stream];
-    a.source += a.group * a.s->depth * g->bytes;
-    a.mask = a.l->b->plane[CONV2D_MASK][a.stream];
-    a.bias = find_bias(&a, bias);
-    a.sums = sums;
+    find_part(a, index);
+    a->source = a->l->b->plane[g->direction == IGEMM_FORWARD ? CONV2D_X : CONV2D_Y][a->stream];
+    a->source += a->group * a->s->depth * g->bytes;
+    a->mask = a->l->b->plane[CONV2D_MASK][a->stream];
+    a->bias = find_bias(a, bias);
+    a->sums = sums;
+    both[1] = both[0];
     gemm_enter(g->tile);
-    for (int64_t first = a.pixel_begin; first < a.pixel_end; first += g->tile->rows) {
-        a.m = (int)at_most(a.pixel_end - first, g->tile->rows);
-        if (find_pixels(&a, first)) {
-            if (g->merged)
-                run_filter_rows(&a);
-            else if (g->widened)
-                run_widened(&a);
-            else
-                run_taps(&a);
-            store_sums(&a);
-        }
-        clear_rest(&a);
+    find_pixels(a, a->pixel_begin);
+    for (int64_t next = a->pixel_begin + a->m; a->m; next += a->m) {
+        part *behind = a == both ? both + 1 : both;
+        find_pixels(behind, next);
+        a->next = behind->m == a->m ? behind : NULL;
+        run_tile(a);
+        a = behind;
     }
     gemm_leave(g->tile);
 }

@@ -12,6 +12,12 @@
 
 typedef enum igemm_direction { IGEMM_FORWARD, IGEMM_BACKWARD } igemm_direction;
 
+/* Row and column of a tap, and whether it reads pixels that no tap read for the output pixels before. */
+typedef struct filter_tap {
+    int32_t at[2];
+    int first_reads;
+} filter_tap;
+
 /* The pixels that one set of taps reaches: origin, origin + step, ... along each axis. */
 typedef struct pixel_class {
     int64_t origin[2], extent[2];
@@ -37,7 +43,7 @@ typedef struct igemm {
     int64_t batch, groups, step[2];
     taps map;
     int64_t tap_count; /* in a panel: filter rows where taps are merged */
-    int32_t (*tap)[2]; /* row and column of each tap, in the order of the panels */
+    filter_tap *tap;   /* in the order of the panels */
     int64_t class_count;
     pixel_class *classes;
     stream_shape stream[BRAID_MAX_PLANES];

@@ -64,8 +64,25 @@ static inline void pack_pairs_transposed(const pack_panel *q) {
     }
 }
 
+/* 1 where the panel is whole squares of units that lie in the weights as they are packed. */
+static inline int pack_is_squares(const pack_panel *q) {
+    const int is_bf16 = gemm_is_bf16(q->tile), numbers = is_bf16 ? 2 * GEMM_PACKED_STEP : GEMM_PACKED_STEP;
+    return q->tile->turn && !q->halves == !is_bf16 && q->n == q->width && q->depth % numbers == 0;
+}
+
+static inline void pack_squares(const pack_panel *q) {
+    const int64_t unit = sizeof *q->to, pitch = q->pitch * (q->halves ? unit / 2 : unit);
+    for (int j = 0; j < q->n; j += GEMM_PACKED_STEP) {
+        const unsigned char *from = (const unsigned char *)q->from + j * pitch;
+        for (int64_t u = 0; u < gemm_units(q->tile, q->depth); u += GEMM_PACKED_STEP)
+            q->tile->turn(q->to + u * q->width + j, q->width * unit, from + u * unit, pitch);
+    }
+}
+
 static inline void pack_transposed(const pack_panel *q) {
-    if (gemm_is_bf16(q->tile))
+    if (pack_is_squares(q))
+        pack_squares(q);
+    else if (gemm_is_bf16(q->tile))
         pack_pairs_transposed(q);
     else
         pack_floats_transposed(q);

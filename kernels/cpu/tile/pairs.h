@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #define PAIRS_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
-#define PAIRS_LINE 16 /* units of a register */
+#define PAIRS_LINE 16   /* units of a register */
+#define PAIRS_AHEAD 256 /* bytes of a row that a packing fetches before it needs them */
 
 /* The first `count` places of a register, or all of them. */
 static inline __mmask16 pairs_first(int64_t count) {
@@ -39,28 +40,46 @@ PAIRS_TARGET static inline void pairs_join(uint32_t *to, const uint16_t *a, cons
 /* line[i] becomes what was in place i of every line. */
 PAIRS_TARGET static inline void pairs_turn(__m512i line[PAIRS_LINE]) {
     __m512i t[PAIRS_LINE];
+#pragma GCC unroll 16
     for (int i = 0; i < PAIRS_LINE; i += 2) {
         t[i] = _mm512_unpacklo_epi32(line[i], line[i + 1]);
         t[i + 1] = _mm512_unpackhi_epi32(line[i], line[i + 1]);
     }
+#pragma GCC unroll 16
     for (int i = 0; i < PAIRS_LINE; i += 4) {
         line[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
         line[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
         line[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
         line[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
     }
+#pragma GCC unroll 16
     for (int i = 0; i < 4; i++) {
         t[i] = _mm512_shuffle_i32x4(line[i], line[i + 4], 0x88);
         t[i + 4] = _mm512_shuffle_i32x4(line[i], line[i + 4], 0xdd);
         t[i + 8] = _mm512_shuffle_i32x4(line[i + 8], line[i + 12], 0x88);
         t[i + 12] = _mm512_shuffle_i32x4(line[i + 8], line[i + 12], 0xdd);
     }
+#pragma GCC unroll 16
     for (int i = 0; i < 4; i++) {
         line[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
         line[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd);
         line[i + 4] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0x88);
         line[i + 12] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0xdd);
     }
+}
+
+/* `turn` of gemm_tile. */
+PAIRS_TARGET static inline void pairs_turn_square(void *to, int64_t to_pitch, const void *from, int64_t pitch) {
+    __m512i line[PAIRS_LINE];
+#pragma GCC unroll 16
+    for (int i = 0; i < PAIRS_LINE; i++) {
+        const char *source = (const char *)from + i * pitch;
+        line[i] = _mm512_loadu_si512(source);
+        __builtin_prefetch(source + PAIRS_AHEAD);
+    }
+    pairs_turn(line);
+#pragma GCC unroll 16
+    for (int i = 0; i < PAIRS_LINE; i++) _mm512_storeu_si512((char *)to + i * to_pitch, line[i]);
 }
 
 #endif
