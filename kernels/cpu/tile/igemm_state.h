@@ -1,6 +1,6 @@
 /*
  * What the indirect matrix product of igemm.h keeps from create to destroy: the shapes of its streams, and which taps
- * reach which pixels. For igemm.c alone.
+ * reach which pixels. For igemm_create.c, which fills it, and igemm.c alone.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,7 +8,11 @@
 #define BRAID_KERNELS_CPU_TILE_IGEMM_STATE_H
 
 #include "kernels/cpu/tile/gemm.h"
+#include "kernels/cpu/tile/igemm.h"
+#include "kernels/cpu/tile/parts.h"
 #include "kernels/cpu/tile/taps.h"
+
+#define SUM_FLOATS 8192 /* on the stack, where the sums wait for their rounding to halves */
 
 typedef enum igemm_direction { IGEMM_FORWARD, IGEMM_BACKWARD } igemm_direction;
 
@@ -49,5 +53,19 @@ typedef struct igemm {
     stream_shape stream[BRAID_MAX_PLANES];
     int64_t zero_units, workspace_units, parts, pack_steps, pack_parts;
 } igemm;
+
+static inline int64_t class_pixels(const igemm *g, const pixel_class *c) {
+    return g->batch * c->extent[0] * c->extent[1];
+}
+
+/* Classes that no tap reaches have no work of their own: the first class clears them. */
+static inline int is_left_to_first(const igemm *g, const pixel_class *c) {
+    return c != g->classes && c->tap_count == 0;
+}
+
+static inline int64_t class_chunks(const igemm *g, const pixel_class *c) {
+    if (is_left_to_first(g, c)) return 0;
+    return ceil_div(class_pixels(g, c), (int64_t)g->tile->rows * IGEMM_TILES_IN_CHUNK);
+}
 
 #endif
