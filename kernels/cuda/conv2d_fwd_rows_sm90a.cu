@@ -1,10 +1,10 @@
 /*
  * conv2d forward for 1 to 4 input channels on Hopper's matrix units. Rows of the product are 64 filters, columns are
  * the 64 pixels of two output rows, and the sum runs over (r, s, c) as the weights lie in memory. The weights stay in
- * shared memory, rounded up to whole steps by zeros; some warps spread the lines of x (tile/spread.cuh). Behind the
- * taps a step reads spread rows of the next line, or zeros, and multiplies them by those zeros. Results turn to
- * [pixel][filter] in shared memory and leave by the copy engine. Two warpgroups take pairs of rows in turn, so that one
- * multiplies while the other stores.
+ * shared memory; some warps spread the lines of x (tile/spread.cuh). Steps have 16 taps each: the first begins with the
+ * first tap and the others end with the last, so that none reads what the output does not see. What the second reads
+ * again it multiplies by zeros. Results turn to [pixel][filter] in shared memory and leave by the copy engine. Two
+ * warpgroups take pairs of rows in turn, so that one multiplies while the other stores.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,16 +15,22 @@
 
 #define COLUMNS (ROWS_TOGETHER * ROWS_PIXELS)
 
-/* The block's weights: 64 taps of 64 filters at a time, as the matrix units take them; zeros beyond both. */
+static __device__ __forceinline__ int32_t count_steps(const conv2d_rows_plane &plane) {
+    return (plane.taps + ROWS_STEP - 1) / ROWS_STEP;
+}
+
+/* The block's weights: 64 terms of 64 filters at a time, as the matrix units take them; zeros for filters that there
+ * are not, and for the taps that the second step repeats. */
 static __device__ __forceinline__ void lay_out_weights(unsigned char *to, const conv2d_rows_plane &plane,
                                                        int32_t first) {
-    const int32_t width = (plane.taps + 63) / 64 * 64;
+    const int32_t width = count_steps(plane) * ROWS_STEP, repeated = width - plane.taps;
     for (int32_t i = (int32_t)threadIdx.x; i < ROWS_FILTERS * width; i += ROWS_FWD_THREADS) {
-        const int32_t filter = i / width, tap = i - filter * width;
-        const bool inside = first + filter < plane.filters && tap < plane.taps;
+        const int32_t filter = i / width, term = i - filter * width;
+        const int32_t tap = term < ROWS_STEP ? term : term - repeated;
+        const bool counts = first + filter < plane.filters && (term < ROWS_STEP || tap >= ROWS_STEP);
         const uint16_t *from = (const uint16_t *)plane.w + (int64_t)(first + filter) * plane.taps + tap;
-        const int32_t at = tap / 64 * ROWS_Y_BYTES + filter * ROWS_ROW_BYTES + ((tap % 64 / 8 ^ filter % 8) << 4);
-        *(uint16_t *)(to + at + tap % 8 * 2) = inside ? *from : (uint16_t)0;
+        const int32_t at = term / 64 * ROWS_Y_BYTES + filter * ROWS_ROW_BYTES + ((term % 64 / 8 ^ filter % 8) << 4);
+        *(uint16_t *)(to + at + term % 8 * 2) = counts ? *from : (uint16_t)0;
     }
 }
 
@@ -32,16 +38,17 @@ static __device__ __forceinline__ void lay_out_weights(unsigned char *to, const 
 template <class number>
 static __device__ __forceinline__ void multiply(float (&sums)[COLUMNS / 2], const conv2d_rows_plane &plane,
                                                 uint32_t weights, uint32_t spread, uint32_t row_bytes) {
-    const int32_t steps = (plane.taps + ROWS_STEP - 1) / ROWS_STEP;
+    const int32_t steps = count_steps(plane), second = plane.taps - (steps - 1) * ROWS_STEP; /* its first tap */
     shared_matrix b = matrix_down_rows(spread, row_bytes);
     wgmma_hold(sums);
     wgmma_begin();
     wgmma<number, COLUMNS, 0, 1>(sums, matrix_along_rows(weights), b, 0);
+    b = matrix_moved(b, (uint32_t)(second * ROWS_ROW_BYTES));
 #pragma unroll 1
     for (int32_t step = 1; step < steps; step++) {
         const uint32_t a = weights + step / 4 * ROWS_Y_BYTES + step % 4 * (ROWS_STEP * 2);
-        b = matrix_moved(b, ROWS_STEP * ROWS_ROW_BYTES);
         wgmma<number, COLUMNS, 0, 1>(sums, matrix_along_rows(a), b, 1);
+        b = matrix_moved(b, ROWS_STEP * ROWS_ROW_BYTES);
     }
     wgmma_commit();
     wgmma_wait<0>();
@@ -107,7 +114,6 @@ template <class number> static __device__ __forceinline__ void conv2d_fwd_rows(c
     const spread_memory memory = spread_find_memory(args, args.w_bytes + 2 * ROWS_TOGETHER * ROWS_Y_BYTES);
     const spread_work work = spread_find_work(args);
     lay_out_weights((unsigned char *)shared_memory(), args.plane[work.plane], work.filter);
-    for (uint32_t at = memory.spread + threadIdx.x * 16; at < memory.x; at += ROWS_FWD_THREADS * 16) shared_clear(at);
     fence_async();
     if (threadIdx.x == 0) {
         spread_init(memory, 8);

@@ -25,7 +25,8 @@ static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t taps(const braid_problem *p, int i) { return p->filter[0] * p->filter[1] * p->in_channels[i]; }
 
-/* Spread rows that a product reads: in bwd_weight its columns, a width that the kernel has, in fwd whole steps. */
+/* Spread rows that a product takes: in bwd_weight its columns, a width that the kernel has, in fwd whole steps, of
+ * which two overlap where the taps are no multiple of one. */
 static int64_t operand_rows(const braid_problem *p, int i) {
     static const int64_t widths[] = {32, 56, 104, 152};
     if (!is_weight(p)) return round_up(taps(p, i), ROWS_STEP);
@@ -56,7 +57,8 @@ static int64_t box_bytes(const braid_problem *p, int i, int64_t rows) {
 static void find_bytes(struct conv2d_rows_args *args, const braid_problem *p, int64_t rows) {
     int64_t x = 0, spread = 0, w = 0, last = round_up(rows, ROWS_TOGETHER) - 1;
     for (int i = 0; i < p->streams; i++) {
-        int64_t line = p->filter[1] * p->in_channels[i], under = last * p->stride[0] * line + operand_rows(p, i);
+        int64_t line = p->filter[1] * p->in_channels[i], reads = is_weight(p) ? operand_rows(p, i) : taps(p, i);
+        int64_t under = last * p->stride[0] * line + reads;
         x = most(x, box_bytes(p, i, rows) * (ROWS_PIXELS / ROWS_STEP));
         spread = most(spread, round_up(most(unit_lines(p, rows) * line, under), 8) * ROWS_ROW_BYTES);
         w = most(w, launch_tiles(taps(p, i), ROWS_FILTERS) * ROWS_Y_BYTES);
@@ -162,6 +164,7 @@ static const char *refuses_streams(const braid_problem *p) {
         if (p->in_pitch[i] != p->in_channels[i] || p->size[1] * p->in_channels[i] % PIECE || p->out_pitch[i] % PIECE)
             return "the copy engine needs lines of x and pixels of y at multiples of 16 bytes";
         if (taps(p, i) > ROWS_MOST_TAPS) return "only filters of up to 200 taps and channels";
+        if (!is_weight(p) && taps(p, i) < ROWS_STEP) return "only filters of 16 taps and channels and more";
         if (box(p, i) > MOST_BOX) return "the line behind 16 pixels has more than 256 elements";
     }
     return NULL;

@@ -27,7 +27,7 @@ static __device__ __forceinline__ void fuse_logits(const pixel_args &args, const
     double mean = 0;
     for (int i = 0; i < args.planes; i++) mean += fuse_share(args, i, sample) * t[i];
     for (int i = 0; i < args.planes; i++) {
-        const double value = args.planes == 1 ? 0 : scale * fuse_share(args, i, sample) * (t[i] - mean);
+        const double value = scale * fuse_share(args, i, sample) * (t[i] - mean);
         args.dlogits[sample * args.planes + i] = (float)value;
     }
 }

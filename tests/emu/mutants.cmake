@@ -533,14 +533,15 @@ rows_mutant(odd_box tile/spread.cuh bwd_weight "plane.step - plane.before" "plan
 rows_mutant(early_load tile/spread.cuh bwd_weight "        ring_wait(ring);\n" "")
 rows_mutant(wrong_blank tile/spread.cuh bwd_weight "mask_blanks(plane.mask, unit.sample)"
             "mask_blanks(plane.mask, unit.sample + 1)")
-rows_mutant(wrong_weight conv2d_fwd_rows_sm90a.cu fwd "(tap % 64 / 8 ^ filter % 8)" "(tap % 64 / 8 ^ filter % 4)")
+rows_mutant(wrong_weight conv2d_fwd_rows_sm90a.cu fwd "(term % 64 / 8 ^ filter % 8)" "(term % 64 / 8 ^ filter % 4)")
 rows_mutant(wrong_row conv2d_fwd_rows_sm90a.cu fwd "matrix_down_rows(spread, row_bytes)"
             "matrix_down_rows(spread, row_bytes / 2)")
 rows_mutant(unwritten_row conv2d_fwd_rows_sm90a.cu fwd "row + i < unit.rows" "row + i < unit.rows - 1")
 rows_mutant(early_store conv2d_fwd_rows_sm90a.cu fwd "    fence_async();\n    named_sync(id, 128);\n" "    fence_async();\n")
 rows_mutant(unwritten_blank conv2d_fwd_rows_sm90a.cu fwd "shared_clear(staging + to);" ";")
 rows_mutant(wrong_unit conv2d_fwd_rows_sm90a.cu fwd "        ring_next(&made);\n" "")
-rows_mutant(dropped_step conv2d_fwd_rows_sm90a.cu fwd "(plane.taps + ROWS_STEP - 1) / ROWS_STEP" "plane.taps / ROWS_STEP")
+rows_mutant(dropped_step conv2d_fwd_rows_sm90a.cu fwd "step < steps" "step < steps - 1")
+rows_mutant(repeated_taps conv2d_fwd_rows_sm90a.cu fwd "tap >= ROWS_STEP" "tap >= 0")
 function(li_rows_mutant name file stem from to)
     emu_mutant(li_conv2d_bwd_weight_rows_${name} ${file} ${stem} li_conv2d_bwd_weight__cuda_rows_wgmma "${from}" "${to}")
 endfunction()

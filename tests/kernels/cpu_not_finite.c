@@ -1,106 +1,15 @@
 /*
- * Tests of data that is not finite: an output of a kernel of our own is finite exactly where the reference's is, with
- * infinities or NaN in the samples of some planes. What a kernel may multiply with the zeros of a padding stays finite
- * (parameters, which may also meet a sum over no sample, and the dy of a weight gradient with such a padding), and
- * kernels of Winograd's are left out, whose tiles share what their pixels hold.
+ * Every kernel of the CPU on data that is not finite (tests/support/not_finite.h).
  *
  * SPDX-License-Identifier: MIT
  */
 #include "tests/support/unit.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "backend/cpu/cpu.h"
-#include "core/dtype.h"
-#include "core/memory.h"
-#include "core/rng.h"
 #include "tests/support/case_list.h"
-#include "tests/support/rig.h"
+#include "tests/support/not_finite.h"
 
-enum { PROBLEMS = 24, MOST_SPOILT = 3, SEED = 5 };
-
-/* A weight gradient multiplies dy with what its taps read, the zeros of a padding too: docs/ops/conv2d.md. */
-static int meets_padding(const braid_problem *p, int slot) {
-    const int64_t padding = p->padding[0] + p->padding[1] + p->extra_padding[0] + p->extra_padding[1];
-    if (p->pass != BRAID_PASS_BWD_WEIGHT || padding == 0 || p->padding_mode != BRAID_PADDING_ZEROS) return 0;
-    return (p->op == BRAID_OP_CONV2D && slot == CONV2D_Y) ||
-           (p->op == BRAID_OP_LI_CONV2D && (slot == LI_CONV2D_DY || slot == LI_CONV2D_ZY));
-}
-
-static int is_data(const rig *r, int slot, int i) {
-    plane_shape s;
-    rig_shape(r, slot, i, &s);
-    return op_is_input(op_role(&r->problem, slot)) && !meets_padding(&r->problem, slot) && dtype_is_compute(s.dtype) &&
-           rig_has_samples(&r->problem, slot) && rig_elements(r, slot, i) > 0;
-}
-
-static void spoil(rig *r, rng *numbers) {
-    static const double values[] = {NAN, INFINITY, -INFINITY};
-    const double value = values[rng_between(numbers, 0, 2)];
-    for (int slot = 0; slot < op_operand_count(op_of(&r->problem)); slot++) {
-        for (int i = 0; i < rig_planes(r, slot); i++) {
-            if (!is_data(r, slot, i) || rng_between(numbers, 0, 1)) continue;
-            for (int j = 0; j < MOST_SPOILT; j++)
-                rig_set(r, slot, i, rng_between(numbers, 0, rig_elements(r, slot, i) - 1), value);
-        }
-    }
-}
-
-static void compare(const rig *got, const rig *expected) {
-    const braid_problem *p = &got->problem;
-    for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {
-        if (!op_is_output(op_role(p, slot))) continue;
-        for (int i = 0; i < rig_planes(got, slot); i++) {
-            for (int64_t j = 0; j < rig_elements(got, slot, i); j++) {
-                const double a = rig_get(got, slot, i, j), b = rig_get(expected, slot, i, j);
-                if (!isfinite(a) == !isfinite(b)) continue;
-                char text[512];
-                assert_int_equal(braid_problem_print(p, text, sizeof text), BRAID_OK);
-                fail_msg("%s: %s of stream %d at %lld expected %g, got %g: %s", got->kernel->name,
-                         op_operand_name(p, slot), i, (long long)j, b, a, text);
-            }
-        }
-    }
-}
-
-static const kernel *reference(const braid_problem *p, const device *d) {
-    for (int j = 0; j < kernel_count(); j++) {
-        const kernel *k = kernel_at(j);
-        if (k->backend == KERNEL_REF && !kernel_refuses(k, p, d)) return k;
-    }
-    return NULL;
-}
-
-static int is_judged(const kernel *k, const braid_problem *p, const device *d) {
-    return k->backend == KERNEL_CPU && k->flags & KERNEL_OWN && !strstr(k->name, "winograd") &&
-           !kernel_refuses(k, p, d);
-}
-
-/* One problem: the reference first, then every kernel on the same planes. Returns how many took part. */
-static int judge(const braid_problem *p, device *d, rng *numbers) {
-    rig expected;
-    int judged = 0;
-    unsigned char *before = NULL;
-    assert_int_equal(rig_create(&expected, p, d, reference(p, d), IMAGE_REAL, SEED), BRAID_OK);
-    spoil(&expected, numbers);
-    assert_int_equal(memory_alloc(expected.layout.bytes, 1, "planes of a test", (void **)&before), BRAID_OK);
-    memcpy(before, expected.block, expected.layout.bytes);
-    assert_int_equal(rig_run(&expected), BRAID_OK);
-    for (int j = 0; j < kernel_count(); j++) {
-        rig got;
-        if (!is_judged(kernel_at(j), p, d)) continue;
-        assert_int_equal(rig_create(&got, p, d, kernel_at(j), IMAGE_REAL, SEED), BRAID_OK);
-        memcpy(got.block, before, got.layout.bytes);
-        assert_int_equal(rig_run(&got), BRAID_OK);
-        compare(&got, &expected);
-        rig_destroy(&got);
-        judged++;
-    }
-    memory_free(before);
-    rig_destroy(&expected);
-    return judged;
-}
+enum { PROBLEMS = 24, SEED = 5 };
 
 static void every_op(void **state) {
     device *d = NULL;
@@ -112,7 +21,7 @@ static void every_op(void **state) {
         case_list list;
         assert_int_equal(case_list_create(&list, PROBLEMS), BRAID_OK);
         assert_int_equal(case_list_draw(&list, (braid_op_id)op, SEED, PROBLEMS), BRAID_OK);
-        for (int j = 0; j < list.count; j++) judged += judge(&list.problems[j], d, &numbers);
+        for (int j = 0; j < list.count; j++) judged += not_finite_judge(&list.problems[j], d, d, NULL, &numbers);
         case_list_destroy(&list);
     }
     assert_true(judged > 1000);

@@ -23,11 +23,11 @@ static __device__ __noinline__ float act_curved(int32_t activation, float x) {
 }
 
 /* The slope of the tanh form is made of one exponential: 1 - tanh^2 of a rounded tanh would lose its last bits. Where
- * there is no bend the squares may overflow. */
+ * there is no bend the squares may overflow. x - x: an infinite x has no slope. */
 static __device__ __noinline__ float act_curved_slope(int32_t activation, float x) {
     if (activation == BRAID_ACTIVATION_GELU)
         return 0.5f * (1 + erff(x * ACT_SQRT_HALF)) + x * ACT_INV_SQRT_2PI * expf(-0.5f * x * x);
-    const float u = ACT_SQRT_2_OVER_PI * (x + ACT_CUBE * x * x * x), e = expf(-2 * fabsf(u));
+    const float u = ACT_SQRT_2_OVER_PI * (x + ACT_CUBE * x * x * x) + (x - x), e = expf(-2 * fabsf(u));
     const float open = (u < 0 ? e : 1) / (1 + e),
                 bend = 4 * e / ((1 + e) * (1 + e)); /* (1 + tanh u) / 2, 1 - tanh^2 u */
     return bend == 0 ? open : open + 0.5f * x * bend * ACT_SQRT_2_OVER_PI * (1 + 3 * ACT_CUBE * x * x);
