@@ -118,10 +118,9 @@ static __device__ __forceinline__ void panel_sums_include(panel_sums *sums, cons
     }
 }
 
-/* Adds the rows of a panel, all of them (`whole`) or those that count. Every piece goes to copy(row, word), too. */
-template <class number, int rows, bool whole, class sink>
-static __device__ __forceinline__ void panel_sums_rows(panel_sums *sums, uint32_t panel, const panel_live<rows> &live,
-                                                       const sink &copy) {
+/* Adds the rows of a panel; every piece goes to copy(row, word), too. */
+template <class number, int rows, class sink>
+static __device__ __forceinline__ void panel_sums_rows(panel_sums *sums, uint32_t panel, const sink &copy) {
     const uint32_t first = threadIdx.x % 32 / 8, piece = threadIdx.x % 8;
     const uint32_t even = panel_piece_address(panel, first, piece), odd = panel_piece_address(panel, first + 4, piece);
 #pragma unroll 1
@@ -132,10 +131,23 @@ static __device__ __forceinline__ void panel_sums_rows(panel_sums *sums, uint32_
             shared_read(word[j], (j % 2 ? odd : even) + (row + j / 2 * 8) * PANEL_ROW_BYTES);
 #pragma unroll
         for (uint32_t j = 0; j < 4; j++) {
-            const uint32_t at = row + j * 4 + first;
-            copy(at, word[j]);
-            if (whole || (live.word[at / 32] >> at % 32 & 1)) panel_sums_include<number>(sums, word[j]);
+            copy(row + j * 4 + first, word[j]);
+            panel_sums_include<number>(sums, word[j]);
         }
+    }
+}
+
+/* The same of the rows that count, one at a time. The others are not read: somebody may be clearing them. */
+template <class number, int rows, class sink>
+static __device__ __forceinline__ void panel_sums_live_rows(panel_sums *sums, uint32_t panel,
+                                                            const panel_live<rows> &live, const sink &copy) {
+#pragma unroll 1
+    for (uint32_t row = threadIdx.x % 32 / 8; row < rows; row += 4) {
+        uint32_t word[4];
+        if (!(live.word[row / 32] >> row % 32 & 1)) continue;
+        shared_read(word, panel_piece_address(panel, row, threadIdx.x % 8));
+        copy(row, word);
+        panel_sums_include<number>(sums, word);
     }
 }
 
@@ -171,9 +183,9 @@ static __device__ __forceinline__ void panel_sums_add(const panel_sums_place &at
     if (sums.count == 0 && count > 0) panel_sums_find_origin<number, rows>(&sums, panel, live);
     sums.count += count;
     if (count == rows) {
-        panel_sums_rows<number, rows, true>(&sums, panel, live, copy);
+        panel_sums_rows<number, rows>(&sums, panel, copy);
     } else {
-        panel_sums_rows<number, rows, false>(&sums, panel, live, copy);
+        panel_sums_live_rows<number, rows>(&sums, panel, live, copy);
     }
     if (at.is_last) {
         panel_sums_write(at, sums);
