@@ -18,21 +18,8 @@ static double flops(const braid_problem *p) { return 15 * (double)p->in_channels
 const op_info op_adam = {
     .name = "adam",
     .summary = "update of all parameters by Adam",
-    .passes = 1u << BRAID_PASS_FWD,
-    .single_pass = 1,
-    .fields = ADAM_FIELDS,
-    .reals = {ADAM_REALS},
-    .max_streams = 1,
-    .operands = {UPDATE_OPERANDS},
-    .check = adam_check,
-    .check_table = update_check_table,
-    .planes = adam_planes,
-    .shape = update_shape,
+    ADAM_OP,
     .flops = flops,
-    .terms = update_terms,
-    .fill = update_fill,
-    .draw = adam_draw,
-    .shrink = update_shrink,
 };
 
 int adam_planes(const braid_problem *p, int slot) { return update_planes(p, slot, 1, 1); }

@@ -8,9 +8,11 @@
 
 #include "ops/update.h"
 
-#define ADAM_FIELDS (UPDATE_FIELDS | FIELD_BIT(betam) | FIELD_BIT(betas) | FIELD_BIT(eps))
-#define ADAM_REALS \
-    {FIELD_betam, 0.9, 1}, {FIELD_betas, 0.999, 1}, { FIELD_eps, 1e-8, 1 }
+/* What op_info holds of both. */
+#define ADAM_OP                                                                                                      \
+    UPDATE_OP, .fields = UPDATE_FIELDS | FIELD_BIT(betam) | FIELD_BIT(betas) | FIELD_BIT(eps),                       \
+               .reals = {{FIELD_betam, 0.9, 1}, {FIELD_betas, 0.999, 1}, {FIELD_eps, 1e-8, 1}}, .check = adam_check, \
+               .planes = adam_planes, .draw = adam_draw
 
 int adam_planes(const braid_problem *p, int slot);
 braid_status adam_check(const braid_problem *p); /* a memory of 1 never learns */

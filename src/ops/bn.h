@@ -14,6 +14,21 @@
 
 #define BN_PIXEL_FIELDS (FIELD_BIT(n) | FIELD_BIT(b) | FIELD_BIT(hw) | FIELD_BIT(c) | FIELD_BIT(mask) | FIELD_BIT(cp))
 
+/* The rows of op_info.operands of bn_act and bn_act_pool. */
+#define BN_FUSED_OPERANDS                                                        \
+    [BN_FUSED_X] = {"x", FILL_SIGNED, {ROLE_IN, ROLE_IN, ROLE_IN}},              \
+    [BN_FUSED_SCALE] = {"scale", FILL_SIGNED, {ROLE_IN, ROLE_IN, ROLE_IN}},      \
+    [BN_FUSED_SHIFT] = {"shift", FILL_SIGNED, {ROLE_IN, ROLE_IN, ROLE_IN}},      \
+    [BN_FUSED_MASK] = {"mask", FILL_MASK, {ROLE_IN, ROLE_IN, ROLE_IN}},          \
+    [BN_FUSED_Y] = {"y", FILL_SIGNED, {ROLE_OUT, ROLE_NONE, ROLE_NONE}},         \
+    [BN_FUSED_DY] = {"dy", FILL_SIGNED, {ROLE_NONE, ROLE_IN, ROLE_IN}},          \
+    [BN_FUSED_CENTER] = {"center", FILL_SIGNED, {ROLE_NONE, ROLE_IN, ROLE_IN}},  \
+    [BN_FUSED_RSTD] = {"rstd", FILL_POSITIVE, {ROLE_NONE, ROLE_IN, ROLE_IN}},    \
+    [BN_FUSED_GAMMA] = {"gamma", FILL_SIGNED, {ROLE_NONE, ROLE_IN, ROLE_NONE}},  \
+    [BN_FUSED_DGAMMA] = {"dgamma", FILL_SIGNED, {ROLE_NONE, ROLE_IN, ROLE_OUT}}, \
+    [BN_FUSED_DBETA] = {"dbeta", FILL_SIGNED, {ROLE_NONE, ROLE_IN, ROLE_OUT}},   \
+    [BN_FUSED_DX] = {"dx", FILL_SIGNED, {ROLE_NONE, ROLE_OUT, ROLE_NONE}}
+
 /* Shapes of the operands: activations and per-channel vectors. */
 void bn_shape_pixels(const braid_problem *p, int i, plane_shape *out);
 void bn_shape_channels(const braid_problem *p, int i, plane_shape *out);

@@ -29,6 +29,12 @@
     [UPDATE_STEP] = {"step", FILL_OWN, {ROLE_IN}}, [UPDATE_SCALE] = {"scale", FILL_OWN, {ROLE_IN}},         \
     [UPDATE_HALF] = {"half", FILL_SIGNED, {ROLE_OUT}}
 
+/* What op_info holds of every optimiser. */
+#define UPDATE_OP                                                                                         \
+    .passes = 1u << BRAID_PASS_FWD, .single_pass = 1, .max_streams = 1, .operands = {UPDATE_OPERANDS},    \
+    .check_table = update_check_table, .shape = update_shape, .terms = update_terms, .fill = update_fill, \
+    .shrink = update_shrink
+
 /* The planes of an optimiser with the given state. */
 int update_planes(const braid_problem *p, int slot, int has_m, int has_v);
 void update_shape(const braid_problem *p, int slot, int i, plane_shape *out);
