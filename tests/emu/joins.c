@@ -1,0 +1,152 @@
+/*
+ * Calls that become one (src/plan/join_layer.c, join.c, and mixes with their statistics), on the emulator: the
+ * gradients of every parameter and the running statistics are those of the calls one by one, to the roundings of f16.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include <math.h>
+
+#include "core/memory.h"
+#include "tests/support/trial.h"
+
+/* What makes the weights of a convolution of few channels. At these sizes the cost model takes such a kernel and the
+ * mix's own, unless there is none. */
+#define FEW_CHANNELS                                                                               \
+    "conv2d_bwd_weight__cuda_direct,conv2d_bwd_weight__cuda_strips,conv2d_bwd_weight__cuda_lines," \
+    "conv2d_bwd_weight__cuda_rows_wgmma"
+#define LAYER "li_conv2d_bwd_weight__cuda_rows_wgmma"
+#define DAPPLY "integrate_dapply__cuda_wgmma"
+#define PREPARE "integrate_prepare__cuda_wgmma"
+
+/* Two layers with a learned mix each; what the streams of both hold goes on. The first has nothing between its
+ * normalisation and the convolution that reads it, the second a plane of its own for every stream. */
+static braid_net *two_layers(void) {
+    braid_net *net = NULL;
+    OK(braid_net_create(NULL, NULL, &net));
+    braid_value x = braid_net_join(net, braid_net_input(net, "rgb", 3), braid_net_input(net, "depth", 1)), z = {0};
+    for (int j = 0; j < 2; j++) {
+        const braid_problem first = {.op = BRAID_OP_CONV2D,
+                                     .out_channels = {8, 16},
+                                     .filter = {5, 5},
+                                     .stride = {2, 2},
+                                     .padding = {2, 2}},
+                            second = {
+                                .op = BRAID_OP_CONV2D, .out_channels = {16, 8}, .filter = {3, 3}, .padding = {1, 1}};
+        x = braid_net_layer(net, j ? "conv2" : "conv1", x, j ? &second : &first);
+        z = braid_net_integrate(net, j ? "mix2" : "mix1", x, z, &(braid_problem){.integrated_out = 8});
+        x = braid_net_layer(net, j ? "norm2" : "norm1", braid_net_join(net, x, z),
+                            &(braid_problem){.op = BRAID_OP_BATCHNORM});
+        x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_ACT});
+        z = braid_net_select(net, x, 2, 1);
+        if (!j) x = braid_net_select(net, x, 0, 2);
+    }
+    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_AVGPOOL, .out_size = {1, 1}});
+    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_FUSE, .fusion = BRAID_FUSION_CONCAT});
+    braid_net_output(net, braid_net_layer(net, "fc", x, &(braid_problem){.op = BRAID_OP_LINEAR, .out_channels = {4}}));
+    return net;
+}
+
+/* One forward and backward run, with blanked samples where the plan has masks. */
+static trial run(trial_setup s, const char *disable) {
+    const unsigned char blanked[2][3] = {{0, 1, 0}, {0, 0, 1}};
+    if (!s.kind) s.built = two_layers();
+    s.device = "cuda:0";
+    s.disable = disable;
+    trial t = trial_open(&s);
+    trial_shake(&t, 7, 0);
+    for (int i = 0; i < 2 && s.request.mask; i++) OK(braid_plan_set_mask(t.plan, i, blanked[i]));
+    trial_feed(&t, t.plan, 3, 0);
+    trial_run(t.plan, FORWARD | BACKWARD);
+    return t;
+}
+
+static int count_calls(const trial *t, braid_op_id op) {
+    int count = 0;
+    for (int j = 0; j < t->plan->program.call_count; j++) count += t->plan->program.calls[j].problem.op == op;
+    return count;
+}
+
+/* How far a gradient, or a running statistic, is from another, as a share of its length. */
+static double distance(const trial *t, const trial *from, const graph_plane *what) {
+    double *(*read)(const trial *, const char *, int64_t *) = what->kind == PLANE_STATE ? trial_read : trial_gradient;
+    int64_t count, from_count;
+    double *a = read(t, what->name, &count), *b = read(from, what->name, &from_count), off = 0, length = 0;
+    assert_int_equal(count, from_count);
+    for (int64_t j = 0; j < count; j++) {
+        off += (a[j] - b[j]) * (a[j] - b[j]);
+        length += b[j] * b[j];
+    }
+    memory_free(a);
+    memory_free(b);
+    return off == 0 ? 0 : sqrt(off / length);
+}
+
+/* Running statistics are of f32. Closes both. */
+static void compare(trial *joined, trial *apart, double most) {
+    const graph *g = joined->model->graph;
+    int compared = 0;
+    for (int plane = 0; plane < g->plane_count; plane++) {
+        const graph_plane *what = &g->planes[plane];
+        if (what->kind != PLANE_PARAMETER && (what->kind != PLANE_STATE || what->is_counter)) continue;
+        const double off = plane_elements(what) ? distance(joined, apart, what) : 0;
+        if (!(off <= (what->kind == PLANE_STATE ? 1e-5 : most)))
+            fail_msg("%s: %g from that of calls one by one", what->name, off);
+        compared++;
+    }
+    assert_true(compared > 10);
+    trial_close(joined);
+    trial_close(apart);
+}
+
+/* The first layer's weights in one call, the gradients of the second's streams in another. Without the first join, the
+ * streams of both layers have the second. */
+static void two_layers_are_joined(void **state) {
+    (void)state;
+    for (int mask = 0; mask < 2; mask++) {
+        const trial_setup s = {.dtype = BRAID_DTYPE_F16, .request = {.batch = 3, .size = {21, 40}, .mask = mask}};
+        for (int layer = 0; layer < 2; layer++) {
+            trial joined = run(s, layer ? FEW_CHANNELS : LAYER), apart = run(s, LAYER "," DAPPLY);
+            assert_int_equal(count_calls(&joined, BRAID_OP_LI_CONV2D), layer);
+            assert_int_equal(count_calls(&joined, BRAID_OP_INTEGRATE_DAPPLY), layer ? 1 : 2);
+            assert_int_equal(count_calls(&apart, BRAID_OP_LI_CONV2D), 0);
+            assert_int_equal(count_calls(&apart, BRAID_OP_INTEGRATE_DAPPLY), 0);
+            compare(&joined, &apart, 2.5e-3);
+        }
+    }
+}
+
+/* A pooling behind the first layer, sums around blocks and downsamplings; roundings add up over eighteen layers. */
+static void a_linet_is_joined(void **state) {
+    const trial_setup s = {.kind = "linet18",
+                           .net = {.streams = 2, .width = 1.0 / 8, .classes = 5},
+                           .dtype = BRAID_DTYPE_F16,
+                           .request = {.batch = 3, .size = {35, 40}, .mask = 1}};
+    (void)state;
+    trial joined = run(s, FEW_CHANNELS), apart = run(s, LAYER "," DAPPLY);
+    assert_int_equal(count_calls(&joined, BRAID_OP_LI_CONV2D), 1);
+    assert_int_equal(count_calls(&joined, BRAID_OP_INTEGRATE_DAPPLY), 8 + 3);
+    compare(&joined, &apart, 1e-2);
+}
+
+/* The kernel, not the chain, which is faster at such sizes. */
+static void mixes_are_prepared(void **state) {
+    (void)state;
+    for (int mask = 0; mask < 2; mask++) {
+        const trial_setup s = {.dtype = BRAID_DTYPE_F16, .request = {.batch = 3, .size = {21, 40}, .mask = mask}};
+        trial joined = run(s, "integrate_prepare__chain"), apart = run(s, PREPARE);
+        assert_int_equal(count_calls(&joined, BRAID_OP_INTEGRATE_PREPARE), 2);
+        assert_int_equal(count_calls(&apart, BRAID_OP_INTEGRATE_PREPARE), 0);
+        compare(&joined, &apart, 2.5e-3);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_layers_are_joined),
+        cmocka_unit_test(a_linet_is_joined),
+        cmocka_unit_test(mixes_are_prepared),
+    };
+    return cmocka_run_group_tests_name("emu/joins", tests, NULL, NULL);
+}
