@@ -114,8 +114,24 @@ static int columns_of(const fields *f) {
     return columns;
 }
 
+/* In a window where nothing fits beside the head: its numbers alone, and the heaviest figure that fits beside them. */
+static void fit_one(fields *f, int columns) {
+    field *head = &f->list[0], *heaviest = NULL;
+    const char *numbers = head->text + strcspn(head->text, "0123456789");
+    int left = columns - (int)strlen(numbers) - GAP;
+    for (int i = 1; i < f->count; i++) {
+        field *one = &f->list[i];
+        if (one->is_bar || (int)strlen(one->text) > left) continue;
+        if (!heaviest || one->weight > heaviest->weight) heaviest = one;
+    }
+    if (!heaviest) return;
+    heaviest->left_out = false;
+    memmove(head->text, numbers, strlen(numbers) + 1);
+}
+
 /* Leaves out the lightest fields until the line fits; the first one stays, or what of it fits. */
 static void fit(fields *f, int columns) {
+    int shown = f->count;
     while (columns > 0 && columns_of(f) > columns) {
         field *lightest = NULL;
         for (int i = 1; i < f->count; i++)
@@ -124,6 +140,7 @@ static void fit(fields *f, int columns) {
             lightest->left_out = true;
         else
             f->list[0].text[columns] = 0;
+        if (lightest && --shown == 1) fit_one(f, columns);
     }
 }
 

@@ -110,6 +110,15 @@ static braid_status take_labels(braid_data *d, braid_split split, const idx *lab
     return status;
 }
 
+static braid_status note_none(const braid_data *d, braid_split split, problems *found) {
+    char name[64], *path;
+    file_name(name, split, 0);
+    TRY(files_join(d->folder, name, &path));
+    braid_status status = problems_add(found, path, "expected images, got none");
+    memory_free(path);
+    return status;
+}
+
 static braid_status note_counts(const braid_data *d, braid_split split, const idx *labels, problems *found) {
     const set_state *state = d->state;
     char name[64], *path;
@@ -129,7 +138,9 @@ static braid_status scan_split(braid_data *d, braid_split split, problems *found
     TRY(read_idx(d, split, 0, found, &state->images[split], &state->index[split]));
     braid_status status = read_idx(d, split, 1, found, &text, &labels);
     if (!status && text && state->images[split]) {
-        if (labels.dims[0] == state->index[split].dims[0])
+        if (labels.dims[0] == 0 && state->index[split].dims[0] == 0)
+            status = note_none(d, split, found);
+        else if (labels.dims[0] == state->index[split].dims[0])
             status = take_labels(d, split, &labels, found);
         else
             status = note_counts(d, split, &labels, found);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/files.h"
 #include "core/memory.h"
@@ -116,7 +117,7 @@ static int matches(braid_data *d) {
 
 static int is_wav(const char *name) {
     size_t length = strlen(name);
-    return length > 4 && !strcmp(name + length - 4, ".wav");
+    return length > 4 && !strcasecmp(name + length - 4, ".wav");
 }
 
 /* ---- Sounds ------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@
 #define MAX_HEADER 65536
 
 typedef struct cursor {
-    const char *at, *end;
+    const char *file, *at, *end;
 } cursor;
 
 static const struct {
@@ -24,7 +24,13 @@ static const struct {
     [NPY_F16] = {"<f2", 2}, [NPY_F32] = {"<f4", 4}, [NPY_F64] = {"<f8", 8},
 };
 
-static braid_status refuse(const char *expected) { return fail(BRAID_ERROR_DATA, "npy: expected %s", expected); }
+static braid_status refuse(size_t byte, const char *expected) {
+    return fail(BRAID_ERROR_DATA, "npy: expected %s, at byte %zu", expected, byte);
+}
+
+static braid_status refuse_here(const cursor *c, const char *expected) {
+    return refuse((size_t)(c->at - c->file), expected);
+}
 
 /* Moves over the word and the blanks behind it, or stays. */
 static int take(cursor *c, const char *word) {
@@ -56,47 +62,48 @@ static braid_status read_type(cursor *c, npy *out) {
         out->type = (npy_type)t;
         return BRAID_OK;
     }
-    return refuse("one of the types |u1 <u2 <i4 <i8 <f2 <f4 <f8");
+    return refuse_here(c, "one of the types |u1 <u2 <i4 <i8 <f2 <f4 <f8");
 }
 
 static braid_status read_shape(cursor *c, npy *out) {
-    if (!take(c, "(")) return refuse("'shape' to be a tuple");
+    if (!take(c, "(")) return refuse_here(c, "'shape' to be a tuple");
     for (out->rank = 0; !take(c, ")"); out->rank++) {
-        if (out->rank == NPY_MAX_RANK) return refuse("at most 8 dimensions");
-        if (!take_number(c, &out->dims[out->rank])) return refuse("whole numbers in 'shape'");
-        if (!take(c, ",") && !(c->at < c->end && *c->at == ')')) return refuse("a comma in 'shape'");
+        if (out->rank == NPY_MAX_RANK) return refuse_here(c, "at most 8 dimensions");
+        if (!take_number(c, &out->dims[out->rank])) return refuse_here(c, "whole numbers in 'shape'");
+        if (!take(c, ",") && !(c->at < c->end && *c->at == ')')) return refuse_here(c, "a comma in 'shape'");
     }
     return BRAID_OK;
 }
 
 static braid_status read_dictionary(cursor *c, npy *out) {
-    if (!take(c, "{") || !take(c, "'descr':")) return refuse("the header to begin with {'descr':");
+    if (!take(c, "{") || !take(c, "'descr':")) return refuse_here(c, "the header to begin with {'descr':");
     TRY(read_type(c, out));
-    if (!take(c, ",") || !take(c, "'fortran_order':")) return refuse("'fortran_order' behind 'descr'");
-    if (take(c, "True")) return refuse("C order, got Fortran order; save numpy.ascontiguousarray(x)");
-    if (!take(c, "False") || !take(c, ",") || !take(c, "'shape':")) return refuse("'shape' behind 'fortran_order'");
+    if (!take(c, ",") || !take(c, "'fortran_order':")) return refuse_here(c, "'fortran_order' behind 'descr'");
+    if (take(c, "True")) return refuse_here(c, "C order, got Fortran order; save numpy.ascontiguousarray(x)");
+    if (!take(c, "False") || !take(c, ",") || !take(c, "'shape':"))
+        return refuse_here(c, "'shape' behind 'fortran_order'");
     TRY(read_shape(c, out));
     take(c, ",");
-    if (!take(c, "}") || c->at != c->end) return refuse("the header to end behind 'shape'");
+    if (!take(c, "}") || c->at != c->end) return refuse_here(c, "the header to end behind 'shape'");
     return BRAID_OK;
 }
 
 braid_status npy_read(const void *data, size_t bytes, npy *out) {
     const unsigned char *file = data;
     *out = (npy){0};
-    if (bytes < 12 || memcmp(file, "\x93NUMPY", 6) != 0) return refuse("a file that begins with \\x93NUMPY");
-    if (file[6] < 1 || file[6] > 3) return refuse("format version 1, 2 or 3");
+    if (bytes < 12 || memcmp(file, "\x93NUMPY", 6) != 0) return refuse(0, "a file that begins with \\x93NUMPY");
+    if (file[6] < 1 || file[6] > 3) return refuse(6, "format version 1, 2 or 3");
     size_t begin = file[6] == 1 ? 10 : 12, length = file[8] | (size_t)file[9] << 8;
     if (file[6] > 1) length |= (size_t)file[10] << 16 | (size_t)file[11] << 24;
-    if (length > MAX_HEADER || length > bytes - begin) return refuse("a header of at most 64 KiB that is whole");
-    cursor c = {(const char *)file + begin, (const char *)file + begin + length};
+    if (length > MAX_HEADER || length > bytes - begin) return refuse(8, "a header of at most 64 KiB that is whole");
+    cursor c = {(const char *)file, (const char *)file + begin, (const char *)file + begin + length};
     TRY(read_dictionary(&c, out));
     int64_t elements;
-    if (size_elements(out->dims, out->rank, "npy", &elements)) return refuse("a shape that fits in memory");
+    if (size_elements(out->dims, out->rank, "npy", &elements)) return refuse_here(&c, "a shape that fits in memory");
     TRY(size_array((size_t)elements, types[out->type].bytes, "npy", &out->bytes));
     out->data = file + begin + length;
     if (out->bytes != bytes - begin - length)
-        return fail(BRAID_ERROR_DATA, "npy: expected %zu bytes behind the header, got %zu", out->bytes,
-                    bytes - begin - length);
+        return fail(BRAID_ERROR_DATA, "npy: expected %zu bytes behind the header, got %zu, at byte %zu", out->bytes,
+                    bytes - begin - length, begin + length);
     return BRAID_OK;
 }

@@ -134,6 +134,8 @@ static void every_width(void **state) {
             }
             bar_draw_epoch(&s, &usual_speed, &look, line);
             assert_in_range(columns_of(line), 1, columns);
+            if (columns >= 17) assert_non_null(strstr(line, columns >= 19 ? "val acc 84.2%" : "loss 0.4123"));
+            if (columns >= 26) assert_non_null(strstr(line, "epoch  3/20"));
         }
     }
 }

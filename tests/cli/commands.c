@@ -265,6 +265,16 @@ static const command commands[] = {
      "mkfifo pipe; mv pipe x/train/rgb/00000.png 2>/dev/null; rm x/train/rgb/00000.png; mkdir x/train/rgb/00000.png; "
      "$B data check x -q",
      3, "x/train/rgb/00000.png|got a folder or a device", "x: 1 problem"},
+    /* a set without a sample is none: check says so, as train does */
+    {"$B data make fmnist86 --out x --count 10 -q; printf '\\0\\0\\10\\3\\0\\0\\0\\0\\0\\0\\0\\126\\0\\0\\0\\126' > "
+     "x/train-86-images-idx3-ubyte; printf '\\0\\0\\10\\1\\0\\0\\0\\0' > x/train-86-labels-idx1-ubyte; "
+     "$B data check x -q",
+     3, "x/train-86-images-idx3-ubyte |expected images, got none", "x: 1 problem"},
+    /* names of sounds in capitals are names of sounds */
+    {"$B data make mimii --out x --count 10 -q && $B data check x -q | grep files > a && "
+     "f=$(find x -name '*.wav' | sort | tail -1) && "
+     "mv $f ${f%wav}WAV && $B data check x -q | grep files > b && cmp a b && cat a",
+     0, "files ", NULL},
     {"$B data make fmnist86 --out x --count 10 -q; truncate -s 9999 x/train-86-images-idx3-ubyte; $B data check x -q",
      3, "x/train-86-images-idx3-ubyte|expected 10 x 86 x 86 bytes behind the header, got 9983", "x: 1 problem"},
     {"$B data make mimii --out x --count 4 --size 1 -q; truncate -s 9999 x/0_dB_fan/fan/id_00/normal/00000001.wav; "

@@ -269,11 +269,13 @@ static void npy_refuses(void **state) {
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }\n", "whole numbers"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1 2), }\n", "a comma"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1), }\n", "at most 8"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }\n", "whole numbers"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }\n",
+         "whole numbers in 'shape', at byte 79"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }\n", "fits in memory"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}\n", "to end"},
-        {"{'shape': (1,)}\n", "begin with {'descr':"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", "expected 8 bytes behind the header, got 4"},
+        {"{'shape': (1,)}\n", "begin with {'descr':, at byte 11"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n",
+         "expected 8 bytes behind the header, got 4, at byte 68"},
     };
     unsigned char file[512];
     npy n;
@@ -281,7 +283,7 @@ static void npy_refuses(void **state) {
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
         must_refuse(read_npy(cases[k].header, 4, &n, file), cases[k].words);
     assert_int_equal(read_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }\n", 4, &n, file), BRAID_OK);
-    for (size_t cut = 0; cut < 10 + 58 + 4; cut++) must_refuse(npy_read(file, cut, &n), "npy: expected");
+    for (size_t cut = 0; cut < 10 + 58 + 4; cut++) must_refuse(npy_read(file, cut, &n), ", at byte ");
     must_refuse(image_decode(file, 10 + 58 + 4, &i), "npy: expected");
 }
 
