@@ -1,6 +1,7 @@
 /*
  * The card of a run: what its samples are, as its checkpoints carry it along, beside that of the set that it is given.
- * Both are JSON; what is looked for in them is found by its name, which no text within them can be, for want of quotes.
+ * Both are JSON as braid_data_card spells it; what is looked for in them is found by its name, which no text within
+ * them can be, for want of quotes.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,21 +10,10 @@
 
 #include "train.h"
 
-/* Without blanks between its parts, as braid_data_card has it; for free. NULL: no memory. */
-static char *copy_compact(const char *card) {
-    char *copy = calloc(strlen(card) + 1, 1), *to = copy;
-    for (int quoted = 0; copy && *card; card++) {
-        if (!quoted && strchr(" \t\r\n", *card)) continue;
-        if (*card == '"') quoted = !quoted;
-        *to++ = *card;
-        if (*card == '\\' && card[1]) *to++ = *++card;
-    }
-    return copy;
-}
-
 static void on_text(void *user, const char *key, const char *value) {
     run_card *c = user;
-    if (!c->saved && !strcmp(key, BRAID_DATA_KEY)) c->saved = copy_compact(value);
+    if (c->saved || strcmp(key, BRAID_DATA_KEY) != 0) return;
+    if (braid_data_card_copy(value, &c->saved)) c->saved = NULL; /* no card: there is nothing to compare */
 }
 
 void run_card_read(run_card *c, const char *path) {
@@ -100,8 +90,8 @@ int card_check_classes(const char *card, const feeding *f, const char *model) {
     int before_bytes = 0, now_bytes = 0, code = 0;
     if (!card) return 0;
     if (braid_data_card(f->data, &now)) return complain_lab(BRAID_ERROR_MEMORY);
-    before = copy_compact(card);
-    const char *a = before ? find_classes(before, &before_bytes) : NULL, *b = find_classes(now, &now_bytes);
+    braid_status status = braid_data_card_copy(card, &before);
+    const char *a = status ? NULL : find_classes(before, &before_bytes), *b = find_classes(now, &now_bytes);
     const char *a_end = a + before_bytes, *b_end = b + now_bytes;
     int other = a && b && (before_bytes != now_bytes || memcmp(a, b, (size_t)now_bytes) != 0);
     for (int c = 0; other && !code; c++) {
@@ -116,8 +106,8 @@ int card_check_classes(const char *card, const feeding *f, const char *model) {
                         f->info->folder, model, c, expected_bytes ? expected_bytes : 4,
                         expected_bytes ? expected : "none", got_bytes ? got_bytes : 4, got_bytes ? got : "none");
     }
-    if (!before) code = complain(BRAID_ERROR_MEMORY, "no memory for the card of a model");
-    free(before);
+    if (status) code = complain_lab(status);
+    braid_text_destroy(before);
     braid_text_destroy(now);
     return code;
 }
@@ -131,6 +121,6 @@ int run_card_check(run_card *c, const feeding *f, const char *run) {
 
 void run_card_close(run_card *c) {
     braid_text_destroy(c->now);
-    free(c->saved);
+    braid_text_destroy(c->saved);
     *c = (run_card){0};
 }

@@ -298,6 +298,10 @@ BRAID_API const int32_t *braid_data_labels(const braid_data *data, braid_split s
 #define BRAID_DATA_KEY "braid.data"
 BRAID_API BRAID_MUST_CHECK braid_status braid_data_card(const braid_data *data, char **card);
 
+/* A card as braid_data_card spells it, whoever wrote it: to compare two of them as texts. Returns text for
+ * braid_text_destroy. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_data_card_copy(const char *card, char **copy);
+
 typedef struct braid_data_files {
     const char *const *words; /* FILE or FOLDER; with several streams STREAM=FILE, or a folder that has their folders */
     int count;
@@ -381,8 +385,9 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_loader_start(braid_loader *loader,
  * the index of the next one tells so. The message names the file and the reason. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_loader_next(braid_loader *loader, braid_batch *batch);
 
-/* Batches of one epoch; times since the loader was created. */
+/* Batches of one epoch; memory; times since the loader was created. */
 BRAID_API int64_t braid_loader_batches(const braid_loader *loader);
+BRAID_API size_t braid_loader_bytes(const braid_loader *loader); /* of all batches that it keeps */
 BRAID_API braid_loader_times braid_loader_measure(braid_loader *loader);
 
 /* Called now and then; anything but 0 asks to stop. */

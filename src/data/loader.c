@@ -440,6 +440,10 @@ braid_status braid_loader_next(braid_loader *loader, braid_batch *batch) {
 
 int64_t braid_loader_batches(const braid_loader *loader) { return loader ? loader->batches : 0; }
 
+size_t braid_loader_bytes(const braid_loader *loader) {
+    return loader ? (size_t)loader->place_count * loader->layout.bytes : 0;
+}
+
 braid_loader_times braid_loader_measure(braid_loader *loader) {
     if (!loader) return (braid_loader_times){0};
     pthread_mutex_lock(&loader->lock);

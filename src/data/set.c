@@ -13,6 +13,7 @@
 
 #include "core/dtype.h"
 #include "core/files.h"
+#include "core/json.h"
 #include "core/memory.h"
 #include "core/within.h"
 #include "data/card.h"
@@ -271,15 +272,33 @@ braid_status braid_data_open(const char *folder, const braid_data_options *optio
 
 /* ---- Files --------------------------------------------------------------------------------- */
 
+/* Text of ours becomes the caller's. */
+static braid_status give_card(char *text, char **card) {
+    *card = strdup(text);
+    memory_free(text);
+    return *card ? BRAID_OK : fail(BRAID_ERROR_MEMORY, "no memory for the card of a set");
+}
+
 braid_status braid_data_card(const braid_data *data, char **card) {
     char *text;
     if (card) *card = NULL;
     if (!data || !card)
         return fail(BRAID_ERROR_ARGUMENT, "braid_data_card: expected a set and a place for its card, got NULL");
     TRY(card_write(data, &text));
-    *card = strdup(text);
-    memory_free(text);
-    return *card ? BRAID_OK : fail(BRAID_ERROR_MEMORY, "no memory for the card of a set");
+    return give_card(text, card);
+}
+
+braid_status braid_data_card_copy(const char *card, char **copy) {
+    json_t *parsed;
+    char *text;
+    size_t bytes;
+    if (copy) *copy = NULL;
+    if (!card || !copy)
+        return fail(BRAID_ERROR_ARGUMENT, "braid_data_card_copy: expected a card and a place for its copy, got NULL");
+    TRY(json_read(card, strlen(card), "card of the data", BRAID_ERROR_DATA, &parsed));
+    braid_status status = json_write(parsed, &text, &bytes);
+    json_decref(parsed);
+    return status ? status : give_card(text, copy);
 }
 
 braid_status data_unlabelled(braid_data *d, int64_t samples) {

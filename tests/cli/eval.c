@@ -301,8 +301,8 @@ static const command commands[] = {
     {"script -qec \"stty cols 70; " EVAL "../r --data ../d --what confusion\" /dev/null", 0,
      "The most frequent mistakes|--what confusion -o csv|of the class", NULL},
 };
-/* A card that another program wrote, with blanks between its parts, is compared as any other. */
-static void cards_may_have_blanks(void **state) {
+/* A card that another program wrote, with blanks between its parts and letters as numbers, is compared as any other. */
+static void cards_may_be_spelled_otherwise(void **state) {
     feeding f = {0};
     char *card = NULL, spaced[4096] = "";
     size_t used = 0;
@@ -311,12 +311,14 @@ static void cards_may_have_blanks(void **state) {
     assert_int_equal(braid_data_open(shell_path("x"), NULL, &f.data), BRAID_OK);
     f.info = braid_data_describe(f.data);
     assert_int_equal(braid_data_card(f.data, &card), BRAID_OK);
-    for (const char *c = card; *c && used + 3 < sizeof spaced; c++) {
-        spaced[used++] = *c;
+    for (const char *c = card; *c && used + 8 < sizeof spaced; c++) {
+        used += (size_t)snprintf(spaced + used, sizeof spaced - used, *c == 'b' ? "\\u0062" : "%c", *c);
         if (strchr(":[", *c)) spaced[used++] = ' ';
     }
     assert_int_equal(card_check_classes(spaced, &f, "a model"), 0);
+    assert_non_null(strstr(spaced, "\\u0062athroom"));
     assert_int_equal(card_check_classes("{\"classes\": [ \"a\" ]}", &f, "a model"), BRAID_ERROR_DATA);
+    assert_int_equal(card_check_classes("no card", &f, "a model"), BRAID_ERROR_DATA);
     braid_text_destroy(card);
     braid_data_destroy(f.data);
 }
@@ -330,9 +332,13 @@ static int begin(void **state) {
 
 int main(void) {
     static struct CMUnitTest tests[7 + COMMANDS] = {
-        cmocka_unit_test(makes_and_trains),      cmocka_unit_test(parts_agree), cmocka_unit_test(two_streams),
-        cmocka_unit_test(scores_agree),          cmocka_unit_test(matrices),    cmocka_unit_test(mistakes),
-        cmocka_unit_test(cards_may_have_blanks),
+        cmocka_unit_test(makes_and_trains),
+        cmocka_unit_test(parts_agree),
+        cmocka_unit_test(two_streams),
+        cmocka_unit_test(scores_agree),
+        cmocka_unit_test(matrices),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(cards_may_be_spelled_otherwise),
     };
     for (size_t i = 0; i < COMMANDS; i++)
         tests[7 + i] = (struct CMUnitTest){

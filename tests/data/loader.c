@@ -72,6 +72,20 @@ static uint64_t epoch_hash(braid_loader *loader, int64_t epoch, int64_t first, i
     return hash;
 }
 
+/* A place for each batch that is read ahead, and one for whoever has it. */
+static void memory_is_told(void **state) {
+    (void)state;
+    size_t each = 0;
+    for (int prefetch = 1; prefetch <= 3; prefetch++) {
+        braid_loader *loader = open_loader((braid_loader_options){.batch = 8, .prefetch = prefetch});
+        if (prefetch == 1) each = braid_loader_bytes(loader) / 2;
+        assert_in_range(each, 8 * 5 * STREAM_BYTES, 8 * 5 * STREAM_BYTES + 3 * 256);
+        assert_int_equal(braid_loader_bytes(loader), (size_t)(prefetch + 1) * each);
+        braid_loader_destroy(loader);
+    }
+    assert_int_equal(braid_loader_bytes(NULL), 0);
+}
+
 static void threads_change_nothing(void **state) {
     (void)state;
     uint64_t first = 0;
@@ -466,6 +480,7 @@ static void weights_undo_counts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_told),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(batches_hold_what_read_gives),
         cmocka_unit_test(a_batch_stays_until_the_next),
