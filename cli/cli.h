@@ -22,6 +22,7 @@ typedef enum option_kind {
     OPTION_TEXT,   /* const char * */
     OPTION_WHOLE,  /* int, 0 or more: where 0 has a meaning of its own */
     OPTION_COUNT,  /* int, 1 or more; what is not given stays as it was */
+    OPTION_STEPS,  /* the same, of what there may be very many */
     OPTION_SEED,   /* uint64_t */
     OPTION_REAL,   /* double, above 0: seconds, factors */
     OPTION_SHARE,  /* double, 0 to 1 */

@@ -215,6 +215,7 @@ void feeding_describe(feeding *f, braid_train_options *options) {
     options->source = (braid_train_source){start, next, f};
     options->input = f->info->dtype;
     options->samples = f->info->samples[BRAID_SPLIT_TRAIN];
+    for (int part = 0; part < BRAID_PART_COUNT; part++) options->source_bytes += braid_loader_bytes(f->loaders[part]);
     for (int axis = 0; axis < 2 && f->info->dtype == BRAID_DTYPE_U8; axis++)
         options->step.size[axis] = f->info->size[axis];
     for (int i = 0; i < f->info->streams; i++) {

@@ -101,12 +101,13 @@ static int bad_value(const option *o, const char *expected, const char *text) {
 }
 
 static int parse_whole(const option *o, const char *text, int *out) {
-    int least = o->kind == OPTION_COUNT;
+    int least = o->kind != OPTION_WHOLE, most = o->kind == OPTION_STEPS ? 1000000000 : 1000000;
+    char expected[64];
     char *end;
     errno = 0;
     long value = strtol(text, &end, 10);
-    if (end == text || *end || errno || value < least || value > 1000000)
-        return bad_value(o, least ? "a whole number from 1 to 1000000" : "a whole number from 0 to 1000000", text);
+    snprintf(expected, sizeof expected, "a whole number from %d to %d", least, most);
+    if (end == text || *end || errno || value < least || value > most) return bad_value(o, expected, text);
     *out = (int)value;
     return 0;
 }
@@ -166,7 +167,8 @@ static int set_value(const option *o, const char *text, void *values) {
         case OPTION_FLAG: *(int *)variable = 1; return 0;
         case OPTION_TEXT: *(const char **)variable = text; return 0;
         case OPTION_WHOLE:
-        case OPTION_COUNT: return parse_whole(o, text, variable);
+        case OPTION_COUNT:
+        case OPTION_STEPS: return parse_whole(o, text, variable);
         case OPTION_SEED: return parse_seed(o, text, variable);
         case OPTION_REAL:
         case OPTION_SHARE:

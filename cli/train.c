@@ -19,9 +19,9 @@ typedef struct train_options {
     network_options network;
     const char *data, *out, *schedule, *monitor, *rate, *decay;
     int epochs, steps, resume, optimiser, nesterov, loss, accumulate, modality_start, modality_ramp, modality_down;
-    int patience, stream_epochs, augment, stratified, class_weights, readers, save_steps, effort, bad_sample;
-    int verify_every;
-    double momentum, smoothing, clip, modality, min_delta, tune;
+    int patience, stream_epochs, stream_samples, augment, stratified, class_weights, readers, save_steps, effort;
+    int bad_sample, verify_every;
+    double momentum, smoothing, alpha, gamma, clip, modality, min_delta, tune;
 } train_options;
 
 #define OWN(member) offsetof(train_options, member)
@@ -31,7 +31,7 @@ static const option train_option_list[] = {
     {"resume", 0, OPTION_FLAG, NULL, "go on from RUN/last.safetensors", OWN(resume)},
     {"epochs", 0, OPTION_COUNT, "N", "passes over the training samples (default: 10; with --resume: as it began)",
      OWN(epochs)},
-    {"steps", 0, OPTION_COUNT, "N", "end after N updates", OWN(steps)},
+    {"steps", 0, OPTION_STEPS, "N", "end after N updates", OWN(steps)},
     {"optimiser", 0, OPTION_CHOICE, "adamw|adam|sgd|rmsprop", "how parameters change (default: adamw)", OWN(optimiser)},
     {"rate", 0, OPTION_TEXT, "R[,GROUP=R...]", "learning rate of all, and of single groups (default: 0.001; sgd: 0.01)",
      OWN(rate)},
@@ -42,6 +42,8 @@ static const option train_option_list[] = {
      "of the learning rate, such as cosine:warmup=2 (default: cosine; constant with --steps alone)", OWN(schedule)},
     {"loss", 0, OPTION_CHOICE, "usual|cross_entropy|focal|mse", "default: what the network is for", OWN(loss)},
     {"smoothing", 0, OPTION_SHARE, "P", "label smoothing", OWN(smoothing)},
+    {"focal-alpha", 0, OPTION_REAL, "F", "factor of the focal loss (default: 1)", OWN(alpha)},
+    {"focal-gamma", 0, OPTION_REAL, "F", "its exponent (default: 2)", OWN(gamma)},
     {"clip", 0, OPTION_AMOUNT, "F", "largest norm of all gradients together (default: 0, no limit)", OWN(clip)},
     {"accumulate", 0, OPTION_COUNT, "N", "batches for one update (default: 1)", OWN(accumulate)},
     {"modality-dropout", 0, OPTION_SHARE, "P", "share of samples that lose a stream in training", OWN(modality)},
@@ -58,6 +60,7 @@ static const option train_option_list[] = {
     {"monitor", 0, OPTION_TEXT, "val_accuracy|val_loss", "the metric that tells the best epoch", OWN(monitor)},
     {"stream-epochs", 0, OPTION_WHOLE, "N",
      "every N epochs and at the last, validate without each stream, too (default: 0, never)", OWN(stream_epochs)},
+    {"stream-samples", 0, OPTION_COUNT, "N", "training samples looked at so, too (default: 500)", OWN(stream_samples)},
     {"save-steps", 0, OPTION_WHOLE, "N", "save also after every N updates (default: 0, behind epochs alone)",
      OWN(save_steps)},
     {"readers", 0, OPTION_COUNT, "N", "threads that read data (default: 1)", OWN(readers)},
@@ -75,7 +78,8 @@ static const option train_option_list[] = {
 
 #define DEFAULT_BATCH 32
 #define DEFAULT_EPOCHS 10
-#define MLP_WIDTH 256 /* of the one hidden layer of an mlp without --layers */
+#define USUAL_STREAM_SAMPLES 500 /* of a trainer */
+#define MLP_WIDTH 256            /* of the one hidden layer of an mlp without --layers */
 #define DEFAULT_MOMENTUM 0.9
 #define NOT_GIVEN (-1) /* of a number that may be 0 */
 #define PATH_BYTES 4096
@@ -120,6 +124,14 @@ static void show_epoch(training *t, bar_state *state, const braid_train_event *e
     bar_epoch(&t->bar, state, clock_s());
 }
 
+/* Batches of the part that an event tells of: all, or those of the training samples that are only looked at. */
+static int64_t count_batches(const training *t, const braid_train_event *e) {
+    int64_t all = t->feeding.batches[e->part], batch = t->options->network.batch;
+    int64_t most = t->options->stream_samples ? t->options->stream_samples : USUAL_STREAM_SAMPLES;
+    int64_t some = (most + batch - 1) / batch;
+    return e->kind == BRAID_TRAIN_EVENT_VALIDATE && e->part == BRAID_PART_TRAIN && some < all ? some : all;
+}
+
 static bar_state state_of(const training *t, const braid_train_event *e) {
     int validating = e->kind == BRAID_TRAIN_EVENT_VALIDATE;
     int64_t steps = t->epochs * t->steps_per_epoch, limit = t->limit;
@@ -127,7 +139,7 @@ static bar_state state_of(const training *t, const braid_train_event *e) {
     return (bar_state){.epoch = e->epoch + 1,
                        .epochs = t->epochs,
                        .step = e->batch,
-                       .steps = t->feeding.batches[validating ? BRAID_PART_VALIDATE : BRAID_PART_TRAIN],
+                       .steps = count_batches(t, e),
                        .validating = validating,
                        .without = blanked_name(t, e),
                        .run_step = e->step,
@@ -350,15 +362,17 @@ static int counts_steps(const train_options *o) { return !o->epochs && o->steps;
 
 static const braid_optimiser optimisers[] = {BRAID_OPTIMISER_ADAMW, BRAID_OPTIMISER_ADAM, BRAID_OPTIMISER_SGD,
                                              BRAID_OPTIMISER_RMSPROP};
+static const braid_loss losses[] = {BRAID_LOSS_NONE, BRAID_LOSS_CROSS_ENTROPY, BRAID_LOSS_FOCAL, BRAID_LOSS_MSE};
 
 static void describe(training *t, braid_train_options *o) {
-    static const braid_loss losses[] = {BRAID_LOSS_NONE, BRAID_LOSS_CROSS_ENTROPY, BRAID_LOSS_FOCAL, BRAID_LOSS_MSE};
     const train_options *from = t->options;
     double usual_momentum = optimisers[from->optimiser] == BRAID_OPTIMISER_SGD ? DEFAULT_MOMENTUM : 0;
     *o = (braid_train_options){
         .step = {.batch = from->network.batch,
                  .loss = losses[from->loss],
                  .smoothing = from->smoothing,
+                 .alpha = from->alpha,
+                 .gamma = from->gamma,
                  .class_weights = from->class_weights,
                  .optimiser = optimisers[from->optimiser],
                  .momentum = from->momentum < 0 ? usual_momentum : from->momentum,
@@ -384,6 +398,7 @@ static void describe(training *t, braid_train_options *o) {
         .min_delta = from->min_delta,
         .monitor = from->monitor,
         .stream_epochs = from->stream_epochs,
+        .stream_samples = from->stream_samples,
         .seed = from->network.seed,
         .folder = from->out,
         .save_steps = from->save_steps,
@@ -437,6 +452,10 @@ static int weigh_classes(training *t) {
 /* ---- Running ------------------------------------------------------------------------------- */
 
 static int failure(const training *t, braid_status status) {
+    int has_one = t->feeding.info->samples[BRAID_SPLIT_TRAIN] == 1;
+    if (status == BRAID_ERROR_ARGUMENT && has_one && strstr(braid_message(), "larger batch"))
+        return complain(BRAID_ERROR_DATA, "%s: expected 2 or more training samples for this network, got 1: %s",
+                        t->options->data, braid_message());
     if (status == BRAID_ERROR_ARGUMENT && t->options->network.batch == 1 && strstr(braid_message(), "larger batch"))
         return complain((int)status, "--batch 1: expected 2 or more samples for this network and size of image: %s",
                         braid_message());
@@ -512,11 +531,14 @@ static const char *unused_option(const train_options *o) {
     if (o->nesterov && !is_sgd) return "--nesterov: expected --optimiser sgd, got another";
     if (o->nesterov && o->momentum == 0) return "--nesterov: expected --momentum above 0, got 0";
     if (o->min_delta > 0 && !o->patience) return "--min-delta: expected --patience beside it, got none";
+    if (o->stream_samples && !o->stream_epochs) return "--stream-samples: expected --stream-epochs beside it, got none";
     if (!(o->modality > 0)) {
         if (o->modality_start) return "--modality-start: expected --modality-dropout beside it, got none";
         if (o->modality_ramp) return "--modality-ramp: expected --modality-dropout beside it, got none";
         if (o->modality_down) return "--modality-down: expected --modality-dropout beside it, got none";
     }
+    if ((o->alpha > 0 || o->gamma > 0) && losses[o->loss] != BRAID_LOSS_FOCAL)
+        return "--focal-alpha, --focal-gamma: expected --loss focal, got another";
     if (o->tune > 0 && o->effort == BRAID_EFFORT_ESTIMATE)
         return "--tune: expected --effort measure or exhaustive, got estimate, which races nothing";
     if (o->momentum >= 0 && !is_sgd && optimisers[o->optimiser] != BRAID_OPTIMISER_RMSPROP)

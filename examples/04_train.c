@@ -32,6 +32,15 @@ static void print_answer(void *info, const braid_train_sample *s) {
     printf("%s, with probability %.2f\n", ((braid_data_info *)info)->class_names[s->answer], s->score);
 }
 
+static void print_history(void) {
+    braid_history *history;
+    check(braid_history_open("run", &history));
+    const double *loss = braid_history_values(history, "train_loss");
+    for (int64_t epoch = 0; epoch < braid_history_epochs(history); epoch++)
+        printf("epoch %d, loss %.2f\n", (int)epoch + 1, loss[epoch]);
+    braid_history_destroy(history);
+}
+
 /* Learns the split train for some epochs, then judges another; answers to samples without labels are printed. */
 static double run(braid_model *model, braid_data *data, int epochs, braid_split judged) {
     const braid_data_info *info = braid_data_describe(data);
@@ -40,6 +49,7 @@ static double run(braid_model *model, braid_data *data, int epochs, braid_split 
     braid_train_metrics m;
     braid_train_options o = {
         .input = BRAID_DTYPE_U8, .epochs = epochs, .steps_per_epoch = 5, .source = {start, next, loaders}};
+    if (epochs) o.folder = "run"; /* checkpoints and metrics */
     if (epochs) check(braid_loader_create(data, NULL, &loaders[0]));
     check(braid_loader_create(data, &(braid_loader_options){.split = judged, .in_order = 1}, &loaders[1]));
     o.step = (braid_plan_request){.batch = 32, .size = {16, 16}, .optimiser = BRAID_OPTIMISER_ADAMW};
@@ -68,6 +78,7 @@ int main(void) {
     check(braid_model_create(context, net, NULL, &model));
     check(braid_model_set_text(model, BRAID_DATA_KEY, card));
     double learned = run(model, data, 4, BRAID_SPLIT_VAL);
+    print_history();
     check(braid_model_save(model, "m.safetensors"));
     check(braid_model_create(context, net, NULL, &loaded)), check(braid_model_load(loaded, "m.safetensors"));
     double kept = run(loaded, data, 0, BRAID_SPLIT_VAL);
@@ -76,5 +87,5 @@ int main(void) {
     run(loaded, files, 0, BRAID_SPLIT_TEST);
     braid_data_destroy(files), braid_data_destroy(data), braid_text_destroy(card);
     braid_model_destroy(loaded), braid_model_destroy(model), braid_net_destroy(net), braid_context_destroy(context);
-    return system("rm -r d m.safetensors") || rmdir(folder) || learned < kept || learned > kept;
+    return system("rm -r d run m.safetensors") || rmdir(folder) || learned < kept || learned > kept;
 }

@@ -47,7 +47,7 @@ extern "C" {
 #endif
 
 #define BRAID_VERSION "0.1.0"
-#define BRAID_ABI 6 /* changes whenever a public struct or function changes its meaning */
+#define BRAID_ABI 7 /* changes whenever a public struct or function changes its meaning */
 
 #define BRAID_API __attribute__((visibility("default")))
 #define BRAID_MUST_CHECK __attribute__((warn_unused_result))

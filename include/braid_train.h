@@ -73,6 +73,7 @@ typedef struct braid_train_event {
     braid_train_metrics train; /* of the epoch so far */
     braid_train_metrics validate;
     uint32_t blanked;                   /* VALIDATE: the streams that are blanked, as bits */
+    braid_part part;                    /* VALIDATE: whose samples are looked at */
     const braid_train_metrics *without; /* EPOCH: with each stream blanked; NULL: that was not looked at */
     int best;                           /* EPOCH: the best so far */
     const char *text;                   /* NOTE */
@@ -112,15 +113,17 @@ typedef struct braid_train_options {
     double min_delta;            /* of a better one */
     const char *monitor;         /* "val_loss" or "val_accuracy" (the default; val_loss where there are no labels) */
     int restore_best;            /* 1: at the end the model is that of the best epoch; needs the folder */
-    int64_t stream_epochs; /* validate with each stream blanked, too, every so many epochs and at the last; 0: never */
-    uint64_t seed;         /* of modality dropout and augmentation */
-    const char *folder;    /* last.safetensors, best.safetensors, metrics.jsonl, event files; NULL: keep nothing */
-    int64_t save_steps;    /* save also behind every so many updates of an epoch; 0: behind epochs alone */
-    int64_t verify_every;  /* do every so manyth update twice and compare the bits of all that it changes; 0: never */
-    int resume;            /* 1: go on from the checkpoint of the folder; it is an error if there is none */
-    int64_t samples;       /* of the source's part train, 0: not known; a run goes on with as many as it began with */
-    int stratified;        /* 1: the source draws every class equally often; a run goes on as it began */
+    int64_t stream_epochs;  /* look with each stream blanked, too, every so many epochs and at the last; 0: never */
+    int64_t stream_samples; /* of training that are looked at so, the first of the source's epoch 0; default 500 */
+    uint64_t seed;          /* of modality dropout and augmentation */
+    const char *folder;     /* last.safetensors, best.safetensors, metrics.jsonl, event files; NULL: keep nothing */
+    int64_t save_steps;     /* save also behind every so many updates of an epoch; 0: behind epochs alone */
+    int64_t verify_every;   /* do every so manyth update twice and compare the bits of all that it changes; 0: never */
+    int resume;             /* 1: go on from the checkpoint of the folder; it is an error if there is none */
+    int64_t samples;        /* of the source's part train, 0: not known; a run goes on with as many as it began with */
+    int stratified;         /* 1: the source draws every class equally often; a run goes on as it began */
     braid_train_source source;
+    size_t source_bytes;               /* of the host's memory that the source takes when it starts; 0: not known */
     braid_train_event_function *event; /* may be NULL */
     void *user;                        /* of event */
 } braid_train_options;
@@ -133,9 +136,9 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_create(braid_model *model,
 BRAID_API void braid_trainer_destroy(braid_trainer *trainer); /* before the model */
 
 /*
- * Runs until the end, or until it is asked to stop; a checkpoint is saved in both cases. A loss or a gradient that is
- * no number ends it with BRAID_ERROR_DIVERGED, naming step and samples, without a save; the parameters stay those of
- * the last good update. On a GPU it is noticed some steps later.
+ * Runs until the end, or until it is asked to stop; a checkpoint is saved in both cases. A loss, a gradient or a
+ * running statistic that is no number ends it with BRAID_ERROR_DIVERGED, naming step and samples, without a save; the
+ * parameters stay those of the last good loss. On a GPU it is noticed some steps later, or when it would be saved.
  */
 BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_run(braid_trainer *trainer);
 
@@ -162,6 +165,29 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_describe(const braid_train
 /* Saves a checkpoint now, as FOLDER/last.safetensors; an error without a folder, and where restore_best has done its
  * work. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_save(braid_trainer *trainer);
+
+/* ---- History ------------------------------------------------------------------------------ */
+
+/* The metrics of a run's epochs as columns, by the names of docs/train.md; read from its folder, where it may go on
+ * meanwhile: rows that were written when it was opened. */
+typedef struct braid_history braid_history;
+
+/* Reads FOLDER/metrics.jsonl. Returns a history. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_history_open(const char *folder, braid_history **history);
+BRAID_API void braid_history_destroy(braid_history *history);
+
+/* Epochs are the rows. Names are borrowed, of columns from 0 to count - 1, NULL beyond. A row's list, as
+ * learning_rates, is a column for each entry, learning_rates_0 and on. */
+BRAID_API int64_t braid_history_epochs(const braid_history *history);
+BRAID_API int braid_history_count(const braid_history *history);
+BRAID_API const char *braid_history_name(const braid_history *history, int index);
+
+/* [epochs] of a column, borrowed, NaN where an epoch has no number; NULL: there is none of that name. */
+BRAID_API const double *braid_history_values(const braid_history *history, const char *name);
+
+/* What is known of the whole run, as JSON, borrowed: {"best_train_loss":0.2,"early_stopping":{...}}; {} before its
+ * end. */
+BRAID_API const char *braid_history_summary(const braid_history *history);
 
 /* ---- Evaluation --------------------------------------------------------------------------- */
 

@@ -41,6 +41,7 @@ struct braid_model {
     size_t state_bytes;
     void *weights, *half, *states; /* half: NULL where the dtype of compute is that of the arena */
     void *metrics;
+    size_t promised_bytes; /* of the host's memory, to others than plans, for the next plan's batch: not yet taken */
     /* Of training; NULL until asked for. */
     void *gradients, *half_gradients, *m, *v, *step;
     int plans;                   /* that use it */

@@ -55,18 +55,27 @@ static const kernel *find_kernel(const char *name) {
     return NULL;
 }
 
-braid_status model_pin_choices(braid_model *model, const json_t *object) {
+/* The kernel of a choice where it can do its problem here; NULL: it cannot. */
+static const kernel *able_kernel(const braid_context *context, const char *text, const char *name, braid_problem *p) {
+    const kernel *k = find_kernel(name);
+    if (!k || braid_problem_parse(text, p) != BRAID_OK || k->op != p->op || k->pass != p->pass) return NULL;
+    return kernel_runs_on(k, context->device) && !kernel_refuses(k, p, context->device) ? k : NULL;
+}
+
+braid_status model_pin_choices(braid_model *model, const json_t *object, int *missing) {
     const char *text;
     json_t *value, *copy = json_copy((json_t *)object);
     if (!copy) return fail(BRAID_ERROR_MEMORY, "model: no memory for the chosen kernels");
     model_forget_choices(model);
     model->choices = copy;
+    *missing = 0;
     json_object_foreach(copy, text, value) {
         braid_problem p;
-        const kernel *k = find_kernel(json_string_value(value));
-        if (k && braid_problem_parse(text, &p) == BRAID_OK && kernel_runs_on(k, model->context->device) &&
-            !kernel_refuses(k, &p, model->context->device))
+        const kernel *k = able_kernel(model->context, text, json_string_value(value), &p);
+        if (k)
             choices_remember(model->context, &p, k); /* for chains */
+        else
+            ++*missing;
     }
     return BRAID_OK;
 }

@@ -35,12 +35,27 @@ static size_t bytes_of_batch(const braid_plan *plan, int64_t batch) {
     return bytes;
 }
 
-/* The largest batch whose program takes at most so many bytes; 0: none. */
-static int64_t batch_within(const braid_plan *plan, size_t bytes) {
+/* Of the host's memory, what is promised to others beside a plan of so many samples: in proportion to them. */
+static size_t promised_bytes(const braid_plan *plan, int64_t batch) {
+    const braid_model *m = plan->model;
+    if (m->context->device->backend->has_own_memory) return 0;
+    return (size_t)((double)m->promised_bytes * ((double)batch / (double)plan->program.options.batch));
+}
+
+/* Free bytes of the device, less what is promised. */
+static size_t free_bytes(const braid_plan *plan, int64_t batch) {
+    device *d = plan->model->context->device;
+    size_t all = d->backend->free_bytes(d), promised = promised_bytes(plan, batch);
+    return all > promised ? all - promised : 0;
+}
+
+/* The largest batch whose program, with so many bytes beside it, fits; 0: none. */
+static int64_t batch_within(const braid_plan *plan, size_t beside) {
     int64_t fits = 0, too_large = plan->program.options.batch;
     while (too_large - fits > 1) {
         int64_t middle = fits + (too_large - fits) / 2;
-        if (bytes_of_batch(plan, middle) <= bytes)
+        size_t needed;
+        if (size_add(bytes_of_batch(plan, middle), beside, &needed) && needed <= free_bytes(plan, middle))
             fits = middle;
         else
             too_large = middle;
@@ -48,12 +63,16 @@ static int64_t batch_within(const braid_plan *plan, size_t bytes) {
     return fits;
 }
 
-static braid_status refuse(const braid_plan *plan, size_t needed, size_t available, size_t for_program) {
-    int64_t batch = batch_within(plan, for_program);
-    char advice[64] = "not even batch 1 fits";
+/* `beside`: those of the bytes that are not the program's. */
+static braid_status refuse(const braid_plan *plan, size_t needed, size_t beside) {
+    int64_t full = plan->program.options.batch, batch = batch_within(plan, beside);
+    size_t promised = promised_bytes(plan, full);
+    char advice[64] = "not even batch 1 fits", others[64] = "";
     if (batch > 0) (void)snprintf(advice, sizeof advice, "batch %lld fits", (long long)batch);
-    return fail(BRAID_ERROR_MEMORY, "plan of batch %lld: needs %.2f GB, free are %.2f GB; %s",
-                (long long)plan->program.options.batch, (double)needed / 1e9, (double)available / 1e9, advice);
+    if (promised > 0)
+        (void)snprintf(others, sizeof others, " beside %.2f GB for the reading of data", (double)promised / 1e9);
+    return fail(BRAID_ERROR_MEMORY, "plan of batch %lld: needs %.2f GB, free are %.2f GB%s; %s", (long long)full,
+                (double)needed / 1e9, (double)free_bytes(plan, full) / 1e9, others, advice);
 }
 
 /* What training takes beside the program: gradients and moments that the model does not have yet. */
@@ -71,30 +90,25 @@ static size_t missing_twins(const braid_plan *plan) {
 }
 
 int plan_may_keep_all(braid_plan *plan) {
-    device *d = plan->model->context->device;
     size_t placed, needed;
     const fail_kept kept = fail_keep();
     if (placed_bytes(&plan->program, &placed) || !size_add(placed, missing_twins(plan), &needed)) {
         fail_put_back(&kept);
         return 0;
     }
-    return needed <= d->backend->free_bytes(d) / 2;
+    return needed <= free_bytes(plan, plan->program.options.batch) / 2;
 }
 
 braid_status plan_fits_without_workspace(braid_plan *plan) {
-    device *d = plan->model->context->device;
-    size_t available = d->backend->free_bytes(d), twins = missing_twins(plan), placed, needed;
+    size_t twins = missing_twins(plan), placed, needed;
     TRY(placed_bytes(&plan->program, &placed));
     if (!size_add(placed, twins, &needed)) needed = SIZE_MAX;
-    if (needed <= available) return BRAID_OK;
-    return refuse(plan, needed, available, available > twins ? available - twins : 0);
+    return needed <= free_bytes(plan, plan->program.options.batch) ? BRAID_OK : refuse(plan, needed, twins);
 }
 
 braid_status plan_fits(const braid_plan *plan) {
-    device *d = plan->model->context->device;
-    size_t available = d->backend->free_bytes(d), needed = plan->program.arena_bytes;
-    if (needed <= available) return BRAID_OK;
-    size_t placed = bytes_of_batch(plan, plan->program.options.batch),
-           workspace = needed > placed ? needed - placed : 0;
-    return refuse(plan, needed, available, available > workspace ? available - workspace : 0);
+    size_t needed = plan->program.arena_bytes;
+    if (needed <= free_bytes(plan, plan->program.options.batch)) return BRAID_OK;
+    size_t placed = bytes_of_batch(plan, plan->program.options.batch);
+    return refuse(plan, needed, needed > placed ? needed - placed : 0);
 }

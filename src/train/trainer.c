@@ -11,6 +11,7 @@
 #include "core/memory.h"
 
 #define FIRST_PAUSE_MS 200
+#define USUAL_STREAM_SAMPLES 500
 #define USUAL_SECONDS 5.0 /* for the choice of kernels */
 #define USUAL_RATE 1e-3
 #define USUAL_SGD_RATE 1e-2
@@ -23,7 +24,7 @@ static braid_status check(const braid_train_options *o) {
                     "trainer: expected an optimiser and a loss of the lists, got numbers %d and %d",
                     (int)o->step.optimiser, (int)o->step.loss);
     if (o->step.batch < 0 || o->epochs < 0 || o->steps_per_epoch < 0 || o->steps < 0 || o->accumulate < 0 ||
-        o->patience < 0 || o->save_steps < 0 || o->stream_epochs < 0 || o->verify_every < 0)
+        o->patience < 0 || o->save_steps < 0 || o->stream_epochs < 0 || o->stream_samples < 0 || o->verify_every < 0)
         return fail(BRAID_ERROR_ARGUMENT, "trainer: expected counts of 0 or more, got a negative one");
     if (!(o->learning_rate >= 0) || !(o->weight_decay >= 0) || !isfinite(o->learning_rate + o->weight_decay))
         return fail(BRAID_ERROR_ARGUMENT,
@@ -103,6 +104,7 @@ static braid_status set_defaults(braid_trainer *t) {
     if (!o->epochs && !o->resume) o->epochs = 1;
     if (!o->steps_per_epoch) o->steps_per_epoch = 1;
     if (!o->accumulate) o->accumulate = 1;
+    if (!o->stream_samples) o->stream_samples = USUAL_STREAM_SAMPLES;
     t->seconds_left = o->step.choice.seconds > 0 ? o->step.choice.seconds : USUAL_SECONDS;
     if (!o->monitor) o->monitor = t->has_labels ? "val_accuracy" : "val_loss";
     t->modality = (modality_options){.ramp = o->modality_down ? MODALITY_RAMP_DOWN : MODALITY_RAMP_UP,
@@ -123,7 +125,7 @@ static braid_status set_defaults(braid_trainer *t) {
     t->stopping.min_delta = o->min_delta;
     t->best = (stopping_options){.monitor = t->stopping.monitor};
     t->at.scaler.scale = t->model->dtype == BRAID_DTYPE_F16 ? SCALING_FIRST : 1;
-    t->norm = t->rate = t->validated.loss = t->validated.accuracy = NAN;
+    t->norm = t->rate = t->validated.loss = t->validated.accuracy = t->at.best_train_loss = NAN;
     return trainer_set_rates(t, NULL);
 }
 

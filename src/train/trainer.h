@@ -71,6 +71,7 @@ typedef struct position {
     stopping_state stopping;
     stopping_state best;              /* the best metric, by however little */
     braid_train_metrics best_metrics; /* of that epoch; no batches: there was none */
+    double best_train_loss;           /* of an epoch; NaN: not known */
 } position;
 
 struct braid_trainer {
@@ -86,6 +87,7 @@ struct braid_trainer {
     position at;
     braid_train_metrics validated;                  /* of the last epoch */
     braid_train_metrics without[BRAID_MAX_STREAMS]; /* of the last epoch, with each stream blanked */
+    double train_without[BRAID_MAX_STREAMS];        /* likewise, the accuracy of some training samples */
     bool looked_without;                            /* there are such for the last epoch */
     double norm, rate;
     /* Batches on the device: a ring; how many were given to it and how many were looked at. */
@@ -200,7 +202,8 @@ void trainer_tell(braid_trainer *t, const braid_train_event *event);
 /* Looks at a part without learning, or at as much of it as the caller likes. Of a run that validates, a loss that is
  * not finite is BRAID_ERROR_DIVERGED. */
 braid_status trainer_look(braid_trainer *t, const braid_evaluate_options *options, tally *sum);
-/* Validates with each stream blanked, into t->without. */
+/* Validates with each stream blanked, into t->without; looks at some training samples likewise, the same every time,
+ * into t->train_without. */
 braid_status trainer_look_without(braid_trainer *t);
 
 /* ---- trainer_state.c ---- */

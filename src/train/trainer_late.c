@@ -16,6 +16,7 @@
 
 #define SAMPLES_BYTES 256
 #define WAY_OUT_BYTES 384
+#define STATISTIC_BYTES 160
 
 static device *device_of(const braid_trainer *t) { return t->model->context->device; }
 
@@ -105,6 +106,26 @@ braid_status trainer_refuse_save(braid_trainer *t) {
                 samples[0] ? "; the last update was learned " : "", samples, way_out);
 }
 
+/* A running statistic that is no number stays so, and no loss of training shows it: they are looked at behind every
+ * batch where they lie in the host's memory, elsewhere when they are saved. */
+static braid_status check_statistics(braid_trainer *t, const late_batch *b) {
+    const braid_model *m = t->model;
+    char what[STATISTIC_BYTES];
+    if (device_of(t)->backend->has_own_memory) return BRAID_OK;
+    for (int j = 0; j < m->graph->plane_count; j++) {
+        const graph_plane *plane = &m->graph->planes[j];
+        const void *data = model_address(m, j, m->master);
+        if (plane->kind != PLANE_STATE || plane->is_counter) continue;
+        for (int64_t at = 0; at < plane_elements(plane); at++) {
+            double value = dtype_load(data, m->master, at);
+            if (isfinite(value)) continue;
+            snprintf(what, sizeof what, "%.128s", plane->name);
+            return diverged(t, b, what, value);
+        }
+    }
+    return BRAID_OK;
+}
+
 static double real_at(const braid_trainer *t, const int64_t *cells, int metric) {
     return dtype_load(&cells[metric], t->model->master, 0);
 }
@@ -153,7 +174,7 @@ braid_status trainer_expect(braid_trainer *t, const pass *p, tally *sum, late_ki
     TRY(d->backend->reading_ask(d, b->reading, t->model->metrics));
     t->asked++;
     while (t->asked - t->taken > d->backend->runs_ahead) TRY(take(t));
-    return BRAID_OK;
+    return b->is_learned ? check_statistics(t, b) : BRAID_OK;
 }
 
 braid_status trainer_catch_up(braid_trainer *t) {

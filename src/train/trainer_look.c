@@ -97,36 +97,60 @@ static braid_status look_at_batch(braid_trainer *t, const braid_train_batch *bat
     return options->sample ? tell_samples(t, p, batch, options) : BRAID_OK;
 }
 
-static void tell_batch(braid_trainer *t, uint32_t blanked, int64_t samples, const tally *sum) {
+static void tell_batch(braid_trainer *t, const braid_evaluate_options *options, int64_t samples, const tally *sum) {
     braid_train_event event;
     braid_trainer_place(t, &event);
     event.kind = BRAID_TRAIN_EVENT_VALIDATE;
     event.validate = tally_metrics(sum, t->has_labels);
     event.batch = sum->batches;
     event.samples = samples;
-    event.blanked = blanked;
+    event.blanked = options->blanked;
+    event.part = options->part;
     trainer_tell(t, &event);
 }
 
-static braid_status look_at_all(braid_trainer *t, const braid_evaluate_options *options, tally *sum) {
+/* Of an epoch that the source is asked for, at most so many samples. */
+typedef struct look_range {
+    int64_t epoch, most;
+} look_range;
+
+static braid_status look_at_all(braid_trainer *t, const braid_evaluate_options *options, look_range range, tally *sum) {
     const braid_train_source *source = &t->options.source;
     int64_t first = 0;
-    TRY(source->start(source->user, options->part, t->at.epoch, 0));
-    while (!t->stop) {
+    TRY(source->start(source->user, options->part, range.epoch, 0));
+    while (!t->stop && first < range.most) {
         braid_train_batch batch = {0};
         TRY(source->next(source->user, options->part, &batch));
         if (batch.count == 0) break;
+        if (batch.count > range.most - first) batch.count = range.most - first;
         TRY(look_at_batch(t, &batch, first, options, sum));
         first += batch.count;
-        tell_batch(t, options->blanked, batch.count, sum);
+        tell_batch(t, options, batch.count, sum);
     }
     return trainer_catch_up(t);
 }
 
-braid_status trainer_look(braid_trainer *t, const braid_evaluate_options *options, tally *sum) {
+static braid_status look_at(braid_trainer *t, const braid_evaluate_options *options, look_range range, tally *sum) {
     *sum = (tally){0};
-    braid_status status = look_at_all(t, options, sum);
+    braid_status status = look_at_all(t, options, range, sum);
     if (status) trainer_look_away(t); /* `sum` may be gone soon */
+    return status;
+}
+
+braid_status trainer_look(braid_trainer *t, const braid_evaluate_options *options, tally *sum) {
+    return look_at(t, options, (look_range){t->at.epoch, INT64_MAX}, sum);
+}
+
+/* The order of an epoch follows from its number: so these are the same samples every time, and in a run that goes on.
+ * It is no validation, and nothing is judged by them. */
+static braid_status look_at_training(braid_trainer *t, int i) {
+    const braid_evaluate_options o = {.part = BRAID_PART_TRAIN, .blanked = UINT32_C(1) << i};
+    tally sum;
+    bool validating = t->validating;
+    t->validating = false;
+    braid_status status = look_at(t, &o, (look_range){.most = t->options.stream_samples}, &sum);
+    t->validating = validating;
+    t->train_without[i] = tally_metrics(&sum, t->has_labels).accuracy;
     return status;
 }
 
@@ -137,6 +161,7 @@ braid_status trainer_look_without(braid_trainer *t) {
         TRY(trainer_look(t, &o, &sum));
         t->without[i] = tally_metrics(&sum, t->has_labels);
     }
+    for (int i = 0; i < t->streams && !t->stop; i++) TRY(look_at_training(t, i));
     return BRAID_OK;
 }
 

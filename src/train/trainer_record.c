@@ -10,7 +10,7 @@
 #include "train/trainer.h"
 
 #define NAME_BYTES 160
-#define STREAM_VALUES 4
+#define STREAM_VALUES 5
 #define STREAM_SCALARS 2
 #define MOST_VALUES (9 + (STREAM_VALUES + 1) * BRAID_MAX_STREAMS)
 #define MOST_SCALARS (6 + STREAM_SCALARS * BRAID_MAX_STREAMS)
@@ -40,10 +40,12 @@ static void add_stream_rate(record *r, int i) {
 }
 
 static void add_stream(const braid_trainer *t, record *r, int i) {
-    static const char *const keys[STREAM_VALUES] = {"val_acc", "blanked_acc", "blanked_loss", "contribution"};
+    static const char *const keys[STREAM_VALUES] = {"train_acc", "val_acc", "blanked_acc", "blanked_loss",
+                                                    "contribution"};
     const braid_train_metrics *without = &t->without[i];
-    /* Of two streams, val_acc is that of a stream alone; of more, that of the others. */
-    double values[STREAM_VALUES] = {t->streams == 2 ? t->without[1 - i].accuracy : without->accuracy, without->accuracy,
+    int named =
+        t->streams == 2 ? 1 - i : i; /* of two streams, *_acc is that of a stream alone; of more, of the others */
+    double values[STREAM_VALUES] = {t->train_without[named], t->without[named].accuracy, without->accuracy,
                                     without->loss, t->validated.accuracy - without->accuracy};
     for (int k = 0; k < STREAM_VALUES; k++) {
         char *name = r->names[k][i];
@@ -56,7 +58,7 @@ static void add_stream(const braid_trainer *t, record *r, int i) {
     snprintf(accuracy, NAME_BYTES, "accuracy_without/%s", stream);
     snprintf(contribution, NAME_BYTES, "contribution/%s", stream);
     add_scalar(r, accuracy, without->accuracy);
-    add_scalar(r, contribution, values[3]);
+    add_scalar(r, contribution, values[STREAM_VALUES - 1]);
 }
 
 /* Of f16. */
@@ -106,8 +108,9 @@ braid_status trainer_record_end(braid_trainer *t) {
     TRY(trainer_check_folder(t));
     json_t *stopping = stopping_save(&t->stopping, &t->at.stopping);
     if (!stopping) return fail(BRAID_ERROR_MEMORY, "trainer: no memory for the summary of the run");
-    const history_value value = {.name = "early_stopping", .json = stopping};
-    const history_row row = {HISTORY_SUMMARY, t->at.epoch, t->at.step, &value, 1};
+    const history_value values[] = {{.name = "best_train_loss", .value = t->at.best_train_loss},
+                                    {.name = "early_stopping", .json = stopping}};
+    const history_row row = {HISTORY_SUMMARY, t->at.epoch, t->at.step, values, 2};
     braid_status status = history_add(&t->history, &row);
     json_decref(stopping);
     if (!status) status = history_sync(&t->history);

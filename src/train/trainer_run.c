@@ -124,6 +124,7 @@ static braid_status end_epoch(braid_trainer *t, const braid_train_metrics *valid
     TRY(trainer_prove_save(t));
     int best = stopping_observe(&t->best, &t->at.best, t->at.epoch, metric);
     if (best) t->at.best_metrics = validate->batches ? *validate : train;
+    t->at.best_train_loss = fmin(t->at.best_train_loss, train.loss); /* of a NaN, the other one */
     schedule_observe(&t->schedule, &t->at.schedule, t->at.epoch, metric);
     observe(t, metric, &t->at.stopping);
     t->validated = *validate;

@@ -97,15 +97,17 @@ braid_status trainer_make_state(const braid_trainer *t, json_t **state) {
         return status;
     }
     json_t *norm = isfinite(t->norm) ? json_real(t->norm) : json_null();
-    *state =
-        json_pack("{s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                  "validates", !t->options.no_validation, "recipe", recipe, "schedule", schedule_text, "schedule_given",
-                  t->schedule_given, "epochs", (json_int_t)t->options.epochs, "steps", (json_int_t)t->options.steps,
-                  "epoch", (json_int_t)at->epoch, "batch", (json_int_t)at->batch, "step", (json_int_t)at->step, "train",
-                  save_tally(&at->train), "scaler", save_scaler(&at->scaler), "schedule_state",
-                  schedule_state_save(&at->schedule), "stopping", stopping_save(&t->stopping, &at->stopping), "best",
-                  stopping_save(&t->best, &at->best), "best_metrics", save_metrics(&at->best_metrics), "choices",
-                  choices, "norm", norm, "rates", rates_save(t->rates, t->groups), "statistics", save_statistics(t));
+    json_t *best_train = isfinite(at->best_train_loss) ? json_real(at->best_train_loss) : json_null();
+    *state = json_pack(
+        "{s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "validates", !t->options.no_validation, "recipe", recipe, "schedule", schedule_text, "schedule_given",
+        t->schedule_given, "epochs", (json_int_t)t->options.epochs, "steps", (json_int_t)t->options.steps, "epoch",
+        (json_int_t)at->epoch, "batch", (json_int_t)at->batch, "step", (json_int_t)at->step, "train",
+        save_tally(&at->train), "scaler", save_scaler(&at->scaler), "schedule_state",
+        schedule_state_save(&at->schedule), "stopping", stopping_save(&t->stopping, &at->stopping), "best",
+        stopping_save(&t->best, &at->best), "best_metrics", save_metrics(&at->best_metrics), "best_train_loss",
+        best_train, "choices", choices, "norm", norm, "rates", rates_save(t->rates, t->groups), "statistics",
+        save_statistics(t));
     memory_free(schedule_text);
     if (*state && t->best_failed && json_object_set_new(*state, "best_failed", json_true()) != 0) {
         json_decref(*state);
@@ -146,6 +148,7 @@ static braid_status load_position(const json_t *state, position *at) {
     TRY(stopping_load(json_object_get(state, "stopping"), &at->stopping));
     TRY(stopping_load(json_object_get(state, "best"), &at->best));
     at->best_metrics = load_metrics(json_object_get(state, "best_metrics"));
+    at->best_train_loss = number_or_nan(state, "best_train_loss");
     const int64_t counts[] = {at->epoch,         at->batch,          at->step,
                               at->train.correct, at->train.samples,  at->train.batches,
                               at->scaler.good,   at->scaler.skipped, at->scaler.all_skipped};
@@ -312,6 +315,21 @@ static void take_length(braid_trainer *t, const json_t *state) {
     if (needed > o->epochs) o->epochs = needed;
 }
 
+/* The kernels of the run so far. On another machine some may not be there, and with others the bits are others. */
+static braid_status pin_choices(braid_trainer *t, const json_t *choices) {
+    char note[NOTE_BYTES];
+    int missing;
+    TRY(model_pin_choices(t->model, choices, &missing));
+    if (missing == 0) return BRAID_OK;
+    snprintf(
+        note, sizeof note,
+        "%d of the %zu kernels that the run began with cannot be taken here (another processor or device, BRAID_ISA): "
+        "others are, and from here on its bits are not those of a run that was never stopped",
+        missing, json_object_size(choices));
+    trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = note});
+    return BRAID_OK;
+}
+
 static braid_status take_state(braid_trainer *t, const json_t *state, const char *path) {
     position at = {0};
     json_t *choices = json_object_get(state, "choices");
@@ -324,7 +342,7 @@ static braid_status take_state(braid_trainer *t, const json_t *state, const char
     if (!json_is_object(choices)) return fail(BRAID_ERROR_MODEL, "%.200s: expected the chosen kernels, got none", path);
     TRY(checkpoint_load(t->model, path, state)); /* another network is told by its tensors, before its groups */
     TRY(take_rates(t, state));
-    TRY(model_pin_choices(t->model, choices));
+    TRY(pin_choices(t, choices));
     const json_t *norm = json_object_get(state, "norm"); /* of the last update; nothing but the metrics needs it */
     t->norm = json_is_number(norm) ? json_number_value(norm) : NAN;
     t->best_failed = json_is_true(json_object_get(state, "best_failed")); /* until there is a better one */

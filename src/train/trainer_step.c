@@ -101,8 +101,11 @@ braid_status trainer_plan_first(braid_trainer *t) {
     pass *p;
     int64_t batch = t->options.step.batch < t->options.samples ? t->options.step.batch : t->options.samples;
     if (t->trained || batch < 1) return BRAID_OK;
-    TRY(plan_ahead(t, batch, uses_masks(t)));
-    return trainer_pass(t, BRAID_PHASE_TRAIN, batch, uses_masks(t), &p);
+    t->model->promised_bytes = t->options.source_bytes; /* it has not started: what is free is not yet less */
+    braid_status status = plan_ahead(t, batch, uses_masks(t));
+    if (!status) status = trainer_pass(t, BRAID_PHASE_TRAIN, batch, uses_masks(t), &p);
+    t->model->promised_bytes = 0;
+    return status;
 }
 
 static braid_status set_rates(braid_trainer *t, const pass *p) {

@@ -172,7 +172,7 @@ static const command commands[] = {
     /* 8: a network that does not fit, before anything is written */
     {"$B train linet18 --data $M/d --size 4000x4000 --batch 100 --effort estimate --out r --cache-dir ''" QUICK
      "; code=$?; ls -A r; exit $code",
-     5, NULL, "plan of batch|needs|free are|GB; "},
+     5, NULL, "plan of batch|needs|free are|GB for the reading of data; "},
     /* 8: and before anything is read */
     {ROOMS
      ": > d/train/rgb/00001.png; $B train linet18 --data d --size 4000x4000 --batch 100 --effort estimate --out r "

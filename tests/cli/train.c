@@ -131,6 +131,25 @@ static const command commands[] = {
                "'--classes 15' '--channels 3,3,1'; do $B train linet18 --data d --batch 8 --device cpu "
                "--effort estimate -q --cache-dir '' --out r --steps 1 --resume $more || exit 99; done",
      99, "done", "expected the network that the run began with|\"channels\":[3,3,1]|!1.0"},
+    /* kernels that are not there any more are counted, in one line; those that are, are not */
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 1 > log && BRAID_ISA=none $B train linet18" LITTLE
+               "--out r --steps 2 --resume",
+     0, "steps   2\n", "braid train: | of the |kernels that the run began with cannot be taken here|BRAID_ISA"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 1 > log && $B train linet18" LITTLE
+               "--out r --steps 2 --resume",
+     0, "steps   2\n", "!kernels"},
+    /* streams are watched on training samples, too, which changes no bit of the run */
+    {MAKE_DATA
+     "$B train linet18" LITTLE "--out plain --epochs 3 --augment > log && $B train linet18" LITTLE
+     "--out r --epochs 3 --augment --stream-epochs 1 --stream-samples 11 > log && $B train linet18" LITTLE
+     "--out q --epochs 3 --steps 7 --augment --stream-epochs 1 --stream-samples 11 > log && $B train linet18" LITTLE
+     "--out q --epochs 3 --augment --stream-epochs 1 --stream-samples 11 --resume > log && "
+     "cmp q/metrics.jsonl r/metrics.jsonl && cmp q/last.safetensors r/last.safetensors && "
+     "grep -o '\"train_loss\":[^,]*' plain/metrics.jsonl > a && "
+     "grep -o '\"train_loss\":[^,]*' r/metrics.jsonl > b && cmp a b && wc -l < a && cat r/metrics.jsonl",
+     0, "3\n|\"stream_2_train_acc\":0.|\"best_train_loss\":|!train_acc\":null", NULL},
+    {"$B train linet18 --data d --out r --stream-samples 9", 2, NULL,
+     "--stream-samples: expected --stream-epochs beside"},
     {"$B train linet18 --data d --out r --bad-sample=drop", 2, NULL, "--bad-sample: expected stop|skip, got \"drop\""},
     {"$B train linet18 --data d --out r --verify-every -1", 2, NULL, "--verify-every: expected a whole number from 0"},
     /* numbers of training have ranges of their own, 0 among them where it has a meaning */
@@ -148,7 +167,24 @@ static const command commands[] = {
      0, "", NULL},
     /* none of something that there must be is refused, and not taken for the default */
     {"$B train linet18 --data d --out r --epochs 0", 2, NULL, "--epochs: expected a whole number from 1 to 1000000"},
-    {"$B train linet18 --data d --out r --steps 0", 2, NULL, "--steps: expected a whole number from 1"},
+    {"$B train linet18 --data d --out r --steps 0", 2, NULL, "--steps: expected a whole number from 1 to 1000000000,"},
+    {"$B train linet18 --data d --out r --steps 1000000000", 3, NULL, "d: "},
+    {"$B train linet18 --data d --out r --steps 1000000001", 2, NULL, "--steps: expected a whole number from 1"},
+    /* the focal loss has its two numbers; with an exponent near 0 it is nearly cross entropy, times its factor */
+    {"$B train linet18 --data d --out r --focal-gamma 1", 2, NULL, "--focal-gamma: expected --loss focal, got another"},
+    {"$B train linet18 --data d --out r --focal-alpha 1 --loss mse", 2, NULL, "--focal-gamma: expected --loss focal"},
+    {MAKE_DATA "for how in 'c --loss cross_entropy' 'f --loss focal --focal-alpha 2 --focal-gamma 1e-6' "
+               "'u --loss focal' 'w --loss focal --focal-alpha 1 --focal-gamma 2'; do "
+               "$B train linet18" LITTLE
+               "--epochs 1 --rate 0 --seed 3 --out $how > log || exit 99; done; cmp u/metrics.jsonl "
+               "w/metrics.jsonl && loss() { grep -o '\"val_loss\":[^,]*' $1/metrics.jsonl | cut -d: -f2; } && "
+               "echo $(loss c) $(loss f) | awk '{ print ($2 / $1 > 1.9999 && $2 / $1 < 2.0001) ? \"twice\" : $0 }'",
+     0, "twice", NULL},
+    /* one sample is too few for statistics, whatever the batch is */
+    {"$B data make sunrgbd --out d --size 32x32 --count 40 -q && for s in rgb depth orth; do "
+     "find d/train/$s -type f | sort | tail -n +2 | xargs rm; done; "
+     "head -1 d/train/labels.txt > l && mv l d/train/labels.txt; $B train linet18" LITTLE "--out r --epochs 1",
+     3, "", "d: expected 2 or more training samples for this network, got 1: "},
     {"$B train linet18 --data d --out r --accumulate 0", 2, NULL, "--accumulate: expected a whole number from 1"},
     {"$B train linet18 --data d --out r --readers 0", 2, NULL, "--readers: expected a whole number from 1"},
     {"$B train linet18 --data d --out r --streams 0", 2, NULL, "--streams: expected a whole number from 1"},

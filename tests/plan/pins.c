@@ -12,6 +12,7 @@
 #include "plan/pins.h"
 
 #define PROBLEM "linear_fwd:f32:b8:c6:k12"
+#define OTHER_PROBLEM "linear_fwd:f32:b8:c6:k13"
 
 typedef struct rig {
     braid_context *context;
@@ -20,6 +21,7 @@ typedef struct rig {
     braid_problem problem;
     const kernel *good, *other, *unable;
     json_t *pins;
+    int missing;
 } rig;
 
 static void ok(braid_status status) {
@@ -64,7 +66,7 @@ static void pin(rig *r, const char *problem, const char *name) {
     ok(braid_problem_parse(problem, &p));
     ok(braid_problem_print(&p, text, sizeof text));
     assert_int_equal(json_object_set_new(r->pins, text, json_string(name)), 0);
-    ok(model_pin_choices(r->model, r->pins));
+    ok(model_pin_choices(r->model, r->pins, &r->missing));
 }
 
 /* Nothing is known beside what was pinned: there is no folder of wisdom. */
@@ -72,17 +74,22 @@ static void only_able_kernels_are_remembered(void **state) {
     rig *r = *state;
     pin(r, PROBLEM, r->good->name);
     assert_ptr_equal(choices_find(r->context, &r->problem), r->good);
+    assert_int_equal(r->missing, 0);
 }
 
 static void others_are_not(void **state) {
     rig *r = *state;
     pin(r, PROBLEM, r->other->name);
     assert_null(choices_find(r->context, &r->problem));
+    assert_int_equal(r->missing, 1);
     pin(r, PROBLEM, "no_such_kernel");
     assert_null(choices_find(r->context, &r->problem));
+    pin(r, OTHER_PROBLEM, "no_such_kernel");
+    assert_int_equal(r->missing, 2);
     if (!r->unable) return;
     pin(r, PROBLEM, r->unable->name);
     assert_null(choices_find(r->context, &r->problem));
+    assert_int_equal(r->missing, 2);
 }
 
 /* A plan goes on with a kernel of its own choice. */

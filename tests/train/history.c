@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "braid_train.h"
 #include "core/json.h"
 #include "core/memory.h"
 #include "tests/support/fail_nth.h"
@@ -254,6 +255,49 @@ static void columns_of_rows(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* The same as numbers, from the public interface: lists of rows are columns of their own. */
+static void columns_as_numbers(void **state) {
+    static const char *const names[] = {"epoch", "learning_rates_0", "learning_rates_1",
+                                        "step",  "train_loss",       "val_accuracy"};
+    braid_history *h;
+    (void)state;
+    put(LINE_1 LINE_2 LINE_3 "{\"kind\":\"summary\",\"epoch\":3,\"step\":30,\"best\":{\"epoch\":1}}\n"
+                             "{\"kind\":\"epoch\",\"epoch\":4,\"st");
+    assert_int_equal(braid_history_open(".", &h), BRAID_OK);
+    assert_int_equal(braid_history_epochs(h), 3);
+    assert_int_equal(braid_history_count(h), 6);
+    for (int j = 0; j < 6; j++) {
+        int found = 0;
+        for (int k = 0; k < 6; k++) found += !strcmp(braid_history_name(h, k), names[j]);
+        assert_int_equal(found, 1);
+    }
+    assert_null(braid_history_name(h, 6));
+    assert_null(braid_history_name(h, -1));
+    const double *loss = braid_history_values(h, "train_loss"), *accuracy = braid_history_values(h, "val_accuracy");
+    const double *rate = braid_history_values(h, "learning_rates_0"), *step = braid_history_values(h, "step");
+    assert_true(loss[0] == 1 && loss[1] == 0.5 && loss[2] == 1.0 / 3);
+    assert_true(accuracy[0] == 0.25 && isnan(accuracy[1]) && accuracy[2] == 0.75);
+    assert_true(rate[0] == 0.1 && rate[1] == 0.05 && rate[2] == 0.1 / 3);
+    assert_true(braid_history_values(h, "learning_rates_1")[2] == 0.02 && step[2] == 30);
+    assert_null(braid_history_values(h, "learning_rates"));
+    assert_null(braid_history_values(h, "val_loss"));
+    assert_string_equal(braid_history_summary(h), "{\"best\":{\"epoch\":1}}");
+    braid_history_destroy(h);
+    put(LINE_1 "{\"kind\":\"epoch\",\"epoch\":2,\"step\":20,\"learning_rates\":[5],\"val_loss\":4}\n");
+    assert_int_equal(braid_history_open(".", &h), BRAID_OK); /* what a row has not is no number */
+    assert_true(braid_history_values(h, "learning_rates_0")[1] == 5);
+    assert_true(isnan(braid_history_values(h, "learning_rates_1")[1]) && isnan(braid_history_values(h, "val_loss")[0]));
+    assert_string_equal(braid_history_summary(h), "{}");
+    braid_history_destroy(h);
+    assert_int_equal(braid_history_open("missing", &h), BRAID_ERROR_DATA);
+    assert_non_null(strstr(braid_message(), "missing/metrics.jsonl"));
+    assert_null(h);
+    assert_int_equal(braid_history_open(NULL, &h), BRAID_ERROR_ARGUMENT);
+    assert_int_equal(braid_history_open(".", NULL), BRAID_ERROR_ARGUMENT);
+    braid_history_destroy(NULL);
+    assert_int_equal(memory_live(), 0);
+}
+
 /* ---- Faults --------------------------------------------------------------------------------- */
 
 static void a_disk_that_was_full(void **state) {
@@ -330,6 +374,17 @@ static void everything_fails(void **state) {
         assert_int_equal(status, failures ? BRAID_ERROR_MEMORY : BRAID_OK);
         assert_int_equal(memory_live(), 0);
     }
+    failures = 1;
+    for (int64_t nth = 1; failures > 0; nth++) {
+        braid_history *columns = NULL;
+        fail_alloc_arm(nth, FAIL_ONCE);
+        braid_status status = braid_history_open(".", &columns);
+        failures = fail_alloc_disarm();
+        assert_int_equal(status, failures ? BRAID_ERROR_MEMORY : BRAID_OK);
+        assert_int_equal(columns == NULL, failures > 0);
+        braid_history_destroy(columns);
+        assert_int_equal(memory_live(), 0);
+    }
     fail_alloc_remove();
 }
 
@@ -344,6 +399,7 @@ int main(void) {
         IN_FOLDER(later_steps_are_dropped),
         IN_FOLDER(killed_at_any_moment),
         IN_FOLDER(columns_of_rows),
+        IN_FOLDER(columns_as_numbers),
         IN_FOLDER(a_disk_that_was_full),
         IN_FOLDER(a_torn_line_is_overwritten),
         IN_FOLDER(everything_fails),
