@@ -85,7 +85,8 @@ static double flops_of(const braid_plan *plan, unsigned segments) {
     double flops = 0;
     for (int j = 0; j < braid_plan_step_count(plan); j++) {
         braid_step_info info;
-        if (!braid_plan_step(plan, j, &info) && (info.segment & segments)) flops += info.race->flops;
+        if (braid_plan_step(plan, j, &info) || info.is_pack) continue;
+        if (info.segment & segments) flops += info.race->flops;
     }
     return flops;
 }

@@ -97,6 +97,8 @@ const char *step_segment_name(const braid_step_info *info) {
                                                      : "update";
 }
 
+const char *step_part_name(const braid_step_info *info) { return info->is_pack ? "pack" : NULL; }
+
 double step_seconds(const braid_plan *plan, int index, const double *seconds) {
     braid_step_info info;
     if (seconds) return seconds[index];
@@ -117,7 +119,8 @@ static int costlier(const void *a, const void *b) {
 }
 
 static int same_group(const group *g, const braid_step_info *info) {
-    return g->info.problem == info->problem && !strcmp(step_segment_name(&g->info), step_segment_name(info));
+    return g->info.problem == info->problem && g->info.is_pack == info->is_pack &&
+           !strcmp(step_segment_name(&g->info), step_segment_name(info));
 }
 
 /* Fills groups, of which there is room for every step. Returns how many there are. */
@@ -133,8 +136,8 @@ static int gather(const braid_plan *plan, const double *seconds, group *groups) 
         groups[at].seconds += step_seconds(plan, j, seconds);
         groups[at].launches += info.launches;
         groups[at].layout_copies += info.layout_copies;
-        groups[at].bytes += info.race->bytes;
-        groups[at].flops += info.race->flops;
+        groups[at].bytes += info.is_pack ? 0 : info.race->bytes;
+        groups[at].flops += info.is_pack ? 0 : info.race->flops;
     }
     qsort(groups, (size_t)count, sizeof *groups, costlier);
     return count;
@@ -145,6 +148,7 @@ static const braid_column group_columns[] = {
     {.key = "segment", .title = "segment"},
     {.key = "problem", .title = "problem"},
     {.key = "kernel", .title = "kernel"},
+    {.key = "part", .title = "part"},
     {.key = "ms", .title = "ms each", .cell = BRAID_CELL_NUMBER, .optional = 1},
     {.key = "total_ms", .title = "ms", .cell = BRAID_CELL_NUMBER},
     {.key = "share", .title = "share", .cell = BRAID_CELL_PERCENT},
@@ -169,9 +173,10 @@ static double roofline_s(const group *g, const braid_ceilings *c) {
 }
 
 static braid_status add_measured(braid_table *table, const group *g, const plan_figures *f) {
-    const double seconds = known(g->seconds);
-    const double least = roofline_s(g, &f->ceilings), unknown = g->launches ? 0 : NAN;
-    const double numbers[] = {g->bytes,        1e-9 * g->bytes / seconds,     1e-12 * g->flops / seconds,
+    const double seconds = known(g->seconds), bytes = g->info.is_pack ? NAN : g->bytes;
+    const double least = g->info.is_pack ? NAN : roofline_s(g, &f->ceilings), unknown = g->launches ? 0 : NAN;
+    const double flops = g->info.is_pack ? NAN : g->flops;
+    const double numbers[] = {bytes,           1e-9 * bytes / seconds,        1e-12 * flops / seconds,
                               least / seconds, (double)g->launches + unknown, (double)g->layout_copies + unknown};
     braid_status status = BRAID_OK;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && !status; i++)
@@ -194,7 +199,8 @@ static braid_status add_group(braid_table *table, const group *g, double total, 
     if (!status) status = braid_table_add_text(table, step_segment_name(&g->info));
     if (!status) status = braid_table_add_text(table, problem);
     if (!status) status = braid_table_add_text(table, short_name(g->info.kernel));
-    if (!status) status = add_numbers(table, g, total, why);
+    if (!status) status = braid_table_add_text(table, step_part_name(&g->info));
+    if (!status) status = add_numbers(table, g, total, g->info.is_pack ? NULL : why);
     return status || !f->seconds ? status : add_measured(table, g, f);
 }
 
@@ -216,6 +222,7 @@ static braid_status add_others(braid_table *table, const group *groups, int firs
     braid_status status = braid_table_add_number(table, all.calls);
     if (!status) status = braid_table_add_text(table, NULL);
     if (!status) status = braid_table_add_text(table, text);
+    if (!status) status = braid_table_add_text(table, NULL);
     if (!status) status = braid_table_add_text(table, NULL);
     if (!status) status = add_numbers(table, &all, total, NULL);
     return status || !f->seconds ? status : add_measured(table, &all, f);

@@ -18,6 +18,9 @@ void race_shorten(const braid_race *race, char *text, size_t room);
 /* forward, again (a forward call that is repeated to save memory), backward or update. */
 const char *step_segment_name(const braid_step_info *info);
 
+/* "pack" for a step that packs weights, else NULL. */
+const char *step_part_name(const braid_step_info *info);
+
 /* What a profile has measured; all zero: nothing. */
 typedef struct plan_figures {
     const double *seconds;   /* of every call */

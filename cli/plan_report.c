@@ -149,9 +149,11 @@ static const braid_column step_columns[] = {
     {.key = "waits_for", .title = "waits", .cell = BRAID_CELL_COUNT, .optional = 2},
     {.key = "problem", .title = "problem"},
     {.key = "kernel", .title = "kernel", .keep_end = 1},
+    {.key = "part", .title = "part"},
     {.key = "why", .title = "why"},
 };
 #define STEP_COLUMNS ((int)(sizeof step_columns / sizeof step_columns[0]))
+#define PACK_REASON "lays out the weights for the next step"
 
 static braid_status add_step(braid_table *table, int index, const braid_step_info *info, double seconds, double total) {
     char problem[BRAID_PROBLEM_TEXT];
@@ -164,7 +166,8 @@ static braid_status add_step(braid_table *table, int index, const braid_step_inf
     if (!status) status = braid_table_add_number(table, info->depends_on);
     if (!status) status = braid_table_add_text(table, problem);
     if (!status) status = braid_table_add_text(table, info->kernel);
-    return status ? status : braid_table_add_text(table, info->race->why);
+    if (!status) status = braid_table_add_text(table, step_part_name(info));
+    return status ? status : braid_table_add_text(table, info->is_pack ? PACK_REASON : info->race->why);
 }
 
 static braid_status make_steps(const braid_plan *plan, const double *seconds, braid_table **table) {
@@ -188,8 +191,8 @@ static braid_status make_steps(const braid_plan *plan, const double *seconds, br
 /* What the calls of a plan add up to. */
 typedef struct totals {
     int launches, layout_copies;
-    int calls, natural, timed, forward, backward, problems, remembered, again, kinds[BRAID_KIND_CHAIN + 1];
-    double seconds, kind_seconds[BRAID_KIND_CHAIN + 1];
+    int calls, packs, natural, timed, forward, backward, problems, remembered, again, kinds[BRAID_KIND_CHAIN + 1];
+    double seconds, pack_seconds, kind_seconds[BRAID_KIND_CHAIN + 1];
     /* calls where a vendor kernel, or the chain of a fused op, was timed too: its seconds and those of the choice */
     int against_calls[2];
     double against[2], chosen[2];
@@ -224,12 +227,24 @@ static void add_up_race(const braid_race *race, totals *t) {
     }
 }
 
+static void add_up_pack(const braid_step_info *info, double seconds, totals *t) {
+    t->packs++;
+    t->seconds += seconds;
+    t->pack_seconds += seconds;
+    if (info->race->winner >= 0) t->kind_seconds[info->race->candidates[info->race->winner].kind] += seconds;
+}
+
 static totals add_up(const braid_plan *plan, const double *seconds) {
-    totals t = {.calls = braid_plan_step_count(plan)};
-    for (int j = 0; j < t.calls; j++) {
+    totals t = {0};
+    for (int j = 0; j < braid_plan_step_count(plan); j++) {
         braid_step_info info;
         if (braid_plan_step(plan, j, &info)) continue;
         double each = step_seconds(plan, j, seconds);
+        if (info.is_pack) {
+            add_up_pack(&info, each, &t);
+            continue;
+        }
+        t.calls++;
         t.natural += info.segment == BRAID_SEGMENT_FORWARD ? info.natural : 0;
         t.again += info.made_again;
         t.launches += info.launches;
@@ -304,6 +319,7 @@ static braid_status add_totals(const plan_work *work, const double *seconds, bra
     snprintf(text, sizeof text,
              "%d calls, %d problems: forward %d (for %d ops), again %d (saves memory), backward %d, update %d", t.calls,
              t.problems, t.forward, t.natural, t.again, t.backward, update);
+    if (t.packs) snprintf(text + strlen(text), sizeof text - strlen(text), "; %d packs of weights", t.packs);
     braid_status status = braid_report_add_text(report, "calls", "graph", text);
     print_kinds(&t, text, sizeof text);
     if (!status) status = braid_report_add_text(report, "kernels", "kernels", text);
@@ -318,6 +334,9 @@ static braid_status add_totals(const plan_work *work, const double *seconds, bra
     else
         snprintf(text, sizeof text, "%.4g ms, %s of %d calls; of the others no time is known", 1e3 * t.seconds, source,
                  t.timed);
+    if (t.pack_seconds > 0)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "; %.4g ms of them pack weights",
+                 1e3 * t.pack_seconds);
     status = braid_report_add_text(report, "time", "time", text);
     return status ? status : braid_report_add_number(report, "ms", NULL, 1e3 * t.seconds);
 }

@@ -15,10 +15,11 @@ static size_t print_event(const braid_step_info *info, double start, double seco
     char problem[BRAID_PROBLEM_TEXT] = "";
     if (braid_problem_print(info->problem, problem, sizeof problem)) return 0;
     int wrote = snprintf(text, room,
-                         "{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,"
+                         "{\"name\":\"%s%s\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,"
                          "\"args\":{\"problem\":\"%s\",\"bytes\":%.0f,\"flops\":%.0f,\"launches\":%d}},\n",
-                         info->kernel, step_segment_name(info), (int)info->segment, start, 1e6 * seconds, problem,
-                         info->race->bytes, info->race->flops, info->launches);
+                         info->kernel, info->is_pack ? " pack" : "", step_segment_name(info), (int)info->segment, start,
+                         1e6 * seconds, problem, info->is_pack ? 0 : info->race->bytes,
+                         info->is_pack ? 0 : info->race->flops, info->launches);
     return wrote > 0 && (size_t)wrote < room ? (size_t)wrote : 0;
 }
 

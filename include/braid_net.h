@@ -250,6 +250,9 @@ typedef struct braid_step_info {
     /* After braid_plan_profile on a GPU, else 0: kernels, copies and zeros that it queues, those inside vendor calls
      * included, and how many of them only change a layout. */
     int launches, layout_copies;
+    /* 1: lays out the weights for the step behind it, which has the same problem and kernel. The work of the problem
+     * (race, natural) is that step's, and so are `seconds`, which are of both. */
+    int is_pack;
 } braid_step_info;
 BRAID_API int braid_plan_step_count(const braid_plan *plan);
 BRAID_API BRAID_MUST_CHECK braid_status braid_plan_step(const braid_plan *plan, int index, braid_step_info *info);

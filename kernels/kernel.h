@@ -11,6 +11,7 @@
 #define BRAID_KERNELS_KERNEL_H
 
 #include "backend/backend.h"
+#include "core/status.h"
 #include "ops/op.h"
 
 /* The memory of one launch: plane[slot][i] as the op numbers its slots. NULL where an operand has no such plane. */
@@ -26,10 +27,27 @@ typedef struct kernel_functions {
     double (*cost)(const braid_problem *p);
     /* Readies the kernel for one problem: vendor plans, tables, tile choices. NULL where there is nothing to ready. */
     braid_status (*create)(const braid_problem *p, device *d, void **state, size_t *workspace_bytes);
+    /* NULL where there are pack and run: for kernel_launch, which knows both. */
     braid_status (*launch)(const braid_problem *p, device *d, void *state, const buffers *b);
     /* NULL where create is NULL. */
     void (*destroy)(device *d, void *state);
+    /* A launch in two, where a kernel lays weights out anew before it works with them. pack reads the operands of
+     * pack_reads alone (KERNEL_SLOT bits) and writes nothing but the workspace; run reads what pack left there and
+     * leaves it as it is, so that it can be run again. A plan makes a step of each. */
+    unsigned pack_reads;
+    braid_status (*pack)(const braid_problem *p, device *d, void *state, const buffers *b);
+    braid_status (*run)(const braid_problem *p, device *d, void *state, const buffers *b);
 } kernel_functions;
+
+#define KERNEL_SLOT(slot) (1u << (slot))
+
+/* All of a kernel: its launch, or pack and then run. */
+static inline braid_status kernel_launch(const kernel_functions *f, const braid_problem *p, device *d, void *state,
+                                         const buffers *b) {
+    if (f->launch) return f->launch(p, d, state, b);
+    TRY(f->pack(p, d, state, b));
+    return f->run(p, d, state, b);
+}
 
 /* Where a kernel runs. A reference kernel runs on the CPU, a chain wherever its steps do. */
 typedef enum kernel_backend { KERNEL_REF, KERNEL_CPU, KERNEL_CUDA, KERNEL_CHAIN } kernel_backend;

@@ -68,7 +68,7 @@ braid_status matmul_linear_launch(const braid_problem *p, device *d, void *state
     memcpy(linear.plane[LINEAR_X], b->plane[p->transpose ? MATMUL_X : MATMUL_Y], sizeof linear.plane[0]);
     memcpy(linear.plane[LINEAR_Y], b->plane[p->transpose ? MATMUL_Y : MATMUL_X], sizeof linear.plane[0]);
     memcpy(linear.plane[LINEAR_W], b->plane[MATMUL_W], sizeof linear.plane[0]);
-    return t->functions->launch(&t->linear, d, t->state, &linear);
+    return kernel_launch(t->functions, &t->linear, d, t->state, &linear);
 }
 
 void matmul_linear_destroy(device *d, void *state) {

@@ -34,7 +34,10 @@ void matmul_linear_destroy(device *d, void *state);
     static braid_status name##_create(const braid_problem *p, device *d, void **state, size_t *bytes) { \
         return matmul_linear_create(&name##_forms, p, d, state, bytes);                                 \
     }                                                                                                   \
-    const kernel_functions name = {name##_supports, name##_cost, name##_create, matmul_linear_launch,   \
-                                   matmul_linear_destroy};
+    const kernel_functions name = {.supports = name##_supports,                                         \
+                                   .cost = name##_cost,                                                 \
+                                   .create = name##_create,                                             \
+                                   .launch = matmul_linear_launch,                                      \
+                                   .destroy = matmul_linear_destroy};
 
 #endif

@@ -26,4 +26,8 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
 #define create NULL
 #endif
 
-const kernel_functions add__cpu_onednn = {onednn_supports, onednn_cost, create, onednn_launch, onednn_destroy};
+const kernel_functions add__cpu_onednn = {.supports = onednn_supports,
+                                          .cost = onednn_cost,
+                                          .create = create,
+                                          .launch = onednn_launch,
+                                          .destroy = onednn_destroy};

@@ -42,5 +42,8 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
 #define create NULL
 #endif
 
-const kernel_functions avgpool_fwd__cpu_onednn = {avgpool_onednn_supports, onednn_cost, create, onednn_launch,
-                                                  onednn_destroy};
+const kernel_functions avgpool_fwd__cpu_onednn = {.supports = avgpool_onednn_supports,
+                                                  .cost = onednn_cost,
+                                                  .create = create,
+                                                  .launch = onednn_launch,
+                                                  .destroy = onednn_destroy};

@@ -70,4 +70,4 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return BRAID_OK;
 }
 
-const kernel_functions bn_finalize__cpu_plain = {supports, cost, NULL, launch, NULL};
+const kernel_functions bn_finalize__cpu_plain = {.supports = supports, .cost = cost, .launch = launch};

@@ -174,7 +174,8 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         fused_planes(b->workspace, j.f->dy, p->streams, j.inner.plane[CONV2D_Y]);
         widen(&j);
     }
-    TRY(igemm_launch(&j.f->inner, d, j.f->product, &j.inner));
+    TRY(igemm_pack(&j.f->inner, d, j.f->product, &j.inner));
+    TRY(igemm_run(&j.f->inner, d, j.f->product, &j.inner));
     threads_for(p->streams * p->batch * p->size[0], fold_row, &j);
     return BRAID_OK;
 }

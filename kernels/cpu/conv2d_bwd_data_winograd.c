@@ -6,9 +6,9 @@
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/winograd.h"
 
-TILE_KERNEL(conv2d_bwd_data_f32__cpu_winograd_avx512, winograd_avx512, winograd_supports_backward, winograd_cost,
-            winograd_create_backward, winograd_launch, winograd_destroy)
-TILE_KERNEL(conv2d_bwd_data_f32__cpu_winograd_avx2, winograd_avx2, winograd_supports_backward, winograd_cost,
-            winograd_create_backward, winograd_launch, winograd_destroy)
-TILE_KERNEL(conv2d_bwd_data_f32__cpu_winograd_portable, winograd_portable, winograd_supports_backward, winograd_cost,
-            winograd_create_backward, winograd_launch, winograd_destroy)
+PACKED_KERNEL(conv2d_bwd_data_f32__cpu_winograd_avx512, winograd_avx512, winograd_supports_backward, winograd_cost,
+              winograd_create_backward, KERNEL_SLOT(CONV2D_W), winograd_pack, winograd_run, winograd_destroy)
+PACKED_KERNEL(conv2d_bwd_data_f32__cpu_winograd_avx2, winograd_avx2, winograd_supports_backward, winograd_cost,
+              winograd_create_backward, KERNEL_SLOT(CONV2D_W), winograd_pack, winograd_run, winograd_destroy)
+PACKED_KERNEL(conv2d_bwd_data_f32__cpu_winograd_portable, winograd_portable, winograd_supports_backward, winograd_cost,
+              winograd_create_backward, KERNEL_SLOT(CONV2D_W), winograd_pack, winograd_run, winograd_destroy)

@@ -38,5 +38,8 @@ static const char *supports(const braid_problem *p, const device *d) {
     return onednn_supports(p, d);
 }
 
-const kernel_functions conv2d_bwd_weight__cpu_onednn = {supports, onednn_packed_cost, create, onednn_launch,
-                                                        onednn_destroy};
+const kernel_functions conv2d_bwd_weight__cpu_onednn = {.supports = supports,
+                                                        .cost = onednn_packed_cost,
+                                                        .create = create,
+                                                        .launch = onednn_launch,
+                                                        .destroy = onednn_destroy};

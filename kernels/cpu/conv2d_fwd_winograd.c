@@ -6,9 +6,9 @@
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/winograd.h"
 
-TILE_KERNEL(conv2d_fwd_f32__cpu_winograd_avx512, winograd_avx512, winograd_supports_forward, winograd_cost,
-            winograd_create_forward, winograd_launch, winograd_destroy)
-TILE_KERNEL(conv2d_fwd_f32__cpu_winograd_avx2, winograd_avx2, winograd_supports_forward, winograd_cost,
-            winograd_create_forward, winograd_launch, winograd_destroy)
-TILE_KERNEL(conv2d_fwd_f32__cpu_winograd_portable, winograd_portable, winograd_supports_forward, winograd_cost,
-            winograd_create_forward, winograd_launch, winograd_destroy)
+PACKED_KERNEL(conv2d_fwd_f32__cpu_winograd_avx512, winograd_avx512, winograd_supports_forward, winograd_cost,
+              winograd_create_forward, KERNEL_SLOT(CONV2D_W), winograd_pack, winograd_run, winograd_destroy)
+PACKED_KERNEL(conv2d_fwd_f32__cpu_winograd_avx2, winograd_avx2, winograd_supports_forward, winograd_cost,
+              winograd_create_forward, KERNEL_SLOT(CONV2D_W), winograd_pack, winograd_run, winograd_destroy)
+PACKED_KERNEL(conv2d_fwd_f32__cpu_winograd_portable, winograd_portable, winograd_supports_forward, winograd_cost,
+              winograd_create_forward, KERNEL_SLOT(CONV2D_W), winograd_pack, winograd_run, winograd_destroy)

@@ -32,25 +32,31 @@ static product_finish bind_finish(const braid_problem *p, const lanes *l, const 
     return finish;
 }
 
-static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+static braid_status pack(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const fused_layer *l = state;
+    const buffers conv = bind_convolutions(b);
+    return igemm_pack(p, d, l->product, &conv);
+}
+
+static braid_status run(const braid_problem *p, device *d, void *state, const buffers *b) {
     const fused_layer *l = state;
     const buffers conv = bind_convolutions(b);
     const product_finish finish = bind_finish(p, l->tile->lanes, b);
     (void)d;
-    igemm_run(&(igemm_work){l->product, &conv, &finish});
+    igemm_run_work(&(igemm_work){l->product, &conv, &finish});
     return BRAID_OK;
 }
 
-TILE_KERNEL(conv2d_scale_bias_act_bf16__cpu_igemm_amx_bf16, fused_amx_bf16, supports_all, fused_layer_cost,
-            fused_layer_create, launch, fused_layer_destroy)
-TILE_KERNEL(conv2d_scale_bias_act_bf16__cpu_igemm_avx512_bf16, fused_avx512_bf16, supports_all, fused_layer_cost,
-            fused_layer_create, launch, fused_layer_destroy)
-TILE_KERNEL(conv2d_scale_bias_act__cpu_igemm_avx512, fused_avx512, supports_all, fused_layer_cost, fused_layer_create,
-            launch, fused_layer_destroy)
-TILE_KERNEL(conv2d_scale_bias_act__cpu_igemm_avx2, fused_avx2, supports_all, fused_layer_cost, fused_layer_create,
-            launch, fused_layer_destroy)
-TILE_KERNEL(conv2d_scale_bias_act__cpu_igemm_portable, fused_portable, supports_all, fused_layer_cost,
-            fused_layer_create, launch, fused_layer_destroy)
+PACKED_KERNEL(conv2d_scale_bias_act_bf16__cpu_igemm_amx_bf16, fused_amx_bf16, supports_all, fused_layer_cost,
+              fused_layer_create, KERNEL_SLOT(CONV2D_SCALE_BIAS_ACT_W), pack, run, fused_layer_destroy)
+PACKED_KERNEL(conv2d_scale_bias_act_bf16__cpu_igemm_avx512_bf16, fused_avx512_bf16, supports_all, fused_layer_cost,
+              fused_layer_create, KERNEL_SLOT(CONV2D_SCALE_BIAS_ACT_W), pack, run, fused_layer_destroy)
+PACKED_KERNEL(conv2d_scale_bias_act__cpu_igemm_avx512, fused_avx512, supports_all, fused_layer_cost, fused_layer_create,
+              KERNEL_SLOT(CONV2D_SCALE_BIAS_ACT_W), pack, run, fused_layer_destroy)
+PACKED_KERNEL(conv2d_scale_bias_act__cpu_igemm_avx2, fused_avx2, supports_all, fused_layer_cost, fused_layer_create,
+              KERNEL_SLOT(CONV2D_SCALE_BIAS_ACT_W), pack, run, fused_layer_destroy)
+PACKED_KERNEL(conv2d_scale_bias_act__cpu_igemm_portable, fused_portable, supports_all, fused_layer_cost,
+              fused_layer_create, KERNEL_SLOT(CONV2D_SCALE_BIAS_ACT_W), pack, run, fused_layer_destroy)
 
 /* ---- Winograd ------------------------------------------------------------------------------ */
 
@@ -82,12 +88,18 @@ static braid_status tiles_create(const braid_problem *p, const fused_winograd *t
     return status;
 }
 
-static braid_status tiles_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+static braid_status tiles_pack(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const tiles *t = state;
+    const buffers conv = bind_convolutions(b);
+    return winograd_pack(p, d, t->product, &conv);
+}
+
+static braid_status tiles_run(const braid_problem *p, device *d, void *state, const buffers *b) {
     const tiles *t = state;
     const buffers conv = bind_convolutions(b);
     const product_finish finish = bind_finish(p, t->tile->fused->lanes, b);
     (void)d;
-    winograd_run(t->product, &conv, &finish);
+    winograd_finish(t->product, &conv, &finish);
     return BRAID_OK;
 }
 
@@ -97,9 +109,9 @@ static void tiles_destroy(device *d, void *state) {
     memory_free(t);
 }
 
-TILE_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_avx512, fused_winograd_avx512, tiles_support, tiles_cost,
-            tiles_create, tiles_launch, tiles_destroy)
-TILE_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_avx2, fused_winograd_avx2, tiles_support, tiles_cost, tiles_create,
-            tiles_launch, tiles_destroy)
-TILE_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_portable, fused_winograd_portable, tiles_support, tiles_cost,
-            tiles_create, tiles_launch, tiles_destroy)
+PACKED_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_avx512, fused_winograd_avx512, tiles_support, tiles_cost,
+              tiles_create, KERNEL_SLOT(CONV2D_SCALE_BIAS_ACT_W), tiles_pack, tiles_run, tiles_destroy)
+PACKED_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_avx2, fused_winograd_avx2, tiles_support, tiles_cost,
+              tiles_create, KERNEL_SLOT(CONV2D_SCALE_BIAS_ACT_W), tiles_pack, tiles_run, tiles_destroy)
+PACKED_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_portable, fused_winograd_portable, tiles_support, tiles_cost,
+              tiles_create, KERNEL_SLOT(CONV2D_SCALE_BIAS_ACT_W), tiles_pack, tiles_run, tiles_destroy)

@@ -8,7 +8,7 @@
 #include "kernels/cpu/tile/igemm.h"
 #include "kernels/cpu/tile/isa.h"
 
-static const conv_product product = {igemm_create_backward, igemm_launch, igemm_destroy};
+static const conv_product product = {igemm_create_backward, igemm_pack, igemm_run, igemm_destroy};
 
 static const char *supports(const braid_problem *p, const device *d) {
     (void)d;
@@ -19,13 +19,15 @@ static braid_status create(const braid_problem *p, const gemm_tile *tile, void *
     return integrate_convs_create(p, &product, tile, state, workspace_bytes);
 }
 
-TILE_KERNEL(integrate_bwd_data_bf16__cpu_igemm_amx_bf16, gemm_amx_bf16, supports, integrate_cost, create,
-            integrate_convs_launch, integrate_convs_destroy)
-TILE_KERNEL(integrate_bwd_data_bf16__cpu_igemm_avx512_bf16, gemm_avx512_bf16, supports, integrate_cost, create,
-            integrate_convs_launch, integrate_convs_destroy)
-TILE_KERNEL(integrate_bwd_data__cpu_igemm_avx512, gemm_avx512, supports, integrate_cost, create, integrate_convs_launch,
-            integrate_convs_destroy)
-TILE_KERNEL(integrate_bwd_data__cpu_igemm_avx2, gemm_avx2, supports, integrate_cost, create, integrate_convs_launch,
-            integrate_convs_destroy)
-TILE_KERNEL(integrate_bwd_data__cpu_igemm_portable, gemm_portable, supports, integrate_cost, create,
-            integrate_convs_launch, integrate_convs_destroy)
+#define WEIGHTS (KERNEL_SLOT(INTEGRATE_V) | KERNEL_SLOT(INTEGRATE_W))
+
+PACKED_KERNEL(integrate_bwd_data_bf16__cpu_igemm_amx_bf16, gemm_amx_bf16, supports, integrate_cost, create, WEIGHTS,
+              integrate_convs_pack, integrate_convs_run, integrate_convs_destroy)
+PACKED_KERNEL(integrate_bwd_data_bf16__cpu_igemm_avx512_bf16, gemm_avx512_bf16, supports, integrate_cost, create,
+              WEIGHTS, integrate_convs_pack, integrate_convs_run, integrate_convs_destroy)
+PACKED_KERNEL(integrate_bwd_data__cpu_igemm_avx512, gemm_avx512, supports, integrate_cost, create, WEIGHTS,
+              integrate_convs_pack, integrate_convs_run, integrate_convs_destroy)
+PACKED_KERNEL(integrate_bwd_data__cpu_igemm_avx2, gemm_avx2, supports, integrate_cost, create, WEIGHTS,
+              integrate_convs_pack, integrate_convs_run, integrate_convs_destroy)
+PACKED_KERNEL(integrate_bwd_data__cpu_igemm_portable, gemm_portable, supports, integrate_cost, create, WEIGHTS,
+              integrate_convs_pack, integrate_convs_run, integrate_convs_destroy)

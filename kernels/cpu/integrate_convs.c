@@ -111,12 +111,22 @@ static void find_buffers(const conv_layer *l, int streams, const buffers *b, buf
     }
 }
 
-braid_status integrate_convs_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+braid_status integrate_convs_pack(const braid_problem *p, device *d, void *state, const buffers *b) {
     const convs *c = state;
     for (int j = 0; j < c->count; j++) {
         buffers mine;
         find_buffers(&c->layer[j], p->streams, b, &mine);
-        TRY(c->product->launch(&c->layer[j].conv, d, c->layer[j].state, &mine));
+        TRY(c->product->pack(&c->layer[j].conv, d, c->layer[j].state, &mine));
+    }
+    return BRAID_OK;
+}
+
+braid_status integrate_convs_run(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const convs *c = state;
+    for (int j = 0; j < c->count; j++) {
+        buffers mine;
+        find_buffers(&c->layer[j], p->streams, b, &mine);
+        TRY(c->product->run(&c->layer[j].conv, d, c->layer[j].state, &mine));
     }
     return BRAID_OK;
 }
@@ -126,7 +136,7 @@ void integrate_convs_finish(const braid_problem *p, const void *state, const buf
     for (int j = 0; j < c->count; j++) {
         buffers mine;
         find_buffers(&c->layer[j], p->streams, b, &mine);
-        igemm_run(&(igemm_work){c->layer[j].state, &mine, j == 0 ? finish : NULL});
+        igemm_run_work(&(igemm_work){c->layer[j].state, &mine, j == 0 ? finish : NULL});
     }
 }
 

@@ -14,10 +14,11 @@
 #include "kernels/cpu/tile/igemm.h"
 #include "kernels/kernel.h"
 
-/* A product of tile/ by its functions. */
+/* A product of tile/ by its functions; pack is NULL where it packs no weights. */
 typedef struct conv_product {
     braid_status (*create)(const braid_problem *conv, const gemm_tile *tile, void **state, size_t *workspace_bytes);
-    braid_status (*launch)(const braid_problem *conv, device *d, void *state, const buffers *b);
+    braid_status (*pack)(const braid_problem *conv, device *d, void *state, const buffers *b);
+    braid_status (*run)(const braid_problem *conv, device *d, void *state, const buffers *b);
     void (*destroy)(device *d, void *state);
 } conv_product;
 
@@ -26,10 +27,11 @@ braid_status integrate_convs_create(const braid_problem *p, const conv_product *
                                     void **state, size_t *workspace_bytes);
 
 /* These have the types of kernel_functions. */
-braid_status integrate_convs_launch(const braid_problem *p, device *d, void *state, const buffers *b);
+braid_status integrate_convs_pack(const braid_problem *p, device *d, void *state, const buffers *b);
+braid_status integrate_convs_run(const braid_problem *p, device *d, void *state, const buffers *b);
 void integrate_convs_destroy(device *d, void *state);
 
-/* The launch of a product of tile/igemm.h, with an end of its own for the planes of r and z, in this order. */
+/* The run of a product of tile/igemm.h, with an end of its own for the planes of r and z, in this order. */
 void integrate_convs_finish(const braid_problem *p, const void *state, const buffers *b, const product_finish *finish);
 
 /* Predicted seconds: the arithmetic at the tile's rate. */

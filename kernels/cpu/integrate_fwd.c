@@ -5,7 +5,7 @@
  * halves are kept beside y as floats, and rounded once when all sources are in them.
  * Pixels that a mask blanks are left out of the rows of their source: nothing of it is read.
  *
- * A launch packs the weights into panels [panel of columns][source][depth][column], then runs parts: a
+ * Weights are packed into panels [panel of columns][source][depth][column]; then parts are run: a
  * range of pixels times a range of panels that stay in the second-level cache. Parts depend on the
  * problem alone.
  *
@@ -299,9 +299,11 @@ static void run_part(void *context, int64_t index) {
     run_pixels(&a);
 }
 
-void integrate_rows_pack(const braid_problem *p, const void *state, const buffers *b) {
+braid_status integrate_rows_pack(const braid_problem *p, device *d, void *state, const buffers *b) {
     launch l = {state, p, b};
+    (void)d;
     threads_for(l.g->panels * l.g->sources, pack_part, &l);
+    return BRAID_OK;
 }
 
 void integrate_rows_run_chunk(const braid_problem *p, const void *state, const buffers *b, int64_t chunk) {
@@ -321,21 +323,22 @@ void integrate_rows_run_pixels(const braid_problem *p, const void *state, const 
     }
 }
 
-braid_status integrate_rows_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+braid_status integrate_rows_run(const braid_problem *p, device *d, void *state, const buffers *b) {
     launch l = {state, p, b};
     (void)d;
-    integrate_rows_pack(p, state, b);
     threads_for(l.g->pixel_parts * l.g->panel_parts, run_part, &l);
     return BRAID_OK;
 }
 
-TILE_KERNEL(integrate_fwd_bf16__cpu_rows_amx_bf16, gemm_amx_bf16, supports_all, integrate_cost, integrate_rows_create,
-            integrate_rows_launch, integrate_rows_destroy)
-TILE_KERNEL(integrate_fwd_bf16__cpu_rows_avx512_bf16, gemm_avx512_bf16, supports_all, integrate_cost,
-            integrate_rows_create, integrate_rows_launch, integrate_rows_destroy)
-TILE_KERNEL(integrate_fwd__cpu_rows_avx512, gemm_avx512, supports_all, integrate_cost, integrate_rows_create,
-            integrate_rows_launch, integrate_rows_destroy)
-TILE_KERNEL(integrate_fwd__cpu_rows_avx2, gemm_avx2, supports_all, integrate_cost, integrate_rows_create,
-            integrate_rows_launch, integrate_rows_destroy)
-TILE_KERNEL(integrate_fwd__cpu_rows_portable, gemm_portable, supports_all, integrate_cost, integrate_rows_create,
-            integrate_rows_launch, integrate_rows_destroy)
+#define WEIGHTS (KERNEL_SLOT(INTEGRATE_V) | KERNEL_SLOT(INTEGRATE_W))
+
+PACKED_KERNEL(integrate_fwd_bf16__cpu_rows_amx_bf16, gemm_amx_bf16, supports_all, integrate_cost, integrate_rows_create,
+              WEIGHTS, integrate_rows_pack, integrate_rows_run, integrate_rows_destroy)
+PACKED_KERNEL(integrate_fwd_bf16__cpu_rows_avx512_bf16, gemm_avx512_bf16, supports_all, integrate_cost,
+              integrate_rows_create, WEIGHTS, integrate_rows_pack, integrate_rows_run, integrate_rows_destroy)
+PACKED_KERNEL(integrate_fwd__cpu_rows_avx512, gemm_avx512, supports_all, integrate_cost, integrate_rows_create, WEIGHTS,
+              integrate_rows_pack, integrate_rows_run, integrate_rows_destroy)
+PACKED_KERNEL(integrate_fwd__cpu_rows_avx2, gemm_avx2, supports_all, integrate_cost, integrate_rows_create, WEIGHTS,
+              integrate_rows_pack, integrate_rows_run, integrate_rows_destroy)
+PACKED_KERNEL(integrate_fwd__cpu_rows_portable, gemm_portable, supports_all, integrate_cost, integrate_rows_create,
+              WEIGHTS, integrate_rows_pack, integrate_rows_run, integrate_rows_destroy)

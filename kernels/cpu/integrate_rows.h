@@ -14,9 +14,9 @@ braid_status integrate_rows_create(const braid_problem *p, const gemm_tile *tile
                                    size_t *workspace_bytes);
 void integrate_rows_destroy(device *d, void *state);
 
-/* All of it; or the packing, then in any order the pixels of every chunk, those of igemm_run_chunk, or any pixels. */
-braid_status integrate_rows_launch(const braid_problem *p, device *d, void *state, const buffers *b);
-void integrate_rows_pack(const braid_problem *p, const void *state, const buffers *b);
+/* The packing; then all of it or, in any order, the pixels of every chunk, those of igemm_run_chunk, or any pixels. */
+braid_status integrate_rows_pack(const braid_problem *p, device *d, void *state, const buffers *b);
+braid_status integrate_rows_run(const braid_problem *p, device *d, void *state, const buffers *b);
 void integrate_rows_run_pixels(const braid_problem *p, const void *state, const buffers *b, int64_t first,
                                int64_t count);
 void integrate_rows_run_chunk(const braid_problem *p, const void *state, const buffers *b, int64_t chunk);

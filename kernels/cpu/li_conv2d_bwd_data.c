@@ -7,7 +7,7 @@
 #include "kernels/cpu/tile/igemm.h"
 #include "kernels/cpu/tile/isa.h"
 
-static const conv_product convolution = {igemm_create_backward, igemm_launch, igemm_destroy};
+static const conv_product convolution = {igemm_create_backward, igemm_pack, igemm_run, igemm_destroy};
 
 static double cost(const braid_problem *p, const fused_tile *tile) {
     braid_problem conv = fused_problem(p, BRAID_OP_CONV2D);

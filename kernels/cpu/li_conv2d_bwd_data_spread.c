@@ -7,7 +7,7 @@
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/spread.h"
 
-static const conv_product convolution = {spread_create, spread_launch, spread_destroy};
+static const conv_product convolution = {spread_create, spread_pack, spread_run, spread_destroy};
 
 static double cost(const braid_problem *p, const fused_tile *tile) {
     braid_problem conv = fused_problem(p, BRAID_OP_CONV2D);

@@ -17,9 +17,9 @@ static double cost(const braid_problem *p, const winograd_gradient *g) {
     return winograd_cost(&conv, g->tile->product) + li_conv2d_gradient_cost(p, g->tile->fused);
 }
 
-WINOGRAD_GRADIENT(avx512, winograd_create_backward, winograd_launch, winograd_destroy)
-WINOGRAD_GRADIENT(avx2, winograd_create_backward, winograd_launch, winograd_destroy)
-WINOGRAD_GRADIENT(portable, winograd_create_backward, winograd_launch, winograd_destroy)
+WINOGRAD_GRADIENT(avx512, winograd_create_backward, winograd_pack, winograd_run, winograd_destroy)
+WINOGRAD_GRADIENT(avx2, winograd_create_backward, winograd_pack, winograd_run, winograd_destroy)
+WINOGRAD_GRADIENT(portable, winograd_create_backward, winograd_pack, winograd_run, winograd_destroy)
 
 TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_avx512, gradient_avx512, supports, cost, winograd_gradient_create,
             li_conv2d_gradient_launch, li_conv2d_gradient_destroy)

@@ -7,7 +7,7 @@
 #include "kernels/cpu/tile/wgrad.h"
 #include "kernels/cpu/tile/isa.h"
 
-static const conv_product convolution = {wgrad_create, wgrad_launch, wgrad_destroy};
+static const conv_product convolution = {wgrad_create, NULL, wgrad_launch, wgrad_destroy};
 
 static double cost(const braid_problem *p, const fused_tile *tile) {
     braid_problem conv = fused_problem(p, BRAID_OP_CONV2D);

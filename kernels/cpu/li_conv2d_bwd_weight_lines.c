@@ -37,11 +37,11 @@ static braid_status create_portable(const braid_problem *conv, const gemm_tile *
 }
 
 static const gradient_tile gradient_avx512 = {
-    &fused_avx512, &lines_avx512, {create_avx512, lines_launch_weight, lines_destroy}};
+    &fused_avx512, &lines_avx512, {create_avx512, NULL, lines_launch_weight, lines_destroy}};
 static const gradient_tile gradient_avx2 = {
-    &fused_avx2, &lines_avx2, {create_avx2, lines_launch_weight, lines_destroy}};
+    &fused_avx2, &lines_avx2, {create_avx2, NULL, lines_launch_weight, lines_destroy}};
 static const gradient_tile gradient_portable = {
-    &fused_portable, &lines_portable, {create_portable, lines_launch_weight, lines_destroy}};
+    &fused_portable, &lines_portable, {create_portable, NULL, lines_launch_weight, lines_destroy}};
 
 static braid_status create(const braid_problem *p, const gradient_tile *g, void **state, size_t *workspace_bytes) {
     return li_conv2d_gradient_create(p, &g->convolution, g->fused, state, workspace_bytes);

@@ -21,9 +21,9 @@ static double cost(const braid_problem *p, const winograd_gradient *g) {
     return winograd_weight_cost(&conv, g->tile->product) + li_conv2d_gradient_cost(p, g->tile->fused);
 }
 
-WINOGRAD_GRADIENT(avx512, winograd_weight_create, winograd_weight_launch, winograd_weight_destroy)
-WINOGRAD_GRADIENT(avx2, winograd_weight_create, winograd_weight_launch, winograd_weight_destroy)
-WINOGRAD_GRADIENT(portable, winograd_weight_create, winograd_weight_launch, winograd_weight_destroy)
+WINOGRAD_GRADIENT(avx512, winograd_weight_create, NULL, winograd_weight_launch, winograd_weight_destroy)
+WINOGRAD_GRADIENT(avx2, winograd_weight_create, NULL, winograd_weight_launch, winograd_weight_destroy)
+WINOGRAD_GRADIENT(portable, winograd_weight_create, NULL, winograd_weight_launch, winograd_weight_destroy)
 
 TILE_KERNEL(li_conv2d_bwd_weight_f32__cpu_winograd_avx512, gradient_avx512, supports, cost, winograd_gradient_create,
             li_conv2d_gradient_launch, li_conv2d_gradient_destroy)

@@ -101,6 +101,10 @@ static void bind_convolutions(launch *a, const braid_problem *p, const buffers *
     memcpy(a->conv.plane[CONV2D_MASK], b->plane[LI_CONV2D_MASK], sizeof a->conv.plane[0]);
     memcpy(a->conv.plane[CONV2D_Y], b->plane[p->bias ? LI_CONV2D_Y : LI_CONV2D_R], sizeof a->conv.plane[0]);
     a->conv.workspace = (unsigned char *)b->workspace + a->l->conv_rest;
+}
+
+/* The bias as floats in the workspace. */
+static void bind_finish(launch *a, const braid_problem *p, const buffers *b) {
     a->work = (igemm_work){a->l->conv_state, &a->conv, p->bias ? &a->finish : NULL};
     a->finish = (product_finish){.lanes = a->l->tile->lanes, .dtype = p->dtype, .activation = BRAID_ACTIVATION_NONE};
     for (int i = 0; i < p->streams && p->bias; i++) {
@@ -117,28 +121,40 @@ static void run_chunk(void *context, int64_t chunk) {
     integrate_rows_run_chunk(&a->l->mix, a->l->mix_state, &a->mix, chunk);
 }
 
-static braid_status run(const braid_problem *p, device *d, void *state, const buffers *b) {
+static braid_status pack(const braid_problem *p, device *d, void *state, const buffers *b) {
     launch a = {.l = state};
     bind_convolutions(&a, p, b);
     a.mix = li_conv2d_mix_buffers(b, (unsigned char *)b->workspace + a.l->mix_rest);
+    TRY((a.l->winograd ? winograd_pack : igemm_pack)(&a.l->conv, d, a.l->conv_state, &a.conv));
+    return integrate_rows_pack(&a.l->mix, d, a.l->mix_state, &a.mix);
+}
+
+static braid_status run(const braid_problem *p, device *d, void *state, const buffers *b) {
+    launch a = {.l = state};
+    bind_convolutions(&a, p, b);
+    bind_finish(&a, p, b);
+    a.mix = li_conv2d_mix_buffers(b, (unsigned char *)b->workspace + a.l->mix_rest);
     if (!a.l->by_chunks) {
         if (a.l->winograd)
-            winograd_run(a.l->conv_state, &a.conv, a.work.finish);
+            winograd_finish(a.l->conv_state, &a.conv, a.work.finish);
         else
-            igemm_run(&a.work);
-        return integrate_rows_launch(&a.l->mix, d, a.l->mix_state, &a.mix);
+            igemm_run_work(&a.work);
+        return integrate_rows_run(&a.l->mix, d, a.l->mix_state, &a.mix);
     }
-    igemm_pack(&a.work);
-    integrate_rows_pack(&a.l->mix, a.l->mix_state, &a.mix);
     threads_for(igemm_chunks(a.l->conv_state), run_chunk, &a);
     return BRAID_OK;
 }
 
-TILE_KERNEL(li_conv2d_fwd_bf16__cpu_igemm_amx_bf16, fused_amx_bf16, supports_all, cost, create, run, destroy)
-TILE_KERNEL(li_conv2d_fwd_bf16__cpu_igemm_avx512_bf16, fused_avx512_bf16, supports_all, cost, create, run, destroy)
-TILE_KERNEL(li_conv2d_fwd__cpu_igemm_avx512, fused_avx512, supports_all, cost, create, run, destroy)
-TILE_KERNEL(li_conv2d_fwd__cpu_igemm_avx2, fused_avx2, supports_all, cost, create, run, destroy)
-TILE_KERNEL(li_conv2d_fwd__cpu_igemm_portable, fused_portable, supports_all, cost, create, run, destroy)
+#define WEIGHTS (KERNEL_SLOT(LI_CONV2D_W) | KERNEL_SLOT(LI_CONV2D_V) | KERNEL_SLOT(LI_CONV2D_WZ))
+
+PACKED_KERNEL(li_conv2d_fwd_bf16__cpu_igemm_amx_bf16, fused_amx_bf16, supports_all, cost, create, WEIGHTS, pack, run,
+              destroy)
+PACKED_KERNEL(li_conv2d_fwd_bf16__cpu_igemm_avx512_bf16, fused_avx512_bf16, supports_all, cost, create, WEIGHTS, pack,
+              run, destroy)
+PACKED_KERNEL(li_conv2d_fwd__cpu_igemm_avx512, fused_avx512, supports_all, cost, create, WEIGHTS, pack, run, destroy)
+PACKED_KERNEL(li_conv2d_fwd__cpu_igemm_avx2, fused_avx2, supports_all, cost, create, WEIGHTS, pack, run, destroy)
+PACKED_KERNEL(li_conv2d_fwd__cpu_igemm_portable, fused_portable, supports_all, cost, create, WEIGHTS, pack, run,
+              destroy)
 
 /* ---- Winograd ------------------------------------------------------------------------------ */
 
@@ -156,9 +172,9 @@ static braid_status tiles_create(const braid_problem *p, const fused_winograd *t
     return create_layer(p, tile->fused, tile->product, state, bytes);
 }
 
-TILE_KERNEL(li_conv2d_fwd_f32__cpu_winograd_avx512, fused_winograd_avx512, tiles_support, tiles_cost, tiles_create, run,
-            destroy)
-TILE_KERNEL(li_conv2d_fwd_f32__cpu_winograd_avx2, fused_winograd_avx2, tiles_support, tiles_cost, tiles_create, run,
-            destroy)
-TILE_KERNEL(li_conv2d_fwd_f32__cpu_winograd_portable, fused_winograd_portable, tiles_support, tiles_cost, tiles_create,
-            run, destroy)
+PACKED_KERNEL(li_conv2d_fwd_f32__cpu_winograd_avx512, fused_winograd_avx512, tiles_support, tiles_cost, tiles_create,
+              WEIGHTS, pack, run, destroy)
+PACKED_KERNEL(li_conv2d_fwd_f32__cpu_winograd_avx2, fused_winograd_avx2, tiles_support, tiles_cost, tiles_create,
+              WEIGHTS, pack, run, destroy)
+PACKED_KERNEL(li_conv2d_fwd_f32__cpu_winograd_portable, fused_winograd_portable, tiles_support, tiles_cost,
+              tiles_create, WEIGHTS, pack, run, destroy)

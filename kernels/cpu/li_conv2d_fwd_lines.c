@@ -22,7 +22,7 @@ typedef struct layer {
 
 typedef struct launch {
     const layer *l;
-    buffers mix;
+    buffers conv, mix;
 } launch;
 
 static const char *supports(const braid_problem *p, const device *d) {
@@ -68,22 +68,34 @@ static void mix_pixels(void *context, int64_t first, int64_t count) {
     integrate_rows_run_pixels(&a->l->mix, a->l->mix_state, &a->mix, first, count);
 }
 
+static launch bind(const layer *l, const buffers *b) {
+    launch a = {.l = l, .conv.workspace = (unsigned char *)b->workspace + l->conv_rest};
+    memcpy(a.conv.plane[CONV2D_X], b->plane[LI_CONV2D_X], sizeof a.conv.plane[0]);
+    memcpy(a.conv.plane[CONV2D_W], b->plane[LI_CONV2D_W], sizeof a.conv.plane[0]);
+    memcpy(a.conv.plane[CONV2D_MASK], b->plane[LI_CONV2D_MASK], sizeof a.conv.plane[0]);
+    memcpy(a.conv.plane[CONV2D_Y], b->plane[LI_CONV2D_R], sizeof a.conv.plane[0]);
+    a.mix = li_conv2d_mix_buffers(b, (unsigned char *)b->workspace + l->mix_rest);
+    return a;
+}
+
+static braid_status pack(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const launch a = bind(state, b);
+    TRY(lines_pack(p, d, a.l->conv_state, &a.conv));
+    return integrate_rows_pack(&a.l->mix, d, a.l->mix_state, &a.mix);
+}
+
 static braid_status run(const braid_problem *p, device *d, void *state, const buffers *b) {
-    launch a = {.l = state};
-    buffers conv = {.workspace = (unsigned char *)b->workspace + a.l->conv_rest};
+    launch a = bind(state, b);
     (void)p;
     (void)d;
-    memcpy(conv.plane[CONV2D_X], b->plane[LI_CONV2D_X], sizeof conv.plane[0]);
-    memcpy(conv.plane[CONV2D_W], b->plane[LI_CONV2D_W], sizeof conv.plane[0]);
-    memcpy(conv.plane[CONV2D_MASK], b->plane[LI_CONV2D_MASK], sizeof conv.plane[0]);
-    memcpy(conv.plane[CONV2D_Y], b->plane[LI_CONV2D_R], sizeof conv.plane[0]);
-    a.mix = li_conv2d_mix_buffers(b, (unsigned char *)b->workspace + a.l->mix_rest);
-    integrate_rows_pack(&a.l->mix, a.l->mix_state, &a.mix);
-    lines_run_blocks(a.l->conv_state, &conv, mix_pixels, &a);
+    lines_run_blocks(a.l->conv_state, &a.conv, mix_pixels, &a);
     return BRAID_OK;
 }
 
-TILE_KERNEL(li_conv2d_fwd_bf16__cpu_lines_avx512_bf16, lines_avx512_bf16, supports, cost, create, run, destroy)
-TILE_KERNEL(li_conv2d_fwd__cpu_lines_avx512, lines_avx512, supports, cost, create, run, destroy)
-TILE_KERNEL(li_conv2d_fwd__cpu_lines_avx2, lines_avx2, supports, cost, create, run, destroy)
-TILE_KERNEL(li_conv2d_fwd__cpu_lines_portable, lines_portable, supports, cost, create, run, destroy)
+#define WEIGHTS (KERNEL_SLOT(LI_CONV2D_W) | KERNEL_SLOT(LI_CONV2D_V) | KERNEL_SLOT(LI_CONV2D_WZ))
+
+PACKED_KERNEL(li_conv2d_fwd_bf16__cpu_lines_avx512_bf16, lines_avx512_bf16, supports, cost, create, WEIGHTS, pack, run,
+              destroy)
+PACKED_KERNEL(li_conv2d_fwd__cpu_lines_avx512, lines_avx512, supports, cost, create, WEIGHTS, pack, run, destroy)
+PACKED_KERNEL(li_conv2d_fwd__cpu_lines_avx2, lines_avx2, supports, cost, create, WEIGHTS, pack, run, destroy)
+PACKED_KERNEL(li_conv2d_fwd__cpu_lines_portable, lines_portable, supports, cost, create, WEIGHTS, pack, run, destroy)

@@ -19,8 +19,8 @@ typedef struct gradient {
     size_t dr[BRAID_MAX_PLANES], rest;
 } gradient;
 
-static const conv_product data_product = {igemm_create_backward, igemm_launch, igemm_destroy};
-static const conv_product weight_product = {wgrad_create, wgrad_launch, wgrad_destroy};
+static const conv_product data_product = {igemm_create_backward, igemm_pack, igemm_run, igemm_destroy};
+static const conv_product weight_product = {wgrad_create, NULL, wgrad_launch, wgrad_destroy};
 
 /* dz is asked for in the data pass alone. */
 static braid_problem mix_problem(const braid_problem *p) {
@@ -85,18 +85,20 @@ void li_conv2d_gradient_destroy(device *d, void *state) {
 }
 
 /* Makes dr where the convolutions look for it. */
-static void make_dr(const gradient *s, const buffers *b, const buffers *conv) {
+static braid_status make_dr(const gradient *s, device *d, const buffers *b, const buffers *conv) {
     product_finish finish = {.lanes = s->tile->lanes, .dtype = s->mix.dtype, .activation = BRAID_ACTIVATION_NONE};
     buffers mix = li_conv2d_mix_buffers(b, conv->workspace);
     memcpy(mix.plane[INTEGRATE_R], conv->plane[CONV2D_Y], sizeof mix.plane[0]);
     for (int i = 0; i < s->mix.streams; i++) finish.z[i] = b->plane[LI_CONV2D_DY][i];
+    TRY(integrate_convs_pack(&s->mix, d, s->mix_state, &mix));
     integrate_convs_finish(&s->mix, s->mix_state, &mix, &finish);
+    return BRAID_OK;
 }
 
 static braid_status run_weights(const gradient *s, device *d, const buffers *b, buffers *conv) {
     buffers mix = li_conv2d_mix_buffers(b, conv->workspace);
     memcpy(mix.plane[INTEGRATE_V], b->plane[LI_CONV2D_DV], sizeof mix.plane[0]);
-    TRY(integrate_convs_launch(&s->weights, d, s->weights_state, &mix));
+    TRY(integrate_convs_run(&s->weights, d, s->weights_state, &mix));
     if (!s->biases_state) return BRAID_OK;
     memcpy(conv->plane[CONV2D_BIAS], b->plane[LI_CONV2D_BIAS], sizeof conv->plane[0]);
     memcpy(conv->plane[CONV2D_Y], b->plane[LI_CONV2D_DY], sizeof conv->plane[0]);
@@ -110,7 +112,8 @@ braid_status li_conv2d_gradient_launch(const braid_problem *p, device *d, void *
     memcpy(conv.plane[CONV2D_W], b->plane[LI_CONV2D_W], sizeof conv.plane[0]);
     memcpy(conv.plane[CONV2D_MASK], b->plane[LI_CONV2D_MASK], sizeof conv.plane[0]);
     fused_planes(b->workspace, s->dr, p->streams, conv.plane[CONV2D_Y]);
-    make_dr(s, b, &conv);
-    TRY(s->convolution->launch(&s->conv, d, s->conv_state, &conv));
+    TRY(make_dr(s, d, b, &conv));
+    if (s->convolution->pack) TRY(s->convolution->pack(&s->conv, d, s->conv_state, &conv));
+    TRY(s->convolution->run(&s->conv, d, s->conv_state, &conv));
     return p->pass == BRAID_PASS_BWD_WEIGHT ? run_weights(s, d, b, &conv) : BRAID_OK;
 }

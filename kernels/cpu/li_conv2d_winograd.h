@@ -16,12 +16,12 @@ typedef struct winograd_gradient {
 } winograd_gradient;
 
 /* `const winograd_gradient gradient_<set>`. The matrix tile that a product is handed is part of its own. */
-#define WINOGRAD_GRADIENT(set, create, launch, destroy)                                                               \
+#define WINOGRAD_GRADIENT(set, create, pack, run, destroy)                                                            \
     static braid_status create_##set(const braid_problem *conv, const gemm_tile *tile, void **state, size_t *bytes) { \
         (void)tile;                                                                                                   \
         return create(conv, &winograd_##set, state, bytes);                                                           \
     }                                                                                                                 \
-    static const winograd_gradient gradient_##set = {&fused_winograd_##set, {create_##set, launch, destroy}};
+    static const winograd_gradient gradient_##set = {&fused_winograd_##set, {create_##set, pack, run, destroy}};
 
 static inline braid_status winograd_gradient_create(const braid_problem *p, const winograd_gradient *g, void **state,
                                                     size_t *workspace_bytes) {

@@ -97,11 +97,22 @@ static void make_g(void *context, int64_t index) {
 }
 
 /* The slots of linear are the first ones of linear_act; in that of y the product finds g. */
-braid_status linear_act_gradient_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    const gradient *s = state;
+static buffers bind_linear(const gradient *s, const braid_problem *p, const buffers *b) {
     buffers linear = *b;
     linear.workspace = (unsigned char *)b->workspace + s->rest;
     fused_planes(b->workspace, s->g, p->streams, linear.plane[LINEAR_Y]);
+    return linear;
+}
+
+braid_status linear_act_gradient_pack(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const gradient *s = state;
+    const buffers linear = bind_linear(s, p, b);
+    return s->product->pack(&s->linear, d, s->state, &linear);
+}
+
+braid_status linear_act_gradient_run(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const gradient *s = state;
+    const buffers linear = bind_linear(s, p, b);
     threads_for(p->streams * ceil_div(p->batch, SAMPLES_IN_PART), make_g, &(launch){s, p, b, &linear});
-    return s->product->launch(&s->linear, d, s->state, &linear);
+    return s->product->run(&s->linear, d, s->state, &linear);
 }

@@ -15,7 +15,8 @@ braid_status linear_act_gradient_create(const braid_problem *p, const conv_produ
                                         void **state, size_t *workspace_bytes);
 
 /* These have the types of kernel_functions. */
-braid_status linear_act_gradient_launch(const braid_problem *p, device *d, void *state, const buffers *b);
+braid_status linear_act_gradient_pack(const braid_problem *p, device *d, void *state, const buffers *b);
+braid_status linear_act_gradient_run(const braid_problem *p, device *d, void *state, const buffers *b);
 void linear_act_gradient_destroy(device *d, void *state);
 
 /* Predicted seconds beside those of the product. */

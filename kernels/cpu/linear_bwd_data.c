@@ -13,16 +13,16 @@
 #define COLUMNS_IN_PART 512
 #define TERMS_AT_ONCE 64
 
-TILE_KERNEL(linear_bwd_data_bf16__cpu_igemm_amx_bf16, gemm_amx_bf16, supports_all, igemm_cost, igemm_create_backward,
-            igemm_launch, igemm_destroy)
-TILE_KERNEL(linear_bwd_data_bf16__cpu_igemm_avx512_bf16, gemm_avx512_bf16, supports_all, igemm_cost,
-            igemm_create_backward, igemm_launch, igemm_destroy)
-TILE_KERNEL(linear_bwd_data__cpu_igemm_avx512, gemm_avx512, supports_all, igemm_cost, igemm_create_backward,
-            igemm_launch, igemm_destroy)
-TILE_KERNEL(linear_bwd_data__cpu_igemm_avx2, gemm_avx2, supports_all, igemm_cost, igemm_create_backward, igemm_launch,
-            igemm_destroy)
-TILE_KERNEL(linear_bwd_data__cpu_igemm_portable, gemm_portable, supports_all, igemm_cost, igemm_create_backward,
-            igemm_launch, igemm_destroy)
+PACKED_KERNEL(linear_bwd_data_bf16__cpu_igemm_amx_bf16, gemm_amx_bf16, supports_all, igemm_cost, igemm_create_backward,
+              KERNEL_SLOT(LINEAR_W), igemm_pack, igemm_run, igemm_destroy)
+PACKED_KERNEL(linear_bwd_data_bf16__cpu_igemm_avx512_bf16, gemm_avx512_bf16, supports_all, igemm_cost,
+              igemm_create_backward, KERNEL_SLOT(LINEAR_W), igemm_pack, igemm_run, igemm_destroy)
+PACKED_KERNEL(linear_bwd_data__cpu_igemm_avx512, gemm_avx512, supports_all, igemm_cost, igemm_create_backward,
+              KERNEL_SLOT(LINEAR_W), igemm_pack, igemm_run, igemm_destroy)
+PACKED_KERNEL(linear_bwd_data__cpu_igemm_avx2, gemm_avx2, supports_all, igemm_cost, igemm_create_backward,
+              KERNEL_SLOT(LINEAR_W), igemm_pack, igemm_run, igemm_destroy)
+PACKED_KERNEL(linear_bwd_data__cpu_igemm_portable, gemm_portable, supports_all, igemm_cost, igemm_create_backward,
+              KERNEL_SLOT(LINEAR_W), igemm_pack, igemm_run, igemm_destroy)
 
 typedef struct plain {
     const braid_problem *p;

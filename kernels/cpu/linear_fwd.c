@@ -14,16 +14,16 @@
 #define COLUMNS_IN_PART 32
 #define SAMPLES_IN_PART 64
 
-TILE_KERNEL(linear_fwd_bf16__cpu_igemm_amx_bf16, gemm_amx_bf16, supports_all, igemm_cost, igemm_create_forward,
-            igemm_launch, igemm_destroy)
-TILE_KERNEL(linear_fwd_bf16__cpu_igemm_avx512_bf16, gemm_avx512_bf16, supports_all, igemm_cost, igemm_create_forward,
-            igemm_launch, igemm_destroy)
-TILE_KERNEL(linear_fwd__cpu_igemm_avx512, gemm_avx512, supports_all, igemm_cost, igemm_create_forward, igemm_launch,
-            igemm_destroy)
-TILE_KERNEL(linear_fwd__cpu_igemm_avx2, gemm_avx2, supports_all, igemm_cost, igemm_create_forward, igemm_launch,
-            igemm_destroy)
-TILE_KERNEL(linear_fwd__cpu_igemm_portable, gemm_portable, supports_all, igemm_cost, igemm_create_forward, igemm_launch,
-            igemm_destroy)
+PACKED_KERNEL(linear_fwd_bf16__cpu_igemm_amx_bf16, gemm_amx_bf16, supports_all, igemm_cost, igemm_create_forward,
+              KERNEL_SLOT(LINEAR_W), igemm_pack, igemm_run, igemm_destroy)
+PACKED_KERNEL(linear_fwd_bf16__cpu_igemm_avx512_bf16, gemm_avx512_bf16, supports_all, igemm_cost, igemm_create_forward,
+              KERNEL_SLOT(LINEAR_W), igemm_pack, igemm_run, igemm_destroy)
+PACKED_KERNEL(linear_fwd__cpu_igemm_avx512, gemm_avx512, supports_all, igemm_cost, igemm_create_forward,
+              KERNEL_SLOT(LINEAR_W), igemm_pack, igemm_run, igemm_destroy)
+PACKED_KERNEL(linear_fwd__cpu_igemm_avx2, gemm_avx2, supports_all, igemm_cost, igemm_create_forward,
+              KERNEL_SLOT(LINEAR_W), igemm_pack, igemm_run, igemm_destroy)
+PACKED_KERNEL(linear_fwd__cpu_igemm_portable, gemm_portable, supports_all, igemm_cost, igemm_create_forward,
+              KERNEL_SLOT(LINEAR_W), igemm_pack, igemm_run, igemm_destroy)
 
 typedef struct dots {
     const braid_problem *p;

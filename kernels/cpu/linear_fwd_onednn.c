@@ -34,7 +34,13 @@ static braid_status create_plain(const braid_problem *p, device *d, void **state
 #define create_plain NULL
 #endif
 
-const kernel_functions linear_fwd__cpu_onednn_packed = {onednn_supports, onednn_packed_cost, create_packed,
-                                                        onednn_launch, onednn_destroy};
-const kernel_functions linear_fwd__cpu_onednn_plain = {onednn_supports, onednn_cost, create_plain, onednn_launch,
-                                                       onednn_destroy};
+const kernel_functions linear_fwd__cpu_onednn_packed = {.supports = onednn_supports,
+                                                        .cost = onednn_packed_cost,
+                                                        .create = create_packed,
+                                                        .launch = onednn_launch,
+                                                        .destroy = onednn_destroy};
+const kernel_functions linear_fwd__cpu_onednn_plain = {.supports = onednn_supports,
+                                                       .cost = onednn_cost,
+                                                       .create = create_plain,
+                                                       .launch = onednn_launch,
+                                                       .destroy = onednn_destroy};

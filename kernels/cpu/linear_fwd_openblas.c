@@ -5,4 +5,5 @@
  */
 #include "kernels/cpu/openblas_layer.h"
 
-const kernel_functions linear_fwd__cpu_openblas = {openblas_supports, openblas_cost, NULL, openblas_launch_fwd, NULL};
+const kernel_functions linear_fwd__cpu_openblas = {
+    .supports = openblas_supports, .cost = openblas_cost, .launch = openblas_launch_fwd};

@@ -32,15 +32,18 @@ void conv2d_cudnn_forward(const braid_problem *p, cudnn_call *call, cudnn_descri
 /* `const kernel_functions name`: what `describe` says, by the engine of a rank that counts from 0. In f32 cuDNN works
  * without tensor cores, and its kernels are others in the list, held to the narrower bound; those of TF32 are again
  * others. */
-#define CONV2D_CUDNN_KERNEL(name, describe, rank, tf32)                                                   \
-    static const cudnn_way name##_way = {describe, rank, tf32};                                           \
-    static const char *name##_supports(const braid_problem *p, const device *d) {                         \
-        return conv2d_cudnn_refuses(p, d, &name##_way);                                                   \
-    }                                                                                                     \
-    static braid_status name##_create(const braid_problem *p, device *d, void **state, size_t *bytes) {   \
-        return cudnn_layer_create(p, d, &name##_way, state, bytes);                                       \
-    }                                                                                                     \
-    const kernel_functions name = {name##_supports, conv2d_cudnn_cost, name##_create, cudnn_layer_launch, \
-                                   cudnn_layer_destroy};
+#define CONV2D_CUDNN_KERNEL(name, describe, rank, tf32)                                                 \
+    static const cudnn_way name##_way = {describe, rank, tf32};                                         \
+    static const char *name##_supports(const braid_problem *p, const device *d) {                       \
+        return conv2d_cudnn_refuses(p, d, &name##_way);                                                 \
+    }                                                                                                   \
+    static braid_status name##_create(const braid_problem *p, device *d, void **state, size_t *bytes) { \
+        return cudnn_layer_create(p, d, &name##_way, state, bytes);                                     \
+    }                                                                                                   \
+    const kernel_functions name = {.supports = name##_supports,                                         \
+                                   .cost = conv2d_cudnn_cost,                                           \
+                                   .create = name##_create,                                             \
+                                   .launch = cudnn_layer_launch,                                        \
+                                   .destroy = cudnn_layer_destroy};
 
 #endif

@@ -31,7 +31,11 @@ double conv2d_igemm_cost(const braid_problem *p);
 /* `const kernel_functions name`. The lines of f16 and bf16, of TF32 and of f32 (by three products of TF32) have the
  * same functions, but that those of f32 leave problems of TF32 to others. */
 #define IGEMM_KERNEL(name, refuses, create_it, launch_it, destroy_it) \
-    const kernel_functions name = {refuses, conv2d_igemm_cost, create_it, launch_it, destroy_it};
+    const kernel_functions name = {.supports = refuses,               \
+                                   .cost = conv2d_igemm_cost,         \
+                                   .create = create_it,               \
+                                   .launch = launch_it,               \
+                                   .destroy = destroy_it};
 #define IGEMM_KERNEL_F32(name, refuses, create_it, launch_it, destroy_it)        \
     static const char *name##_refuses(const braid_problem *p, const device *d) { \
         return p->tf32 ? conv2d_igemm_leaves_tf32 : refuses(p, d);               \

@@ -40,9 +40,18 @@ static braid_status create_tf32(const braid_problem *p, device *d, void **state,
     return cublaslt_layer_create(p, d, &tf32_way, state, workspace_bytes);
 }
 
-const kernel_functions linear_act_fwd__cuda_cublaslt_1 = {supports, linear_cublaslt_cost, create, cublaslt_layer_launch,
-                                                          cublaslt_layer_destroy};
-const kernel_functions linear_act_fwd_f32__cuda_cublaslt_1 = {supports, linear_cublaslt_cost, create,
-                                                              cublaslt_layer_launch, cublaslt_layer_destroy};
-const kernel_functions linear_act_fwd_tf32__cuda_cublaslt_1 = {supports_tf32, linear_cublaslt_cost, create_tf32,
-                                                               cublaslt_layer_launch, cublaslt_layer_destroy};
+const kernel_functions linear_act_fwd__cuda_cublaslt_1 = {.supports = supports,
+                                                          .cost = linear_cublaslt_cost,
+                                                          .create = create,
+                                                          .launch = cublaslt_layer_launch,
+                                                          .destroy = cublaslt_layer_destroy};
+const kernel_functions linear_act_fwd_f32__cuda_cublaslt_1 = {.supports = supports,
+                                                              .cost = linear_cublaslt_cost,
+                                                              .create = create,
+                                                              .launch = cublaslt_layer_launch,
+                                                              .destroy = cublaslt_layer_destroy};
+const kernel_functions linear_act_fwd_tf32__cuda_cublaslt_1 = {.supports = supports_tf32,
+                                                               .cost = linear_cublaslt_cost,
+                                                               .create = create_tf32,
+                                                               .launch = cublaslt_layer_launch,
+                                                               .destroy = cublaslt_layer_destroy};

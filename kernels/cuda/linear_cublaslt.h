@@ -20,15 +20,18 @@ cublaslt_matrix linear_cublaslt_w(const braid_problem *p, int i);
 cublaslt_matrix linear_cublaslt_y(const braid_problem *p, int i);
 
 /* `const kernel_functions name`: what `describe` says, by the algorithm of a rank that counts from 0. */
-#define LINEAR_CUBLASLT_KERNEL(name, describe, rank, tf32)                                                      \
-    static const cublaslt_way name##_way = {describe, rank, tf32};                                              \
-    static const char *name##_supports(const braid_problem *p, const device *d) {                               \
-        return linear_cublaslt_refuses(p, d, &name##_way);                                                      \
-    }                                                                                                           \
-    static braid_status name##_create(const braid_problem *p, device *d, void **state, size_t *bytes) {         \
-        return cublaslt_layer_create(p, d, &name##_way, state, bytes);                                          \
-    }                                                                                                           \
-    const kernel_functions name = {name##_supports, linear_cublaslt_cost, name##_create, cublaslt_layer_launch, \
-                                   cublaslt_layer_destroy};
+#define LINEAR_CUBLASLT_KERNEL(name, describe, rank, tf32)                                              \
+    static const cublaslt_way name##_way = {describe, rank, tf32};                                      \
+    static const char *name##_supports(const braid_problem *p, const device *d) {                       \
+        return linear_cublaslt_refuses(p, d, &name##_way);                                              \
+    }                                                                                                   \
+    static braid_status name##_create(const braid_problem *p, device *d, void **state, size_t *bytes) { \
+        return cublaslt_layer_create(p, d, &name##_way, state, bytes);                                  \
+    }                                                                                                   \
+    const kernel_functions name = {.supports = name##_supports,                                         \
+                                   .cost = linear_cublaslt_cost,                                        \
+                                   .create = name##_create,                                             \
+                                   .launch = cublaslt_layer_launch,                                     \
+                                   .destroy = cublaslt_layer_destroy};
 
 #endif

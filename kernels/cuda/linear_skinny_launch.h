@@ -15,7 +15,10 @@ braid_status linear_skinny_create(const braid_problem *p, device *d, void **stat
 braid_status linear_skinny_launch(const braid_problem *p, device *d, void *state, const buffers *b);
 void linear_skinny_destroy(device *d, void *state);
 
-#define LINEAR_SKINNY \
-    { linear_skinny_refuses, linear_skinny_cost, linear_skinny_create, linear_skinny_launch, linear_skinny_destroy }
+#define LINEAR_SKINNY                                                                                  \
+    {                                                                                                  \
+        .supports = linear_skinny_refuses, .cost = linear_skinny_cost, .create = linear_skinny_create, \
+        .launch = linear_skinny_launch, .destroy = linear_skinny_destroy                               \
+    }
 
 #endif

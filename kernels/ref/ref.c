@@ -215,4 +215,5 @@ static void destroy(device *d, void *state) {
     (void)state;
 }
 
-const kernel_functions ref_functions = {supports, cost, create, launch, destroy};
+const kernel_functions ref_functions = {
+    .supports = supports, .cost = cost, .create = create, .launch = launch, .destroy = destroy};

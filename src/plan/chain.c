@@ -218,9 +218,10 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         const chain_step *step = &r->chain.steps[j];
         buffers bound;
         bind(r, step, b, &bound);
-        TRY(r->links[j].kernel->functions->launch(&step->problem, d, r->links[j].state, &bound));
+        TRY(kernel_launch(r->links[j].kernel->functions, &step->problem, d, r->links[j].state, &bound));
     }
     return BRAID_OK;
 }
 
-const kernel_functions chain_functions = {supports, cost, create, launch, destroy};
+const kernel_functions chain_functions = {
+    .supports = supports, .cost = cost, .create = create, .launch = launch, .destroy = destroy};

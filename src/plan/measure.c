@@ -125,7 +125,7 @@ static braid_status launch_one(void *context, int i) {
     int set = (c->first + i) % c->s->count;
     image_buffers(c->p, &c->s->layout, (char *)c->s->memory + (size_t)set * c->s->stride, &b);
     b.workspace = c->s->workspace;
-    return c->r->kernel->functions->launch(c->p, c->d, c->r->state, &b);
+    return kernel_launch(c->r->kernel->functions, c->p, c->d, c->r->state, &b);
 }
 
 /* One timed batch; a failing kernel is out. */

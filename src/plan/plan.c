@@ -247,6 +247,7 @@ static braid_status build(braid_plan *plan) {
     plan_put_aside(plan);
     TRY(place(plan));
     if (o.phase == BRAID_PHASE_TRAIN) TRY(plan_add_update(plan));
+    TRY(plan_split_packs(plan));
     TRY(plan_find_dependencies(plan));
     plan_find_joins(plan);
     TRY(make_staging(plan));

@@ -10,8 +10,12 @@
 #include "plan/planned_op.h"
 #include "plan/program.h"
 
-/* One kernel call with its memory. */
+/* What a step does of its kernel: all of it, or one of the two parts of a kernel that packs weights (kernel.h). */
+typedef enum step_part { STEP_LAUNCH, STEP_PACK, STEP_RUN } step_part;
+
+/* One kernel call, or a part of it, with its memory. */
 typedef struct step {
+    step_part part;
     braid_op *op; /* of the plan: steps with the same problem share it */
     buffers buffers;
     braid_segment segment;
@@ -80,6 +84,14 @@ int plan_groups(const braid_plan *plan);
 
 /* Where a tensor of the program lies. */
 void *plan_address(const braid_plan *plan, int tensor);
+
+/* Makes two steps of every one whose kernel packs weights. From here on steps have numbers of their own. */
+braid_status plan_split_packs(braid_plan *plan);
+
+braid_status plan_run_step(const braid_plan *plan, const step *s);
+
+/* 1 where a step reads or writes the planes of an operand. */
+int step_touches(const step *s, int slot);
 
 /* Counts what every step must wait for. */
 braid_status plan_find_dependencies(braid_plan *plan);

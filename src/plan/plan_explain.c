@@ -29,9 +29,10 @@ braid_status braid_plan_step(const braid_plan *plan, int index, braid_step_info 
                               .natural = s->natural,
                               .made_again = s->made_again,
                               .depends_on = s->depends_on,
-                              .seconds = seconds_of(s->op),
+                              .seconds = s->part == STEP_PACK ? 0 : seconds_of(s->op),
                               .launches = s->queued.kernels + s->queued.copies + s->queued.zeros,
-                              .layout_copies = s->queued.rearranging};
+                              .layout_copies = s->queued.rearranging,
+                              .is_pack = s->part == STEP_PACK};
     return BRAID_OK;
 }
 

@@ -25,11 +25,10 @@ static int list_ranges(const step *s, range *out) {
     int count = 0;
     for (int slot = 0; slot < op_operand_count(o); slot++) {
         braid_operand_info info;
-        operand_role role = op_role(p, slot);
-        if (role == ROLE_NONE || op_operand_info(p, slot, &info) != BRAID_OK) continue;
+        if (!step_touches(s, slot) || op_operand_info(p, slot, &info) != BRAID_OK) continue;
         for (int i = 0; i < info.planes; i++) {
             const char *begin = s->buffers.plane[slot][i];
-            out[count++] = (range){begin, begin + info.bytes[i], op_is_output(role)};
+            out[count++] = (range){begin, begin + info.bytes[i], op_is_output(op_role(p, slot))};
         }
     }
     if (s->op->workspace_bytes) {

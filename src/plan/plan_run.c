@@ -43,10 +43,6 @@ static braid_status turn_keys(braid_plan *plan) {
 
 /* ---- Running ------------------------------------------------------------------------------- */
 
-static braid_status run_step(const braid_plan *plan, const step *s) {
-    return s->op->kernel->functions->launch(&s->op->problem, plan->model->context->device, s->op->state, &s->buffers);
-}
-
 static braid_status check_order(braid_plan *plan, unsigned segments, const char *caller) {
     const unsigned all = BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD | BRAID_SEGMENT_UPDATE;
     if (!plan) return fail(BRAID_ERROR_ARGUMENT, "%s: expected a plan, got NULL", caller);
@@ -77,7 +73,7 @@ static void note_run(braid_plan *plan, unsigned segments) {
 
 static braid_status run_steps(const braid_plan *plan, unsigned segments) {
     for (int j = 0; j < plan->step_count; j++) {
-        if (plan->steps[j].segment & segments) TRY(run_step(plan, &plan->steps[j]));
+        if (plan->steps[j].segment & segments) TRY(plan_run_step(plan, &plan->steps[j]));
     }
     return BRAID_OK;
 }
@@ -90,7 +86,7 @@ static braid_status record_steps(const braid_plan *plan, unsigned segments) {
         if (!(s->segment & segments)) continue;
         if (s->joins >= 0) TRY(d->backend->join(d, s->joins));
         if (s->is_aside) TRY(d->backend->aside(d));
-        TRY(run_step(plan, s));
+        TRY(plan_run_step(plan, s));
         if (s->is_aside) TRY(d->backend->aside_end(d, j));
     }
     return BRAID_OK;
@@ -144,7 +140,7 @@ static braid_status run_whole(void *context, int i) {
 
 static braid_status run_one(void *context, int i) {
     const timed_run *t = context;
-    return run_step(t->plan, &t->plan->steps[t->steps[t->first + i]]);
+    return plan_run_step(t->plan, &t->plan->steps[t->steps[t->first + i]]);
 }
 
 braid_status braid_plan_time(braid_plan *plan, unsigned segments, int runs, double *seconds) {

@@ -335,5 +335,5 @@ braid_status braid_op_run(braid_op *op, const braid_operand *operands, int count
     }
     TRY(check_planes(op, &b));
     b.workspace = op->workspace;
-    return op->kernel->functions->launch(&op->problem, op->context->device, op->state, &b);
+    return kernel_launch(op->kernel->functions, &op->problem, op->context->device, op->state, &b);
 }

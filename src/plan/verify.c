@@ -197,7 +197,7 @@ static braid_status run_once(verifier *v, const kernel *k, void *state, void *wo
     TRY(poison(v, workspace, workspace_bytes));
     image_buffers(&v->problem, &v->layout, v->on_device, &bound);
     bound.workspace = workspace;
-    if (k->functions->launch(&v->problem, v->device, state, &bound) != BRAID_OK) {
+    if (kernel_launch(k->functions, &v->problem, v->device, state, &bound) != BRAID_OK) {
         blame(out, "failed: %s", braid_message());
         fail_put_back(&kept);
     }

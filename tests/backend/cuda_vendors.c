@@ -98,8 +98,8 @@ static braid_status run_kernel(const char *name, const char *text, size_t *works
         for (int i = 0; i < BRAID_MAX_PLANES; i++) b.plane[slot][i] = memory + 16 * (slot * BRAID_MAX_PLANES + i);
     }
     if (!status) status = k->functions->create(&p, gpu, &state, workspace_bytes);
-    if (!status) status = k->functions->launch(&p, gpu, state, &b);
-    if (!status) status = k->functions->launch(&p, gpu, state, &b);
+    if (!status) status = kernel_launch(k->functions, &p, gpu, state, &b);
+    if (!status) status = kernel_launch(k->functions, &p, gpu, state, &b);
     if (state) k->functions->destroy(gpu, state);
     return status;
 }

@@ -270,7 +270,7 @@ static void convolve(const kernel *k, const braid_problem *p, device *d, void *k
         b.plane[CONV2D_W][i] = w;
         b.plane[CONV2D_Y][i] = y + i * PIXELS * CHANNELS;
     }
-    EXPECT(k->functions->launch(p, d, kernel_state, &b) == BRAID_OK);
+    EXPECT(kernel_launch(k->functions, p, d, kernel_state, &b) == BRAID_OK);
 }
 
 static int same(const float *a, const float *b, int count) {

@@ -28,7 +28,7 @@ static const command commands[] = {
      "(saves memory)|problems|calls  segment|against|others (-v lists them)|update|!waits",
      NULL},
     {LINET "-v", 0, "segment|waits|!others (-v|adamw|conv2d_fwd:f32:n3:b2", NULL},
-    {LINET "-o csv | head -1", 0, "step,segment,ms,share,covers,waits_for,problem,kernel,why\n", NULL},
+    {LINET "-o csv | head -1", 0, "step,segment,ms,share,covers,waits_for,problem,kernel,part,why\n", NULL},
     {LINET "-o md", 0, "- network: linet18|- graph: || calls | segment |", NULL},
     {LINET "--phase eval", 0, "a forward pass|again 0|backward 0, update 0|!adamw", NULL},
     {"$B explain ssae --dtype bf16 --batch 8" ESTIMATE, 0, "ssae, batch 8, bf16, a training step|linear", NULL},

@@ -164,7 +164,7 @@ static int run_large_mean(const kernel *k, device *d, tally *t) {
     if (!status) status = d->backend->alloc(d, sizeof var, &b.plane[BN_STATS_VAR][0]);
     if (!status) status = d->backend->alloc(d, workspace_bytes, &b.workspace);
     if (!status) status = d->backend->upload(d, b.plane[BN_STATS_X][0], x, sizeof x);
-    if (!status) status = k->functions->launch(&p, d, state, &b);
+    if (!status) status = kernel_launch(k->functions, &p, d, state, &b);
     if (!status) status = d->backend->download(d, mean, b.plane[BN_STATS_MEAN][0], sizeof mean);
     if (!status) status = d->backend->download(d, var, b.plane[BN_STATS_VAR][0], sizeof var);
     for (int slot = BN_STATS_X; slot <= BN_STATS_VAR; slot++) d->backend->free(d, b.plane[slot][0]);
@@ -193,7 +193,7 @@ static int run_odd_addresses(const kernel *k, device *d, tally *t) {
     if (!status) status = d->backend->upload(d, memory, x, sizeof x);
     b.plane[ACT_X][0] = (float *)memory + 1;
     b.plane[ACT_Y][0] = (float *)memory + COUNT + 1;
-    if (!status) status = k->functions->launch(&p, d, NULL, &b);
+    if (!status) status = kernel_launch(k->functions, &p, d, NULL, &b);
     if (!status) status = d->backend->download(d, y, b.plane[ACT_Y][0], COUNT * sizeof(float));
     for (int i = 0; i < COUNT && !status; i++) right = right && y[i] == (x[i + 1] < 0 ? 0 : x[i + 1]);
     if (memory) d->backend->free(d, memory);

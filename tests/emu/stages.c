@@ -41,7 +41,7 @@ static braid_status run(const kernel *k, const braid_problem *p, device *d, cons
     if (!status) {
         image_buffers(p, m, memory, &b);
         b.workspace = workspace;
-        status = k->functions->launch(p, d, state, &b);
+        status = kernel_launch(k->functions, p, d, state, &b);
     }
     if (!status) status = d->backend->download(d, after, memory, m->bytes);
     if (workspace) d->backend->free(d, workspace);

@@ -33,7 +33,7 @@ static braid_status run(const kernel *k, device *d, const braid_problem *p, cons
     if (!status) status = d->backend->upload(d, memory, block, m->bytes);
     if (!status) image_buffers(p, m, memory, &b);
     b.workspace = workspace;
-    if (!status) status = f->launch(p, d, state, &b);
+    if (!status) status = kernel_launch(f, p, d, state, &b);
     if (!status) status = d->backend->download(d, block, memory, m->bytes);
     if (f->destroy) f->destroy(d, state);
     if (memory) d->backend->free(d, memory);

@@ -285,10 +285,13 @@ static void no_fence(void) { lines_avx512_bf16.fence(); }
 
 static const lines_tile plain_lines = {&plain_amx, run_plain_lines, no_fence, NULL, 1};
 
-TILE_KERNEL(copied, plain_lines, lines_amx_supports, lines_cost, lines_create, lines_launch_forward, lines_destroy)
+PACKED_KERNEL(copied, plain_lines, lines_amx_supports, lines_cost, lines_create,
+              KERNEL_SLOT(CONV2D_W) | KERNEL_SLOT(CONV2D_BIAS), lines_pack, lines_run_forward, lines_destroy)
 
-TILE_KERNEL(forward, plain_amx, supports_all, igemm_cost, igemm_create_forward, igemm_launch, igemm_destroy)
-TILE_KERNEL(backward, plain_amx, supports_all, igemm_cost, igemm_create_backward, igemm_launch, igemm_destroy)
+PACKED_KERNEL(forward, plain_amx, supports_all, igemm_cost, igemm_create_forward, KERNEL_SLOT(CONV2D_W), igemm_pack,
+              igemm_run, igemm_destroy)
+PACKED_KERNEL(backward, plain_amx, supports_all, igemm_cost, igemm_create_backward, KERNEL_SLOT(CONV2D_W), igemm_pack,
+              igemm_run, igemm_destroy)
 TILE_KERNEL(weight, plain_amx, supports_all, wgrad_cost, wgrad_create, wgrad_launch, wgrad_destroy)
 
 static void judge_kernel(const braid_problem *p, device *d, const kernel_functions *functions) {

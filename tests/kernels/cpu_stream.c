@@ -50,7 +50,7 @@ static void run(const kernel *k, const braid_problem *p, device *d, size_t shift
     }
     if (k->functions->create) assert_int_equal(k->functions->create(p, d, &state, &bytes), BRAID_OK);
     assert_true(bytes <= WORKSPACE_BYTES && written >= 0);
-    assert_int_equal(k->functions->launch(p, d, state, &b), BRAID_OK);
+    assert_int_equal(kernel_launch(k->functions, p, d, state, &b), BRAID_OK);
     memcpy(out, b.plane[written][0], PLANE_BYTES);
     if (k->functions->destroy) k->functions->destroy(d, state);
 }

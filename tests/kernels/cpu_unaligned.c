@@ -31,7 +31,7 @@ static void compare(const braid_problem *p, device *d, const kernel *k) {
     memcpy(memory + SHIFT, r.block, r.layout.bytes);
     image_buffers(p, &r.layout, memory + SHIFT, &bound);
     bound.workspace = r.workspace;
-    assert_int_equal(k->functions->launch(p, d, r.state, &bound), BRAID_OK);
+    assert_int_equal(kernel_launch(k->functions, p, d, r.state, &bound), BRAID_OK);
     assert_int_equal(rig_run(&r), BRAID_OK);
     if (memcmp(memory + SHIFT, r.block, r.layout.bytes) != 0) {
         char text[512];

@@ -164,9 +164,10 @@ static braid_status create_1(const braid_problem *p, device *d, void **s, size_t
 static braid_status create_2(const braid_problem *p, device *d, void **s, size_t *w) {
     return (void)p, (void)d, create_fake(2, s, w);
 }
-static const kernel_functions functions[RUNNERS] = {{NULL, NULL, create_0, launch_fake, destroy_fake},
-                                                    {NULL, NULL, create_1, launch_fake, destroy_fake},
-                                                    {NULL, NULL, create_2, launch_fake, destroy_fake}};
+static const kernel_functions functions[RUNNERS] = {
+    {.create = create_0, .launch = launch_fake, .destroy = destroy_fake},
+    {.create = create_1, .launch = launch_fake, .destroy = destroy_fake},
+    {.create = create_2, .launch = launch_fake, .destroy = destroy_fake}};
 static kernel kernels[RUNNERS];
 static runner runners[RUNNERS];
 

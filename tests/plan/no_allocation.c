@@ -151,8 +151,7 @@ static void check_steps(const braid_plan *plan, const char *vendor, tally *sum) 
         const step *s = &plan->steps[j];
         const kernel *k = s->op->kernel;
         watch();
-        braid_status status =
-            k->functions->launch(&s->op->problem, plan->model->context->device, s->op->state, &s->buffers);
+        braid_status status = plan_run_step(plan, s);
         sum->allocations += judge(k->name, k->vendor);
         OK(status);
         for (int n = 0; n < calls; n++) sum->largest = notes[n].bytes > sum->largest ? notes[n].bytes : sum->largest;

@@ -480,10 +480,10 @@ typedef struct span {
 
 static int list_spans(const step *s, span *out) {
     const braid_problem *p = &s->op->problem;
-    int count = 0;
+    int count = 0, is_pack = s->part == STEP_PACK;
     for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {
         braid_operand_info info;
-        if (op_role(p, slot) == ROLE_NONE) continue;
+        if (op_role(p, slot) == ROLE_NONE || (is_pack && !(s->op->kernel->functions->pack_reads >> slot & 1))) continue;
         OK(op_operand_info(p, slot, &info));
         for (int i = 0; i < info.planes; i++) {
             const char *begin = s->buffers.plane[slot][i];

@@ -38,7 +38,7 @@ braid_status rig_run(rig *r) {
     TRY(b->upload(r->device, r->on_device, r->block, r->layout.bytes));
     image_buffers(&r->problem, &r->layout, r->on_device, &bound);
     bound.workspace = r->workspace;
-    TRY(r->kernel->functions->launch(&r->problem, r->device, r->state, &bound));
+    TRY(kernel_launch(r->kernel->functions, &r->problem, r->device, r->state, &bound));
     return b->download(r->device, r->block, r->on_device, r->layout.bytes);
 }
 

@@ -246,11 +246,12 @@ trial_record trial_record_forward(braid_plan *plan) {
     r.values = take((size_t)r.planes, sizeof *r.values);
     r.counts = take((size_t)r.planes, sizeof *r.counts);
     OK(context_enter(plan->model->context, "trial_record_forward"));
-    for (int j = 0; j < plan->program.call_count; j++) {
+    for (int j = 0, index = 0; index < plan->program.call_count; j++) {
         const step *s = &plan->steps[j];
-        if (s->segment != FORWARD) continue;
-        OK(s->op->kernel->functions->launch(&s->op->problem, plan->model->context->device, s->op->state, &s->buffers));
-        record_outputs(plan, &plan->program.calls[j], &r);
+        int is_pack = s->part == STEP_PACK, is_forward = s->segment == FORWARD;
+        if (is_forward) OK(plan_run_step(plan, s));
+        if (is_forward && !is_pack) record_outputs(plan, &plan->program.calls[index], &r);
+        index += !is_pack;
     }
     return r;
 }

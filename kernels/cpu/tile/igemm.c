@@ -1,5 +1,5 @@
 /*
- * A launch of the indirect matrix product of igemm.h. It packs the weights, then runs parts: a part is a
+ * The indirect matrix product of igemm.h. When the weights are packed it runs parts: a part is a
  * range of pixels of one class of one group of one stream, times a range of panels that stay in the
  * second-level cache while the pixels pass. Parts depend on the problem alone.
  *
@@ -413,16 +413,17 @@ static launch launch_of(const igemm_work *w) {
     return (launch){w->state, w->b, w->b->workspace, w->b->workspace, w->finish};
 }
 
-void igemm_pack(const igemm_work *w) {
-    launch l = launch_of(w);
-    zero_floats(w->b->workspace, l.g->zero_units);
+braid_status igemm_pack(const braid_problem *p, device *d, void *state, const buffers *b) {
+    launch l = launch_of(&(igemm_work){state, b, NULL});
+    (void)p;
+    (void)d;
+    zero_floats(b->workspace, l.g->zero_units);
     threads_for(l.g->pack_parts, pack_part, &l);
+    return BRAID_OK;
 }
 
-void igemm_run(const igemm_work *w) {
+void igemm_run_work(const igemm_work *w) {
     launch l = launch_of(w);
-    if (l.g->parts == 0) return;
-    igemm_pack(w);
     threads_for(l.g->parts, run_part, &l);
 }
 
@@ -433,9 +434,9 @@ void igemm_run_chunk(const igemm_work *w, int64_t chunk) {
     for (int64_t index = chunk; index < l.g->parts; index += igemm_chunks(l.g)) run_part(&l, index);
 }
 
-braid_status igemm_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+braid_status igemm_run(const braid_problem *p, device *d, void *state, const buffers *b) {
     (void)p;
     (void)d;
-    igemm_run(&(igemm_work){state, b, NULL});
+    igemm_run_work(&(igemm_work){state, b, NULL});
     return BRAID_OK;
 }

@@ -7,7 +7,7 @@
  * With stride s the data gradient has s*s classes of pixels, each reached by taps of its own: a class is
  * a product by itself and no tap is wasted.
  *
- * Weights are packed into panels [group][panel of columns][tap][depth][column] at every launch. Halves are
+ * Weights are packed into panels [group][panel of columns][tap][depth][column] before a run. Halves are
  * multiplied as they are where the tile takes bf16; for other tiles the rows of a few taps are made floats
  * on the way. Sums are floats and are rounded once.
  *
@@ -30,22 +30,22 @@ braid_status igemm_create_backward(const braid_problem *p, const gemm_tile *tile
 /* Why it cannot do a data gradient, in words; NULL: it can. Of ops with convolutions. */
 const char *igemm_backward_supports(const braid_problem *p, const device *d);
 
-/* Runs it on the buffers of conv2d or linear (their slots are the same). */
-braid_status igemm_launch(const braid_problem *p, device *d, void *state, const buffers *b);
+/* Pack the weights, and run on the buffers of conv2d or linear (their slots are the same). */
+braid_status igemm_pack(const braid_problem *p, device *d, void *state, const buffers *b);
+braid_status igemm_run(const braid_problem *p, device *d, void *state, const buffers *b);
 
 void igemm_destroy(device *d, void *state);
 
-/* One launch by its parts; finish may be NULL. */
+/* A run with an end of its own; finish may be NULL. */
 typedef struct igemm_work {
     const void *state; /* of igemm_create_* */
     const buffers *b;
     const product_finish *finish;
 } igemm_work;
 
-/* All of it; or the packing, then in any order the pixels of every chunk, all streams and channels: those of chunk j
- * are the IGEMM_TILES_IN_CHUNK * tile->rows from number j * that on. By chunks in the forward direction only. */
-void igemm_run(const igemm_work *w);
-void igemm_pack(const igemm_work *w);
+/* All of it; or, in any order, the pixels of every chunk, all streams and channels: those of chunk j are the
+ * IGEMM_TILES_IN_CHUNK * tile->rows from number j * that on. By chunks in the forward direction only. */
+void igemm_run_work(const igemm_work *w);
 int64_t igemm_chunks(const void *state);
 void igemm_run_chunk(const igemm_work *w, int64_t chunk);
 

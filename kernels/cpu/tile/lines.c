@@ -390,12 +390,20 @@ static launch start(const lines *g, const buffers *b) {
     return l;
 }
 
-braid_status lines_launch_forward(const braid_problem *p, device *d, void *state, const buffers *b) {
+braid_status lines_pack(const braid_problem *p, device *d, void *state, const buffers *b) {
     const lines *g = state;
     launch l = start(g, b);
     (void)p;
     (void)d;
     threads_for(g->streams, pack_stream, &l);
+    return BRAID_OK;
+}
+
+braid_status lines_run_forward(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const lines *g = state;
+    launch l = start(g, b);
+    (void)p;
+    (void)d;
     threads_for(g->streams * g->batch * g->blocks, forward_part, &l);
     return BRAID_OK;
 }
@@ -415,7 +423,6 @@ void lines_run_blocks(const void *state, const buffers *b, lines_then *then, voi
     launch l = start(g, b);
     l.then = then;
     l.context = context;
-    threads_for(g->streams, pack_stream, &l);
     threads_for(g->batch * g->blocks, block_part, &l);
 }
 

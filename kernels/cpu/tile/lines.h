@@ -71,12 +71,13 @@ const char *lines_amx_supports(const braid_problem *p, const device *d);
 /* Ready the forward pass or the weight gradient. Return a state for lines_destroy. */
 braid_status lines_create(const braid_problem *p, const lines_tile *tile, void **state, size_t *workspace_bytes);
 
-/* Run them on the buffers of conv2d. */
-braid_status lines_launch_forward(const braid_problem *p, device *d, void *state, const buffers *b);
+/* Run them on the buffers of conv2d; the forward pass when the weights are packed. */
+braid_status lines_pack(const braid_problem *p, device *d, void *state, const buffers *b);
+braid_status lines_run_forward(const braid_problem *p, device *d, void *state, const buffers *b);
 braid_status lines_launch_weight(const braid_problem *p, device *d, void *state, const buffers *b);
 
 /*
- * The forward pass for a caller that goes on with the pixels of a block while they are in the cache: a block is made
+ * The same for a caller that goes on with the pixels of a block while they are in the cache: a block is made
  * for all streams, then `then` is called for its pixels, from several threads at once.
  */
 typedef void lines_then(void *context, int64_t first_pixel, int64_t pixels);

@@ -344,13 +344,26 @@ static void run_part(void *context, int64_t index) {
     slots_give(&l->slots, slot);
 }
 
-braid_status spread_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    const spread *g = state;
+static launch start(const spread *g, const buffers *b) {
     launch l = {.g = g, .b = b, .packed = b->workspace, .slots = {.count = g->slots}};
+    l.scratch = l.packed + g->packed_units;
+    return l;
+}
+
+braid_status spread_pack(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const spread *g = state;
+    launch l = start(g, b);
     (void)p;
     (void)d;
-    l.scratch = l.packed + g->packed_units;
     threads_for(g->panels, pack_one, &l);
+    return BRAID_OK;
+}
+
+braid_status spread_run(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const spread *g = state;
+    launch l = start(g, b);
+    (void)p;
+    (void)d;
     threads_for(g->streams * g->batch * g->blocks, run_part, &l);
     return BRAID_OK;
 }

@@ -20,8 +20,9 @@ const char *spread_supports(const braid_problem *p, const device *d);
 /* Readies the data gradient of a conv2d problem. Returns a state for spread_destroy. */
 braid_status spread_create(const braid_problem *p, const gemm_tile *tile, void **state, size_t *workspace_bytes);
 
-/* Runs it on the buffers of conv2d. */
-braid_status spread_launch(const braid_problem *p, device *d, void *state, const buffers *b);
+/* Pack the weights, and run on the buffers of conv2d. */
+braid_status spread_pack(const braid_problem *p, device *d, void *state, const buffers *b);
+braid_status spread_run(const braid_problem *p, device *d, void *state, const buffers *b);
 
 void spread_destroy(device *d, void *state);
 

@@ -1,6 +1,6 @@
 /*
- * The convolution of winograd.h. A launch takes the streams one after another, so that the transformed
- * weights of one stay in the last-level cache: first it transforms them, then it runs parts. A part is a
+ * The convolution of winograd.h. When the weights are transformed it takes the streams one after another, so
+ * that the weights of one stay in the last-level cache, and runs parts. A part is a
  * block of tiles times a group of panels of output channels: it transforms the patches of its tiles, makes
  * the 16 products, and transforms the results, all in scratch memory of the size of the second-level cache.
  * Where there are several groups, each transforms the patches anew, which costs less than sharing them.
@@ -29,6 +29,7 @@ typedef struct stream_shape {
     int64_t panels, panels_in_group, groups;
     int64_t blocks, block_tiles;
     int64_t pixel_pitch;                                    /* of a transformed pixel */
+    int64_t weights;                                        /* where they start behind those of other streams */
     int64_t weights_stride, patches_stride, results_stride; /* floats from place to place */
 } stream_shape;
 
@@ -99,7 +100,8 @@ static braid_status shape_stream(winograd *g, const braid_problem *p, int i) {
     s->patches_stride = floats + LINE_FLOATS;
     s->results_stride = s->block_tiles * s->panels_in_group * columns + LINE_FLOATS;
     g->zero_floats = at_least(g->zero_floats, s->pixel_pitch);
-    g->weights_floats = at_least(g->weights_floats, WINOGRAD_PLACES * s->weights_stride);
+    s->weights = g->weights_floats;
+    g->weights_floats += WINOGRAD_PLACES * s->weights_stride;
     g->slot_floats = at_least(g->slot_floats, WINOGRAD_PLACES * (s->patches_stride + s->results_stride));
     return BRAID_OK;
 }
@@ -165,7 +167,7 @@ static void transform_unit(const launch *l, int64_t unit) {
     const int n = (int)at_most(s->columns - column, columns);
     const float *w = l->b->plane[CONV2D_W][l->stream];
     float taps_of[WINOGRAD_TAPS * PACK_DEPTH * GEMM_MAX_COLUMNS];
-    float *to = l->weights + (panel * s->depth + first) * columns;
+    float *to = l->weights + s->weights + (panel * s->depth + first) * columns;
     for (int t = 0; t < WINOGRAD_TAPS; t++) {
         pack_panel q = {.to = taps_of + t * PACK_DEPTH * columns, .depth = depth, .n = n, .width = columns};
         q.tile = l->g->tile->gemm;
@@ -245,7 +247,8 @@ static void multiply(const part *a, int at, int64_t panel) {
     float *out[GEMM_MAX_ROWS];
     int64_t pitch = a->panels * gemm->columns, left = a->s->columns - (a->first_panel + panel) * gemm->columns;
     gemm_rows run = {.taps = 1, .depth = a->s->depth, .row = row, .out = out};
-    run.panel = a->l->weights + at * a->s->weights_stride + (a->first_panel + panel) * a->s->depth * gemm->columns;
+    run.panel = a->l->weights + a->s->weights + at * a->s->weights_stride +
+                (a->first_panel + panel) * a->s->depth * gemm->columns;
     run.n = left > gemm->columns / 2 ? gemm->columns : gemm->columns / 2;
     for (int64_t first = 0; first < a->tiles; first += gemm->rows) {
         run.m = (int)at_most(a->tiles - first, gemm->rows);
@@ -309,24 +312,39 @@ static void tiles_part(void *context, int64_t index) {
     slots_give(&l->slots, slot);
 }
 
-void winograd_run(const void *state, const buffers *b, const product_finish *finish) {
-    const winograd *g = state;
+static launch start(const winograd *g, const buffers *b, const product_finish *finish) {
     launch l = {.g = g, .b = b, .finish = finish, .zeros = b->workspace, .slots = {.count = g->slots}};
     l.weights = l.zeros + g->zero_floats;
     l.scratch = l.weights + g->weights_floats;
+    return l;
+}
+
+braid_status winograd_pack(const braid_problem *p, device *d, void *state, const buffers *b) {
+    const winograd *g = state;
+    launch l = start(g, b, NULL);
+    (void)p;
+    (void)d;
     zero_floats(l.zeros, g->zero_floats);
     for (l.stream = 0; l.stream < g->streams; l.stream++) {
         l.s = &g->stream[l.stream];
-        if (l.s->blocks == 0) continue;
-        threads_for(at_most(weight_units(l.s), PACK_PARTS), weights_part, &l);
+        if (l.s->blocks) threads_for(at_most(weight_units(l.s), PACK_PARTS), weights_part, &l);
+    }
+    return BRAID_OK;
+}
+
+void winograd_finish(const void *state, const buffers *b, const product_finish *finish) {
+    const winograd *g = state;
+    launch l = start(g, b, finish);
+    for (l.stream = 0; l.stream < g->streams; l.stream++) {
+        l.s = &g->stream[l.stream];
         threads_for(l.s->blocks * l.s->groups, tiles_part, &l);
     }
 }
 
-braid_status winograd_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+braid_status winograd_run(const braid_problem *p, device *d, void *state, const buffers *b) {
     (void)p;
     (void)d;
-    winograd_run(state, b, NULL);
+    winograd_finish(state, b, NULL);
     return BRAID_OK;
 }
 

@@ -65,10 +65,12 @@ int64_t winograd_patch_line(const taps *map, int forward, int axis, int64_t at, 
 braid_status winograd_create_forward(const braid_problem *p, const winograd_tile *tile, void **state, size_t *bytes);
 braid_status winograd_create_backward(const braid_problem *p, const winograd_tile *tile, void **state, size_t *bytes);
 
-braid_status winograd_launch(const braid_problem *p, device *d, void *state, const buffers *b);
+/* Transform the weights, and run on the buffers of conv2d. */
+braid_status winograd_pack(const braid_problem *p, device *d, void *state, const buffers *b);
+braid_status winograd_run(const braid_problem *p, device *d, void *state, const buffers *b);
 
-/* The same with an end of its own. */
-void winograd_run(const void *state, const buffers *b, const product_finish *finish);
+/* The run with an end of its own. */
+void winograd_finish(const void *state, const buffers *b, const product_finish *finish);
 
 void winograd_destroy(device *d, void *state);
 
