@@ -229,6 +229,7 @@ braid_status braid_model_write(braid_model *model, const char *name, const void 
     braid_status status = bytes ? d->backend->upload(d, model_address(model, plane, model->master), host, bytes) : 0;
     if (!status) status = write_half(model, plane, host, plane_elements(what));
     if (what->is_counter) model->keys_known = 0;
+    model->changes++;
     memory_free(host);
     return status;
 }

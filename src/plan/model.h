@@ -45,6 +45,7 @@ struct braid_model {
     /* Of training; NULL until asked for. */
     void *gradients, *half_gradients, *m, *v, *step;
     int plans;                   /* that use it */
+    int64_t changes;             /* of parameters: whoever writes them counts one; plans keep what they made of them */
     const braid_plan *turned_by; /* the plan whose forward run last drew new numbers for dropout; NULL: none */
     int64_t (*keys)[2];          /* of every plane that is the key of a dropout, as the device has them */
     int keys_known;              /* 0: they were written, and must be read again */

@@ -1,7 +1,7 @@
 /*
  * A place for every tensor: those that live at the same time do not overlap, all others may. Largest first, each
  * at the lowest place that is free for its whole life; what a call needs as workspace is a tensor that lives for
- * one call. What a call that may lag touches lives on until it must have ended.
+ * one call, or for ever where it keeps something. What a call that may lag touches lives on until it must have ended.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -97,9 +97,9 @@ braid_status program_place(program *p, const size_t *workspace_bytes, size_t *wo
     }
     for (int j = 0; j < p->call_count; j++) {
         workspace_offset[j] = 0;
-        if (workspace_bytes[j])
-            pieces[count++] =
-                (piece){workspace_bytes[j], &workspace_offset[j], j, j + p->calls[j].lag, p->tensor_count + j};
+        if (!workspace_bytes[j]) continue;
+        int first = p->calls[j].keeps ? INT_MIN : j, last = p->calls[j].keeps ? INT_MAX : j + p->calls[j].lag;
+        pieces[count++] = (piece){workspace_bytes[j], &workspace_offset[j], first, last, p->tensor_count + j};
     }
     for (int j = 0; j < count && !status; j++) {
         if (!size_align(pieces[j].bytes, MEMORY_DEVICE_ALIGNMENT, &pieces[j].bytes) ||

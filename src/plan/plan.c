@@ -245,6 +245,7 @@ static braid_status build(braid_plan *plan) {
     TRY(plan_choose_kernels(plan, 0));
     if (o.phase == BRAID_PHASE_TRAIN) TRY(model_need_training(plan->model, 0, 0));
     plan_put_aside(plan);
+    plan_keep_packs(plan);
     TRY(place(plan));
     if (o.phase == BRAID_PHASE_TRAIN) TRY(plan_add_update(plan));
     TRY(plan_split_packs(plan));
@@ -265,6 +266,7 @@ braid_status braid_plan_create(braid_model *model, const braid_plan_request *req
     TRY(memory_calloc(1, sizeof *made, "plan", (void **)&made));
     made->model = model;
     made->request = *r;
+    made->packed_of = -1;
     model->plans++;
     braid_status status = build(made);
     if (status)

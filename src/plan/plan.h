@@ -24,6 +24,7 @@ typedef struct step {
     int is_aside;       /* 1: a recording may run it beside the steps behind it */
     int joins;          /* the last step aside that must have ended before this one begins; -1: none */
     queued_work queued; /* zeros: not counted yet */
+    int is_kept;        /* 1: a pack that holds as long as the parameters do not change */
 } step;
 
 #define PLAN_RECORDINGS 8 /* one for each set of segments */
@@ -54,6 +55,7 @@ struct braid_plan {
     int64_t segment_count;
     recording *recorded[PLAN_RECORDINGS]; /* NULL: not yet */
     int has_run[PLAN_RECORDINGS];
+    int64_t packed_of; /* changes of the model when its kept packs were made; -1: never */
     int has_forward;   /* 1: the results of a forward run are there; a backward run uses their memory up */
     int has_gradients; /* 1: a backward run has been */
 };
@@ -84,6 +86,9 @@ int plan_groups(const braid_plan *plan);
 
 /* Where a tensor of the program lies. */
 void *plan_address(const braid_plan *plan, int tensor);
+
+/* Finds the calls whose packs are kept from run to run, before memory is placed. */
+void plan_keep_packs(braid_plan *plan);
 
 /* Makes two steps of every one whose kernel packs weights. From here on steps have numbers of their own. */
 braid_status plan_split_packs(braid_plan *plan);

@@ -71,11 +71,21 @@ static void note_run(braid_plan *plan, unsigned segments) {
     }
 }
 
-static braid_status run_steps(const braid_plan *plan, unsigned segments) {
+/* Packs that are kept are left out where the parameters are those that they were made of. */
+static braid_status run_steps(braid_plan *plan, unsigned segments) {
+    const int64_t changes = plan->model->changes;
+    const int is_packed = plan->packed_of == changes;
     for (int j = 0; j < plan->step_count; j++) {
-        if (plan->steps[j].segment & segments) TRY(plan_run_step(plan, &plan->steps[j]));
+        const step *s = &plan->steps[j];
+        if ((s->segment & segments) && !(s->is_kept && is_packed)) TRY(plan_run_step(plan, s));
     }
+    if (segments & BRAID_SEGMENT_FORWARD) plan->packed_of = changes;
     return BRAID_OK;
+}
+
+static braid_status begin_update(braid_plan *plan) {
+    plan->model->changes++;
+    return plan_send_rates(plan);
 }
 
 /* The same inside a recording, which may put steps aside. */
@@ -116,7 +126,7 @@ static braid_status run_recorded(braid_plan *plan, unsigned segments) {
 braid_status braid_plan_run(braid_plan *plan, unsigned segments) {
     TRY(check_order(plan, segments, "braid_plan_run"));
     if (segments & BRAID_SEGMENT_FORWARD) TRY(turn_keys(plan));
-    if (segments & BRAID_SEGMENT_UPDATE) TRY(plan_send_rates(plan));
+    if (segments & BRAID_SEGMENT_UPDATE) TRY(begin_update(plan));
     TRY(run_recorded(plan, segments));
     note_run(plan, segments);
     return BRAID_OK;
@@ -160,7 +170,7 @@ static braid_status profile_steps(timed_run *t, int count, int rounds, double *r
     device *d = plan->model->context->device;
     for (int round = 0; round < rounds; round++) {
         if (t->segments & BRAID_SEGMENT_FORWARD) TRY(turn_keys(plan));
-        if (t->segments & BRAID_SEGMENT_UPDATE) TRY(plan_send_rates(plan));
+        if (t->segments & BRAID_SEGMENT_UPDATE) TRY(begin_update(plan));
         TRY(d->backend->time_each(d, run_one, t, count, round_s));
         for (int j = 0; j < count; j++) times[j * MEASURE_MAX_ROUNDS + round] = round_s[j];
     }

@@ -47,6 +47,7 @@ typedef struct call {
     int gradient_absorbed;
     int natural;    /* how many ops of the graph it stands for */
     int made_again; /* 1: repeats a forward call to save memory */
+    int keeps;      /* 1: its workspace must hold its value from run to run */
     int lag;        /* it may end so many calls later: until then what it reads and writes keeps its place */
 } call;
 

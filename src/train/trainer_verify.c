@@ -74,6 +74,7 @@ static braid_status put_back(braid_trainer *t, const area areas[AREAS]) {
         from += areas[j].bytes;
     }
     t->model->keys_known = 0; /* keys of dropout are among the states */
+    t->model->changes++;
     return BRAID_OK;
 }
 
