@@ -83,11 +83,6 @@ static braid_status run_steps(braid_plan *plan, unsigned segments) {
     return BRAID_OK;
 }
 
-static braid_status begin_update(braid_plan *plan) {
-    plan->model->changes++;
-    return plan_send_rates(plan);
-}
-
 /* The same inside a recording, which may put steps aside. */
 static braid_status record_steps(const braid_plan *plan, unsigned segments) {
     device *d = plan->model->context->device;
@@ -121,6 +116,11 @@ static braid_status run_recorded(braid_plan *plan, unsigned segments) {
     }
     if (!plan->recorded[segments]) TRY(record(plan, segments));
     return d->backend->replay(d, plan->recorded[segments]);
+}
+
+static braid_status begin_update(braid_plan *plan) {
+    plan->model->changes++;
+    return plan_send_rates(plan);
 }
 
 braid_status braid_plan_run(braid_plan *plan, unsigned segments) {

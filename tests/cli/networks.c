@@ -128,7 +128,7 @@ static const command commands[] = {
     {"head -c 30000 $G/ssae.weights.safetensors > m; $B predict m -q --out y " ROWS "; code=$?; ls; exit $code", 4,
      "m\n|!y\n", "m: "},
     {"echo hello > m; $B predict m -q --out y " ROWS, 4, NULL, "m: "},
-    {"$B predict $G/ssae.weights.safetensors --device cpu -q --out /proc/nowhere/y " ROWS, 7, NULL, "/proc/nowhere"},
+    {"$B predict $G/ssae.weights.safetensors --device cpu -q --out /proc/nowhere/y " ROWS, 2, NULL, "/proc/nowhere"},
     {"$B predict $G/ssae.weights.safetensors --device cpu -q --out y " ROWS "> /dev/full", 7, NULL, "No space left"},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
