@@ -294,7 +294,9 @@ __attribute__((format(printf, 2, 3))) static void put(text_out *out, const char 
 }
 
 static int is_default(const braid_problem *p, field_id id) {
-    const int64_t *value = (const int64_t *)(const void *)((const char *)p + fields[id].offset);
+    const void *at = (const char *)p + fields[id].offset;
+    if (fields[id].kind == FIELD_KIND_INT) return *(const int *)at == 0;
+    const int64_t *value = at;
     const int64_t *usual = id == FIELD_cp ? p->in_channels : p->out_channels;
     if (fields[id].kind == FIELD_KIND_SHORT_PAIR) return value[0] == 0 && value[1] == 0;
     for (int i = 0; i < p->streams; i++) {
