@@ -137,10 +137,11 @@ static outcome finish(rig *inputs, rig *a, outcome found) {
 
 /* ---- Streams ------------------------------------------------------------------------------- */
 
+/* With each=1 streams count one after the other: what one gets follows from its place. */
 outcome streams_permute(trial *t) {
     rig inputs, a;
     int n = t->problem->streams;
-    if (n < 2 || !is_ours(t)) return NOT_HERE;
+    if (n < 2 || t->problem->each || !is_ours(t)) return NOT_HERE;
     selection turned = select_all(t->problem);
     for (int i = 0; i < n; i++) turned.plane[i] = (i + 1) % n;
     outcome found = run_first(t, IMAGE_REAL, &inputs, &a);
@@ -150,7 +151,7 @@ outcome streams_permute(trial *t) {
 
 outcome streams_stand_alone(trial *t) {
     rig inputs, a;
-    if (t->problem->streams < 2 || !is_ours(t)) return NOT_HERE;
+    if (t->problem->streams < 2 || t->problem->each || !is_ours(t)) return NOT_HERE;
     outcome found = run_first(t, IMAGE_REAL, &inputs, &a);
     for (int i = 0; i < t->problem->streams && found == HELD; i++) {
         selection one = {.planes = 1, .plane = {i}};
