@@ -390,9 +390,7 @@ static int begin(void **state) {
 
 int main(void) {
     static struct CMUnitTest tests[COMMANDS + 4];
-    for (size_t i = 0; i < COMMANDS; i++)
-        tests[i] = (struct CMUnitTest){
-            .name = commands[i].line, .test_func = shell_expect, .initial_state = (void *)&commands[i]};
+    shell_tests(tests, commands, COMMANDS);
     tests[COMMANDS] = (struct CMUnitTest)cmocka_unit_test(bench_json);
     tests[COMMANDS + 1] = (struct CMUnitTest)cmocka_unit_test(run_json);
     tests[COMMANDS + 2] = (struct CMUnitTest)cmocka_unit_test(other_json);

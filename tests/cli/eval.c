@@ -340,8 +340,6 @@ int main(void) {
         cmocka_unit_test(mistakes),
         cmocka_unit_test(cards_may_be_spelled_otherwise),
     };
-    for (size_t i = 0; i < COMMANDS; i++)
-        tests[7 + i] = (struct CMUnitTest){
-            .name = commands[i].line, .test_func = shell_expect, .initial_state = (void *)&commands[i]};
+    shell_tests(tests + 7, commands, COMMANDS);
     return cmocka_run_group_tests(tests, begin, shell_end);
 }

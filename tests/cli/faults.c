@@ -331,8 +331,6 @@ static int begin(void **state) {
 
 int main(void) {
     static struct CMUnitTest tests[COMMANDS];
-    for (size_t i = 0; i < COMMANDS; i++)
-        tests[i] = (struct CMUnitTest){
-            .name = commands[i].line, .test_func = shell_expect, .initial_state = (void *)&commands[i]};
+    shell_tests(tests, commands, COMMANDS);
     return cmocka_run_group_tests(tests, begin, shell_end);
 }

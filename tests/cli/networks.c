@@ -310,10 +310,8 @@ int main(void) {
     static const char *const words[] = {"f32", "one by one", "in pieces", "bf16"};
     static struct CMUnitTest tests[COMMANDS + 4 * PREDICTIONS + 4];
     static char names[4 * PREDICTIONS][96];
-    size_t count = 0;
-    for (size_t i = 0; i < COMMANDS; i++)
-        tests[count++] = (struct CMUnitTest){
-            .name = commands[i].line, .test_func = shell_expect, .initial_state = (void *)&commands[i]};
+    size_t count = COMMANDS;
+    shell_tests(tests, commands, COMMANDS);
     for (size_t i = 0; i < 4 * PREDICTIONS; i++) {
         snprintf(names[i], sizeof names[i], "predict %s, %s", predictions[i / 4].name, words[i % 4]);
         tests[count++] = (struct CMUnitTest){

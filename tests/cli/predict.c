@@ -238,9 +238,7 @@ static int begin(void **state) {
 
 int main(void) {
     static struct CMUnitTest tests[COMMANDS + 2];
-    for (size_t i = 0; i < COMMANDS; i++)
-        tests[i] = (struct CMUnitTest){
-            .name = commands[i].line, .test_func = shell_expect, .initial_state = (void *)&commands[i]};
+    shell_tests(tests, commands, COMMANDS);
     tests[COMMANDS] = (struct CMUnitTest)cmocka_unit_test(agrees_with_eval);
     tests[COMMANDS + 1] = (struct CMUnitTest)cmocka_unit_test(probabilities);
     return cmocka_run_group_tests(tests, begin, shell_end);

@@ -3,15 +3,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "tests/support/unit.h"
+#include "tests/support/shell.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "tests/support/shell.h"
 
 static char folder[] = "/tmp/braid_cli_XXXXXX";
 static const char *program_path;
@@ -64,6 +63,12 @@ void shell_expect(void **state) {
     expect_words(c, "standard error", err, c->err);
     free(out);
     free(err);
+}
+
+void shell_tests(struct CMUnitTest *tests, const command *commands, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        tests[i] = (struct CMUnitTest){
+            .name = commands[i].line, .test_func = shell_expect, .initial_state = (void *)(uintptr_t)&commands[i]};
 }
 
 const char *shell_path(const char *name) {

@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#include "tests/support/unit.h"
+
 /* A line with the exit code it must have and words that it must print. */
 typedef struct command {
     const char *line;
@@ -35,5 +37,8 @@ json_t *shell_json(const char *line);
 
 /* A test: *state is the command. */
 void shell_expect(void **state);
+
+/* Makes such a test of each of `count` commands, under the name of its line. */
+void shell_tests(struct CMUnitTest *tests, const command *commands, size_t count);
 
 #endif
