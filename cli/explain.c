@@ -193,8 +193,8 @@ const verb verb_explain = {
         "Of a network it shows the memory that is placed against the sum of all tensors, what the races brought, and\n"
         "the calls of the fused graph, those of one problem together, costliest first: \"against\" is the time of\n"
         "the fastest other candidate (vendor, else chain, else own) over that of the choice. \"again\" marks forward\n"
-        "calls that the backward pass repeats to save memory. -v lists every call in order, with its reason in full;\n"
-        "csv and json have all of it.",
+        "calls that the backward pass repeats to save memory, \"pack\" steps that only lay weights out for a kernel.\n"
+        "-v lists every call in order, with its reason in full; csv and json have all of it.",
     .options = explain_option_list,
     .examples = "braid explain linet18 --batch 2 --size 208x272\n"
                 "braid explain conv2d_fwd:f32:n3:b2:hw26x34:c256:k256:rs3x3:pad1\n"

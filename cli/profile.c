@@ -152,7 +152,8 @@ const verb verb_profile = {
         "time of every kernel, its share of the whole, its bytes, what share of the roofline that is, and the memory\n"
         "of the plan. On a GPU the calls run one behind the other without the host between them; what each puts into\n"
         "the queue is counted, vendor libraries' own kernels included, and so are layout copies. \"whole\" is a run's\n"
-        "share of a few in a row; of a training step also without the norm of the gradients and the update.",
+        "share of a few in a row; of a training step also without the norm of the gradients and the update.\n"
+        "\"pack\" marks steps that only lay weights out for a kernel.",
     .options = profile_option_list,
     .examples = "braid profile linet18 --batch 2 --size 208x272\n"
                 "braid profile mcresnet18 --phase eval --dtype bf16 -o csv\n"

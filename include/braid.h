@@ -190,7 +190,7 @@ typedef enum braid_fusion {
 /*
  * One problem: an op, a pass, a dtype, a shape and options. Each op uses some of the fields (the
  * table in docs/problems.md); the others stay zero. As text, with the short names in brackets:
- * conv2d_fwd:f32:n3:b16:hw104x136:c64,64,64:k64,64,64:rs3x3:st1:pad1:dil1:g1:mode=zeros:bias0:mask0
+ * conv2d_fwd:f32:n3:b16:hw104x136:c64,64,64:k64,64,64:rs3x3:st1:pad1:dil1:g1:mode=zeros:bias0:mask0:add0
  * In the place of the dtype, tf32 stands for f32 with the member tf32.
  */
 typedef struct braid_problem {
