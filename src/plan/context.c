@@ -240,15 +240,17 @@ static braid_status measure_copy(device *d, double *bytes_per_s) {
     return status;
 }
 
-/* The fastest matrix product that any candidate of the context reaches, remembered by wisdom. Rows of 1008 values do
- * not all fall into the same sets of the caches, as rows of 1024 do. */
+/* The fastest matrix product that any candidate of the context reaches, remembered by wisdom. On a CPU rows of 1008
+ * values do not all fall into the same sets of the caches, as rows of 1024 do; a GPU is busy from some thousands on. */
 static braid_status measure_gemm(braid_context *context, braid_dtype dtype, double *flops_per_s) {
+    const int on_cpu = strcmp(context->device->backend->name, "cpu") == 0;
+    const int64_t rows = on_cpu ? 1024 : 4096, columns = on_cpu ? 1008 : 4096;
     braid_problem p = {.op = BRAID_OP_LINEAR,
                        .dtype = dtype,
                        .streams = 1,
-                       .batch = 1024,
-                       .in_channels = {1008},
-                       .out_channels = {1008}};
+                       .batch = rows,
+                       .in_channels = {columns},
+                       .out_channels = {columns}};
     braid_op *op = NULL;
     TRY(braid_op_create(context, &p, &op));
     braid_status status = braid_op_plan(op, &(braid_plan_options){.seconds = 0.5});
