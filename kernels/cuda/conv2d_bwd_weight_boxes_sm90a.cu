@@ -1,5 +1,5 @@
 /*
- * conv2d weight gradient on Hopper's matrix units for any filter, stride and dilation, first stage. A tile is 128
+ * conv2d weight gradient on Hopper's matrix units for any filter, stride and dilation. A tile is 128
  * filters by one to four blocks (64 channels of one tap each). For every unit, a rectangle of output pixels, two copies
  * bring the filters of dy and one for each block the pixels of x that its tap sees there: every stride-th one, zeros
  * beyond the edge. So all operands are plain matrices with one row for each output pixel, and the blocks of a tile are

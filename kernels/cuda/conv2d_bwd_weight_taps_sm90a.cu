@@ -1,5 +1,5 @@
 /*
- * conv2d weight gradient of 3x3 filters at stride 1 with padding 1 on Hopper's matrix units, first stage. A tile is 64
+ * conv2d weight gradient of 3x3 filters at stride 1 with padding 1 on Hopper's matrix units. A tile is 64
  * filters by 64 channels with all nine taps, so that dy and x are read once for nine products.
  *
  * Pixels lie in shared memory as in the image: dy in `rows` rows, x with one row more above and below and one pixel

@@ -1,6 +1,5 @@
 /*
- * What the launchers of the weight gradients by tiles share: refusals, the cut of the work, tensor maps and the second
- * stage.
+ * What the launchers of the weight gradients by tiles share: refusals, the cut of the work and tensor maps.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -36,8 +35,8 @@ int weight_tiles_stages(const weight_piece *piece);
  * copies. */
 double weight_tiles_cycles(const weight_piece *piece, const braid_problem *p, double step_cycles);
 
-/* Completes a plan that has its piece and, in the argument, tile_rows, tile_blocks, warpgroup_blocks and stacked. False
- * where there is too much work for one launch. */
+/* Completes a plan that has its piece and, in the argument, tile_rows, tile_blocks and stacked. False where
+ * there is too much work for one launch. */
 int weight_tiles_plan(weight_plan *plan, const braid_problem *p);
 
 /* Predicted seconds of a plan. */
@@ -47,8 +46,8 @@ double weight_tiles_cost(const weight_plan *plan, const braid_problem *p);
 braid_status weight_tiles_create(const weight_plan *plan, void **state, size_t *workspace_bytes);
 void weight_tiles_destroy(device *d, void *state);
 
-/* Launches both stages: `first` names stem, function and threads of the first. */
+/* Launches the kernel: `named` has its stem, function and threads. */
 braid_status weight_tiles_launch(const weight_plan *plan, const braid_problem *p, device *d, const buffers *b,
-                                 const cuda_call *first);
+                                 const cuda_call *named);
 
 #endif

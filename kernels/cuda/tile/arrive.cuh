@@ -20,6 +20,17 @@ static __device__ __forceinline__ void arrive_fence() {
 #endif
 }
 
+/* How many have come to a counter, or had a moment ago. What they wrote before may be read behind an arrive_fence. */
+static __device__ __forceinline__ uint32_t arrive_look(const uint32_t *counter) {
+    uint32_t come;
+#ifdef __CUDA_ARCH__
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(come) : "l"(counter) : "memory");
+#else
+    come = __ldcv(counter);
+#endif
+    return come;
+}
+
 /* For all threads of a block: true in the last of `count` blocks to come to a counter, which that one leaves at zero.
  * What any of them wrote to global memory before may then be read. */
 static __device__ __forceinline__ bool arrives_last(uint32_t *counter, int32_t count) {

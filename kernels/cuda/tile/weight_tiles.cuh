@@ -9,8 +9,10 @@
 
 #include "kernels/cuda/tile/barrier.cuh"
 #include "kernels/cuda/tile/number.cuh"
+#include "kernels/cuda/tile/panel.cuh"
 #include "kernels/cuda/tile/schedule.cuh"
 #include "kernels/cuda/tile/shared.cuh"
+#include "kernels/cuda/tile/sum_tree.cuh"
 #include "kernels/cuda/tile/wgmma.cuh"
 #include "kernels/cuda/weight_tiles.h"
 
@@ -69,10 +71,10 @@ static __device__ __forceinline__ int32_t weight_tile_column(const weight_tiles_
 
 /* ---- The stages ----------------------------------------------------------------------------------- */
 
-/* Shared memory: the stages, then their barriers. A stage is filled by copies and emptied by one arrival of every
- * consuming warp. */
+/* Shared memory: the stages, their barriers, and a word for each consumer. A stage is filled by copies and emptied by
+ * one arrival of every consuming warp. */
 struct weight_stages {
-    uint32_t memory, bytes, filled, empty;
+    uint32_t memory, bytes, filled, empty, meetings;
 };
 
 /* Where a thread is in the ring of stages; the producer begins with parity 1, which an empty ring has. */
@@ -101,6 +103,7 @@ static __device__ __forceinline__ void weight_open(weight_stages *stages, const 
     stages->bytes = (uint32_t)(dy_boxes * args.dy_bytes + x_boxes * args.x_bytes);
     stages->filled = stages->memory + args.stages * stages->bytes;
     stages->empty = stages->filled + args.stages * BARRIER_BYTES;
+    stages->meetings = stages->empty + args.stages * BARRIER_BYTES;
     for (int32_t stage = 0; stage < args.stages; stage++) {
         uint32_t box = stages->memory + stage * stages->bytes;
         for (int i = 0; i < dy_boxes; i++, box += args.dy_bytes) weight_clear(box, args.dy_box_bytes, args.dy_bytes);
@@ -119,15 +122,70 @@ static __device__ __forceinline__ void weight_open(weight_stages *stages, const 
 
 /* ---- The sums ------------------------------------------------------------------------------------- */
 
-/* Writes a warpgroup's accumulators of one tile: [warpgroup][four of them][thread]. */
+/* The CTA whose run holds a unit. */
+static __device__ __forceinline__ int32_t weight_cta_of(const weight_tiles_args &args, int64_t unit) {
+    return (int32_t)divide((unit + 1) * args.ctas - 1, args.units);
+}
+
+/* Where a warpgroup of this CTA is in the tree of a tile. */
 template <int count>
-static __device__ __forceinline__ void weight_leave(const weight_tiles_args &args, int32_t tile, int warpgroup,
-                                                    const float (&sums)[count]) {
-    const int64_t tile_elements = (int64_t)args.tile_rows * args.tile_blocks * WEIGHT_BLOCK;
-    float *to = args.workspace + ((int64_t)blockIdx.x + tile) * tile_elements + warpgroup * count * 128 +
-                (threadIdx.x % 128) * 4;
+static __device__ __forceinline__ sum_tree weight_tree(const weight_tiles_args &args, const weight_stages &stages,
+                                                       int32_t tile, int warpgroup) {
+    const int64_t tile_units = (int64_t)args.batch * args.piece_rows * args.piece_columns;
+    const int32_t first = weight_cta_of(args, tile * tile_units);
+    const int32_t groups = args.tile_rows * args.tile_blocks * WEIGHT_BLOCK / (count * SUM_TREE_GROUP);
+    sum_tree tree;
+    tree.part = (int32_t)blockIdx.x - first;
+    tree.parts = weight_cta_of(args, (tile + 1) * tile_units - 1) + 1 - first;
+    tree.counters = args.counters + first * groups + warpgroup;
+    tree.counter_step = groups;
+    tree.slot_elements = (int64_t)groups * count * SUM_TREE_GROUP;
+    tree.slots = args.workspace + 2 * first * tree.slot_elements + warpgroup * count * SUM_TREE_GROUP;
+    tree.meeting = stages.meetings + (uint32_t)warpgroup * 4;
+    tree.barrier = warpgroup + 1;
+    return tree;
+}
+
+/* Two neighbouring channels of one filter, as far as they exist. */
+template <class number>
+static __device__ __forceinline__ void weight_write_pair(number *to, int32_t channel, int32_t channels,
+                                                         const float *values) {
+    if (channel < channels) store(to + channel, values[0]);
+    if (channel + 1 < channels) store(to + channel + 1, values[1]);
+}
+
+/* Writes a warpgroup's accumulators of a tile as dw, [filter][tap][channel], as far as it goes. */
+template <class number, int count>
+static __device__ __forceinline__ void weight_write(const weight_tiles_args &args, const weight_tiles_plane &plane,
+                                                    int32_t tile, int warpgroup, const float (&sums)[count]) {
+    const int blocks = count / (WEIGHT_BLOCK / 2);
+    const int32_t taps = args.filter[0] * args.filter[1];
+    const int32_t filter =
+        weight_tile_row(plane, tile) * args.tile_rows + (args.stacked ? warpgroup * 64 : 0) + panel_sum_row();
+    const int32_t first = weight_tile_column(plane, tile) * args.tile_blocks + (args.stacked ? 0 : warpgroup * blocks);
 #pragma unroll
-    for (int j = 0; j < count; j += 4) write_bytes<16>(to + j * 128, &sums[j]);
+    for (int j = 0; j < blocks; j++) {
+        const int32_t channel = (first + j) / taps * WEIGHT_BLOCK, tap = (first + j) % taps;
+#pragma unroll
+        for (int second = 0; second < 2; second++) {
+            const int32_t k = filter + 8 * second;
+            number *to = (number *)plane.dw + ((int64_t)k * taps + tap) * plane.channels;
+            if (plane.by_run) {
+#pragma unroll
+                for (int half = 0; half < 2; half++) {
+                    const int32_t c = channel + 32 * half + panel_run_column();
+                    uint32_t run[4];
+                    panel_run<number>(run, sums, second, 2 * j + half);
+                    if (k < plane.filters && c < plane.channels) write_bytes<16>(to + c, run);
+                }
+            } else if (k < plane.filters) {
+#pragma unroll
+                for (int i = 0; i < 8; i++)
+                    weight_write_pair(to, channel + 8 * i + (int32_t)threadIdx.x % 4 * 2, plane.channels,
+                                      &sums[32 * j + 4 * i + 2 * second]);
+            }
+        }
+    }
 }
 
 /* One warpgroup: adds dy x of all units, tile by tile. In a stage its filters begin at byte `dy`, its first block at
@@ -141,7 +199,7 @@ static __device__ __forceinline__ void weight_consume(const weight_tiles_args &a
     float sums[columns / 2];
     weight_begin(&unit, args);
     while (unit.left > 0) {
-        const int32_t tile = unit.tile;
+        const int32_t tile = unit.tile, plane = unit.plane;
         bool busy = false;
 #pragma unroll
         for (int i = 0; i < columns / 2; i++) sums[i] = 0;
@@ -172,7 +230,8 @@ static __device__ __forceinline__ void weight_consume(const weight_tiles_args &a
         wgmma_wait<0>();
         wgmma_hold(sums);
         if (busy && arrives) barrier_arrive(stages.empty + at.previous * BARRIER_BYTES);
-        weight_leave(args, tile, warpgroup, sums);
+        if (sum_tree_climb(weight_tree<columns / 2>(args, stages, tile, warpgroup), sums))
+            weight_write<number>(args, args.plane[plane], tile, warpgroup, sums);
     }
 }
 
