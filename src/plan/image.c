@@ -146,45 +146,69 @@ static double real_scale(const braid_problem *p) {
     return p->dtype == BRAID_DTYPE_F16 && terms > most ? sqrt(most / terms) : 1;
 }
 
-static void fill_input(const braid_problem *p, const image *m, int slot, int i, image_mode mode, uint64_t seed,
-                       void *base) {
+static fill rows_of(const braid_problem *p, int slot, int i, image_mode mode, uint64_t seed, void *data) {
     const op_info *o = op_of(p);
-    void *data = (char *)base + m->offset[slot][i];
-    rng sequence = {.seed = seed, .stream = (uint64_t)(slot * BRAID_MAX_PLANES + i)};
-    if (o->operands[slot].fill == FILL_MASK) {
-        fill_mask(p, i, sequence, data);
-    } else if (o->operands[slot].fill == FILL_OWN) {
-        o->fill(p, slot, i, &sequence, data);
-    } else {
-        fill f = {.p = p,
-                  .kind = o->operands[slot].fill,
-                  .mode = mode,
-                  .density = 65536.0 / (double)o->terms(p), /* 2^22 over the largest product, 64 */
-                  .scale = real_scale(p),
-                  .sequence = sequence,
-                  .data = data,
-                  .rows = 1};
-        o->shape(p, slot, i, &f.shape);
-        f.last = f.shape.dims[f.shape.rank - 1];
-        for (int axis = 0; axis + 1 < f.shape.rank; axis++) f.rows *= f.shape.dims[axis];
+    fill f = {.p = p,
+              .kind = o->operands[slot].fill,
+              .mode = mode,
+              .density = 65536.0 / (double)o->terms(p), /* 2^22 over the largest product, 64 */
+              .scale = real_scale(p),
+              .sequence = {.seed = seed, .stream = (uint64_t)(slot * BRAID_MAX_PLANES + i)},
+              .data = data,
+              .rows = 1};
+    o->shape(p, slot, i, &f.shape);
+    f.last = f.shape.dims[f.shape.rank - 1];
+    for (int axis = 0; axis + 1 < f.shape.rank; axis++) f.rows *= f.shape.dims[axis];
+    return f;
+}
+
+/* Masks and tables have no rows of numbers. */
+static int has_rows(const braid_problem *p, int slot) {
+    operand_fill kind = op_of(p)->operands[slot].fill;
+    return kind != FILL_MASK && kind != FILL_OWN;
+}
+
+static void fill_input(const braid_problem *p, int slot, int i, image_mode mode, uint64_t seed, void *data) {
+    fill f = rows_of(p, slot, i, mode, seed, data);
+    if (f.kind == FILL_MASK)
+        fill_mask(p, i, f.sequence, data);
+    else if (f.kind == FILL_OWN)
+        op_of(p)->fill(p, slot, i, &f.sequence, data);
+    else
         fill_rows(&f);
-    }
 }
 
 void image_fill(const braid_problem *p, const image *m, image_mode mode, uint64_t seed, void *base) {
     block_set(base, RED_ZONE_BYTE, m->bytes);
     EACH_PLANE(p, slot, i) {
         if (op_is_input(op_role(p, slot)))
-            fill_input(p, m, slot, i, mode, seed, base);
+            fill_input(p, slot, i, mode, seed, (char *)base + m->offset[slot][i]);
         else
             block_set((char *)base + m->offset[slot][i], POISON_BYTE, m->plane_bytes[slot][i]);
     }
 }
 
-void image_fill_inputs(const braid_problem *p, const image *m, uint64_t seed, void *base) {
-    EACH_PLANE(p, slot, i) {
-        if (op_is_input(op_role(p, slot))) fill_input(p, m, slot, i, IMAGE_REAL, seed, base);
-    }
+/* Leaves the rows, or of one long row the values, that do not come again. */
+static void leave_drawn(fill *f) {
+    if (f->rows > DRAWN_ROWS)
+        f->rows = DRAWN_ROWS;
+    else if (f->rows == 1 && f->last == f->shape.pitch && f->last > DRAWN_VALUES)
+        f->last = f->shape.pitch = DRAWN_VALUES;
+}
+
+braid_status image_draw(const braid_problem *p, const image *m, int slot, int i, uint64_t seed, void **memory,
+                        size_t *drawn) {
+    fill f = rows_of(p, slot, i, IMAGE_REAL, seed, NULL);
+    leave_drawn(&f);
+    *drawn = m->plane_bytes[slot][i];
+    if (has_rows(p, slot)) *drawn = (size_t)(f.rows * f.shape.pitch) * dtype_bytes(f.shape.dtype);
+    TRY(memory_alloc_device(*drawn, "operands of a race", memory));
+    f.data = *memory;
+    if (has_rows(p, slot))
+        fill_rows(&f);
+    else
+        fill_input(p, slot, i, IMAGE_REAL, seed, *memory);
+    return BRAID_OK;
 }
 
 /* ---- The truth's inputs ------------------------------------------------------------------- */

@@ -33,8 +33,10 @@ typedef enum image_mode {
 /* Fills a block on the host: inputs from the seed, outputs poisoned, red zones patterned. */
 void image_fill(const braid_problem *p, const image *m, image_mode mode, uint64_t seed, void *base);
 
-/* The inputs alone, in real mode, for a race: the rest of the block is not touched. */
-void image_fill_inputs(const braid_problem *p, const image *m, uint64_t seed, void *base);
+/* The numbers of one input plane as image_fill writes them in real mode, as far as they are drawn: behind `drawn` bytes
+ * they come again, up to the end of the plane. Returns memory for memory_free. */
+braid_status image_draw(const braid_problem *p, const image *m, int slot, int i, uint64_t seed, void **memory,
+                        size_t *drawn);
 
 /* The floating inputs of a filled block as doubles, laid out as the op says, for the reference; the mask and
  * counters stay as they are. Outputs are NULL. Returns memory for memory_free. */

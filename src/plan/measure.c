@@ -66,28 +66,35 @@ static int sets_wanted(const device *d, size_t stride) {
     return wanted < 1 ? 1 : (int)wanted;
 }
 
-/* One plane of all copies, from the host's block. */
-static braid_status sets_give(device *d, const sets *s, const void *host, int slot, int plane) {
-    size_t at = s->layout.offset[slot][plane], bytes = s->layout.plane_bytes[slot][plane];
-    char *first = (char *)s->memory + at;
-    if (s->count > 0) TRY(d->backend->upload(d, first, (const char *)host + at, bytes));
+/* One plane of all copies: its drawn numbers come from the host, the rest is copied on the device. */
+static braid_status sets_give(device *d, const sets *s, int slot, int plane, const void *values, size_t drawn) {
+    size_t bytes = s->layout.plane_bytes[slot][plane];
+    char *first = (char *)s->memory + s->layout.offset[slot][plane];
+    TRY(d->backend->upload(d, first, values, drawn));
+    for (size_t done = drawn; done && done < bytes; done *= 2)
+        TRY(d->backend->copy(d, first + done, first, done < bytes - done ? done : bytes - done));
     for (int j = 1; j < s->count; j++) TRY(d->backend->copy(d, first + (size_t)j * s->stride, first, bytes));
     return BRAID_OK;
 }
 
-/* Gives the inputs numbers; what the outputs hold before a launch changes no time. */
-static braid_status sets_fill(const braid_problem *p, device *d, sets *s, uint64_t seed) {
-    const op_info *o = op_of(p);
-    void *host = NULL;
-    TRY(memory_alloc_device(s->layout.bytes, "operands of a race", &host));
-    image_fill_inputs(p, &s->layout, seed, host);
-    braid_status status = BRAID_OK;
-    for (int slot = 0; slot < op_operand_count(o); slot++) {
-        for (int i = 0; op_is_input(op_role(p, slot)) && i < o->planes(p, slot) && status == BRAID_OK; i++)
-            status = sets_give(d, s, host, slot, i);
-    }
-    memory_free(host);
+static braid_status sets_fill_plane(const braid_problem *p, device *d, const sets *s, int slot, int plane,
+                                    uint64_t seed) {
+    void *values = NULL;
+    size_t drawn = 0;
+    TRY(image_draw(p, &s->layout, slot, plane, seed, &values, &drawn));
+    braid_status status = sets_give(d, s, slot, plane, values, drawn);
+    memory_free(values);
     return status;
+}
+
+/* Gives the inputs numbers; what the outputs hold before a launch changes no time. */
+static braid_status sets_fill(const braid_problem *p, device *d, const sets *s, uint64_t seed) {
+    const op_info *o = op_of(p);
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        for (int i = 0; op_is_input(op_role(p, slot)) && i < o->planes(p, slot); i++)
+            TRY(sets_fill_plane(p, d, s, slot, i, seed));
+    }
+    return BRAID_OK;
 }
 
 static void sets_destroy(device *d, sets *s) {

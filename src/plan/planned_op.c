@@ -10,6 +10,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "plan/choices.h"
+#include "plan/measure.h"
 #include "plan/planned_op.h"
 #include "plan/wisdom.h"
 
@@ -101,6 +102,27 @@ static braid_status take_named(braid_op *op, const char *name) {
 
 #define STEP_SECONDS 1.0 /* of the race of one step where nothing else is said */
 
+/* The only candidate of a race; NULL: there is something to choose, or nothing. */
+static const kernel *only_candidate(const race *r) {
+    const kernel *only = NULL;
+    for (int j = 0; j < r->count; j++) {
+        if (r->racers[j].reason[0]) continue;
+        if (only) return NULL;
+        only = r->racers[j].kernel;
+    }
+    return only;
+}
+
+/* Chooses the kernel of one step, by a race where there are several. */
+static braid_status plan_step(braid_op *step, const braid_plan_options *o) {
+    step->is_brief = o->effort != BRAID_EFFORT_EXHAUSTIVE;
+    race_list_quick(step->context, &step->problem, &step->race);
+    const kernel *only = only_candidate(&step->race);
+    if (!only) TRY(braid_op_plan(step, o));
+    choices_remember(step->context, &step->problem, only ? only : step->kernel);
+    return BRAID_OK;
+}
+
 /* Chooses the kernels of the chain's steps, which then race as one candidate. A step that no kernel can do leaves the
  * chain out of the race, not the op. */
 static braid_status plan_steps(braid_op *op, const braid_plan_options *o) {
@@ -112,8 +134,7 @@ static braid_status plan_steps(braid_op *op, const braid_plan_options *o) {
     for (int j = 0; j < c.count; j++) {
         braid_op *step = NULL;
         TRY(braid_op_create(op->context, &c.steps[j].problem, &step));
-        braid_status status = braid_op_plan(step, &each);
-        if (status == BRAID_OK) choices_remember(op->context, &step->problem, step->kernel);
+        braid_status status = plan_step(step, &each);
         braid_op_destroy(step);
         if (status == BRAID_ERROR_ARGUMENT) return BRAID_OK;
         TRY(status);
@@ -121,14 +142,29 @@ static braid_status plan_steps(braid_op *op, const braid_plan_options *o) {
     return BRAID_OK;
 }
 
-static braid_status measure(braid_op *op, const braid_plan_options *o) {
-    if (!o->again && wisdom_recall(op->context, &op->problem, &op->race)) return BRAID_OK;
+/* Asks and checks the candidates that were listed. */
+static braid_status check_listed(braid_op *op, const braid_plan_options *o) {
+    const int all = o->effort == BRAID_EFFORT_EXHAUSTIVE;
     race_ask(op->context, &op->problem, &op->race);
     if (!op->is_brief) TRY(plan_steps(op, o));
-    if (o->effort != BRAID_EFFORT_EXHAUSTIVE) race_spare_reference(&op->problem, &op->race);
-    if (op->is_brief && o->effort != BRAID_EFFORT_EXHAUSTIVE) race_spare_slow(&op->problem, &op->race);
-    TRY((op->is_brief ? race_check_small : race_check)(op->context, &op->problem, 1, &op->race));
+    if (!all) race_spare_reference(&op->problem, &op->race);
+    if (!all && op->is_brief) race_spare_slow(&op->problem, &op->race);
+    TRY((op->is_brief ? race_check_small
+         : all        ? race_check
+                      : race_check_quick)(op->context, &op->problem, 1, &op->race));
+    op->is_checked = !op->is_brief;
+    op->checked_with = o->effort;
+    return BRAID_OK;
+}
+
+static braid_status measure(braid_op *op, const braid_plan_options *o) {
+    if (!o->again && wisdom_recall(op->context, &op->problem, &op->race)) return BRAID_OK;
+    const double start = measure_now();
+    if (!op->is_checked) TRY(check_listed(op, o));
+    const double checked = measure_now();
     TRY(race_time(op->context, &op->problem, o, &op->race));
+    log_write(LOG_PLAN, "%s: checked in %.3f s, timed in %.3f s", op_of(&op->problem)->name, checked - start,
+              measure_now() - checked);
     if (op->is_brief) TRY(race_check_winner(op->context, &op->problem, 1, &op->race));
     wisdom_store(op->context, &op->problem, &op->race);
     return BRAID_OK;
@@ -146,8 +182,18 @@ static void decide(braid_op *op) {
     } while (r->winner >= 0 && r->racers[r->winner].is_open);
 }
 
-static braid_status choose(braid_op *op, const braid_plan_options *o) {
+/* Lists the candidates anew, unless the same race was checked before and is only to be timed again. */
+static void list(braid_op *op, const braid_plan_options *o) {
+    if (op->is_checked && o->again && !o->kernel && o->effort == op->checked_with) {
+        race_forget_times(&op->race);
+        return;
+    }
+    op->is_checked = 0;
     race_list_quick(op->context, &op->problem, &op->race);
+}
+
+static braid_status choose(braid_op *op, const braid_plan_options *o) {
+    list(op, o);
     if (o->kernel) return take_named(op, o->kernel);
     if (o->effort == BRAID_EFFORT_ESTIMATE || op_is_empty(&op->problem)) {
         if (!wisdom_recall(op->context, &op->problem, &op->race))
@@ -244,6 +290,7 @@ const braid_race *braid_op_explain(const braid_op *op) { return op ? &op->seen :
 braid_status braid_op_check(braid_op *op, uint64_t seed) {
     if (!op) return fail(BRAID_ERROR_ARGUMENT, "braid_op_check: expected an op, got NULL");
     TRY(context_enter(op->context, "braid_op_check"));
+    op->is_checked = 0;
     race_list(op->context, &op->problem, &op->race);
     int listed_able = 0;
     for (int j = 0; j < op->race.count; j++) listed_able += !op->race.racers[j].reason[0];

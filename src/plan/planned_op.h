@@ -11,8 +11,10 @@
 struct braid_op {
     braid_context *context;
     braid_problem problem;
-    int is_brief; /* 1: one of many in a plan: candidates that are predicted to be far slower are not raced */
-    race race;    /* of the last plan or check */
+    int is_brief;   /* 1: one of many in a plan: candidates that are predicted to be far slower are not raced */
+    int is_checked; /* 1: a race with effort `checked_with` has checked the candidates of `race`, the next need not */
+    braid_effort checked_with;
+    race race;                                       /* of the last plan or check */
     braid_candidate candidates[RACE_MAX_CANDIDATES]; /* the same, for the caller */
     braid_race seen;
     const kernel *kernel; /* planned; NULL: none yet */

@@ -147,18 +147,39 @@ braid_status race_check_small(const braid_context *context, const braid_problem 
 }
 
 /* The problem with as many of its samples as a quick check can take. */
-static braid_problem fewer_samples(const braid_context *context, const braid_problem *p, const kernel *k) {
+static braid_problem fewer_samples(const braid_problem *p) {
     braid_problem fewer = *p;
     while (fewer.batch > 1 && (double)op_bytes(&fewer) > QUICK_BYTES) fewer.batch = (fewer.batch + 1) / 2;
-    return braid_problem_check(&fewer) || kernel_refuses(k, &fewer, context->device) ? *p : fewer;
+    return braid_problem_check(&fewer) ? *p : fewer;
+}
+
+/* Real mode with fewer samples; kernels that cannot do that, on the problem itself. */
+static braid_status verify_fewer(const braid_problem *p, device *d, const kernel *const *kernels, int count,
+                                 uint64_t seed, verdict *verdicts) {
+    const braid_problem fewer = fewer_samples(p);
+    TRY(verify_real(&fewer, d, kernels, count, seed, verdicts));
+    for (int j = 0; j < count; j++) {
+        if (verdicts[j].failure[0] || !kernel_refuses(kernels[j], &fewer, d)) continue;
+        TRY(verify_real(p, d, &kernels[j], 1, seed, &verdicts[j]));
+    }
+    return BRAID_OK;
+}
+
+static braid_status verify_quick(const braid_problem *p, device *d, const kernel *const *kernels, int count,
+                                 uint64_t seed, verdict *verdicts) {
+    TRY(verify_small(p, d, kernels, count, seed, verdicts));
+    return verify_fewer(p, d, kernels, count, seed, verdicts);
+}
+
+braid_status race_check_quick(const braid_context *context, const braid_problem *p, uint64_t seed, race *r) {
+    return check_all(context, p, seed, r, verify_quick);
 }
 
 braid_status race_check_winner(const braid_context *context, const braid_problem *p, uint64_t seed, race *r) {
     for (race_decide(p, r); r->winner >= 0; race_decide(p, r)) {
         racer *winner = &r->racers[r->winner];
         verdict v = {.max_err = winner->max_err, .compared = winner->compared};
-        braid_problem checked = fewer_samples(context, p, winner->kernel);
-        TRY(verify_real(&checked, context->device, &winner->kernel, 1, seed, &v));
+        TRY(verify_fewer(p, context->device, &winner->kernel, 1, seed, &v));
         winner->max_err = v.max_err;
         winner->compared = v.compared;
         if (!v.failure[0]) return BRAID_OK;
@@ -166,6 +187,11 @@ braid_status race_check_winner(const braid_context *context, const braid_problem
         winner->median = 0;
     }
     return BRAID_OK;
+}
+
+void race_forget_times(race *r) {
+    r->winner = -1;
+    for (int j = 0; j < r->count; j++) r->racers[j].median = r->racers[j].low = r->racers[j].high = 0;
 }
 
 static void take_times(const runner *from, racer *to) {

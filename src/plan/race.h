@@ -58,11 +58,17 @@ double race_predict(const braid_problem *p, const device *d, const race *r);
 /* Checks every candidate; a wrong one gets its failure as reason. */
 braid_status race_check(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
 
+/* The same, a large problem with fewer samples of its batch. */
+braid_status race_check_quick(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
+
 /* The same in two parts, for many races in little time: all candidates on small problems; then, when they were timed,
  * the one that would be chosen on the problem itself, with fewer samples where it is large. One that fails there loses
  * its time, and the next is checked. */
 braid_status race_check_small(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
 braid_status race_check_winner(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
+
+/* Forgets the times and the winner, to race once more; what the checks found stays. */
+void race_forget_times(race *r);
 
 /* Times the candidates that have no reason. */
 braid_status race_time(const braid_context *context, const braid_problem *p, const braid_plan_options *options,

@@ -19,7 +19,7 @@
 
 #define MIN_SAMPLES 1024               /* of all outputs together, where there are as many */
 #define WHOLE_TERMS 4.0e7              /* outputs times terms up to which a problem is compared whole */
-#define POISON_BYTES ((size_t)4 << 20) /* of a workspace at a time */
+#define POISON_BYTES ((size_t)4 << 20) /* of a workspace that the host sends */
 #define SAMPLED_TERMS 1.0e7            /* the same of the samples of a larger one */
 
 /* ---- Choosing the outputs to compare ------------------------------------------------------- */
@@ -46,16 +46,33 @@ static int list_outputs(const braid_problem *p, output_plane *planes, int64_t *t
     return count;
 }
 
-/* All elements, or `wanted` of them: the two ends and random ones. */
-static int64_t choose_plane(const output_plane *o, int64_t wanted, uint64_t seed, truth_sample *out) {
-    int64_t count = wanted < o->elements ? wanted : o->elements;
-    rng r = {.seed = seed, .stream = 1000u + (uint64_t)(o->slot * BRAID_MAX_PLANES + o->plane)};
-    for (int64_t j = 0; j < count; j++) {
-        int64_t index = j;
-        if (count < o->elements) index = j == 0 ? 0 : j == 1 ? o->elements - 1 : rng_between(&r, 0, o->elements - 1);
-        out[j] = (truth_sample){.slot = o->slot, .plane = o->plane, .index = index};
+/* The samples of one plane: all its elements, or `count` of them, the two ends and random ones. */
+typedef struct plane_choice {
+    output_plane from;
+    int64_t count;
+    uint64_t seed;
+    truth_sample *samples;
+} plane_choice;
+
+#define CHOSEN_AT_ONCE 4096
+
+static void choose_part(void *context, int64_t part) {
+    const plane_choice *c = context;
+    int64_t end = (part + 1) * CHOSEN_AT_ONCE < c->count ? (part + 1) * CHOSEN_AT_ONCE : c->count;
+    for (int64_t j = part * CHOSEN_AT_ONCE; j < end; j++) {
+        rng r = {.seed = c->seed,
+                 .stream = 1000u + (uint64_t)(c->from.slot * BRAID_MAX_PLANES + c->from.plane),
+                 .index = 2 * (uint64_t)j};
+        int64_t index = j, last = c->from.elements - 1;
+        if (c->count < c->from.elements) index = j == 0 ? 0 : j == 1 ? last : rng_between(&r, 0, last);
+        c->samples[j] = (truth_sample){.slot = c->from.slot, .plane = c->from.plane, .index = index};
     }
-    return count;
+}
+
+static int64_t choose_plane(const output_plane *o, int64_t wanted, uint64_t seed, truth_sample *out) {
+    plane_choice c = {*o, wanted < o->elements ? wanted : o->elements, seed, out};
+    threads_for((c.count + CHOSEN_AT_ONCE - 1) / CHOSEN_AT_ONCE, choose_part, &c);
+    return c.count;
 }
 
 static braid_status choose_samples(verifier *v, uint64_t seed) {
@@ -76,7 +93,27 @@ static braid_status choose_samples(verifier *v, uint64_t seed) {
 
 /* ---- The truth ---------------------------------------------------------------------------- */
 
-#define SAMPLES_PER_PART 32
+#define PART_OPERATIONS 20000 /* of the reference: enough to be worth a thread */
+#define MOST_PER_PART 4096
+
+/* Samples are cut into parts, by the work behind one of them. */
+typedef struct sample_range {
+    int64_t begin, end;
+} sample_range;
+
+static int64_t samples_per_part(const verifier *v) {
+    int64_t each = PART_OPERATIONS / (op_work(&v->problem) + 1) + 1;
+    return each < MOST_PER_PART ? each : MOST_PER_PART;
+}
+
+static int64_t part_count(const verifier *v) {
+    return (v->sample_count + samples_per_part(v) - 1) / samples_per_part(v);
+}
+
+static sample_range range_of(const verifier *v, int64_t part) {
+    int64_t each = samples_per_part(v), end = (part + 1) * each;
+    return (sample_range){part * each, end < v->sample_count ? end : v->sample_count};
+}
 
 typedef struct truth_work {
     const verifier *v;
@@ -88,9 +125,8 @@ typedef struct truth_work {
 
 static void truth_part(void *context, int64_t part) {
     const truth_work *w = context;
-    int64_t end =
-        (part + 1) * SAMPLES_PER_PART < w->v->sample_count ? (part + 1) * SAMPLES_PER_PART : w->v->sample_count;
-    for (int64_t j = part * SAMPLES_PER_PART; j < end; j++) {
+    const sample_range range = range_of(w->v, part);
+    for (int64_t j = range.begin; j < range.end; j++) {
         truth_sample *s = &w->v->samples[j];
         if (op_is_derived(op_of(&w->v->problem), s->slot) != w->derived) continue;
         s->expected = w->at(&w->v->problem, w->inputs, s->slot, s->plane, s->index);
@@ -122,7 +158,7 @@ static braid_status compute_truth(verifier *v, int derived) {
         if (derived) inputs.plane[slot][0] = stored;
         truth_work work = {v, &inputs, ref_at_f64(v->problem.op, v->problem.pass), !derived && any_winograd(v),
                            derived};
-        threads_for((v->sample_count + SAMPLES_PER_PART - 1) / SAMPLES_PER_PART, truth_part, &work);
+        threads_for(part_count(v), truth_part, &work);
     }
     memory_free(stored);
     memory_free(memory);
@@ -179,10 +215,12 @@ __attribute__((format(printf, 2, 3))) static void blame(verdict *out, const char
 /* Poisons what a kernel may not read before it wrote it. Needs v->again. */
 static braid_status poison(verifier *v, void *workspace, size_t bytes) {
     const backend *b = v->device->backend;
-    size_t most = v->layout.bytes < POISON_BYTES ? v->layout.bytes : POISON_BYTES;
-    memset(v->again, POISON_BYTE, bytes < most ? bytes : most);
-    for (size_t at = 0; at < bytes; at += most)
-        TRY(b->upload(v->device, (char *)workspace + at, v->again, bytes - at < most ? bytes - at : most));
+    size_t first = v->layout.bytes < POISON_BYTES ? v->layout.bytes : POISON_BYTES;
+    if (first > bytes) first = bytes;
+    memset(v->again, POISON_BYTE, first);
+    TRY(b->upload(v->device, workspace, v->again, first));
+    for (size_t done = first; done && done < bytes; done *= 2)
+        TRY(b->copy(v->device, (char *)workspace + done, workspace, done < bytes - done ? done : bytes - done));
     return BRAID_OK;
 }
 
@@ -255,24 +293,66 @@ static double judge_sample(const verifier *v, const kernel *k, const truth_sampl
     return isfinite(error) ? error / bound : INFINITY;
 }
 
-static void compare(const verifier *v, const kernel *k, verdict *out) {
-    int64_t zeros = 0, with_terms = 0;
-    for (int64_t j = 0; j < v->sample_count; j++) {
-        const truth_sample *s = &v->samples[j];
-        double got, error = judge_sample(v, k, s, &got);
-        out->compared++;
-        with_terms += s->expected.magnitude != 0;
-        zeros += s->expected.magnitude != 0 && s->expected.value == 0;
-        if (error > out->max_err) out->max_err = error;
-        if (error <= 1 || out->failure[0]) continue;
-        char place[96];
-        where(v, s, place, sizeof place);
-        blame(out, "wrong %s mode: %s expected %.9g, got %.9g", v->mode == IMAGE_EXACT ? "in exact" : "in real", place,
-              s->expected.value, got);
+/* What one part of the samples shows. */
+typedef struct comparison {
+    double max_err;
+    int64_t zeros, with_terms;
+    int64_t wrong; /* the first sample that is; -1: none */
+} comparison;
+
+typedef struct compare_work {
+    const verifier *v;
+    const kernel *k;
+    comparison *parts;
+} compare_work;
+
+static void compare_part(void *context, int64_t part) {
+    const compare_work *w = context;
+    const sample_range range = range_of(w->v, part);
+    comparison c = {.wrong = -1};
+    for (int64_t j = range.begin; j < range.end; j++) {
+        const truth_sample *s = &w->v->samples[j];
+        double got, error = judge_sample(w->v, w->k, s, &got);
+        c.with_terms += s->expected.magnitude != 0;
+        c.zeros += s->expected.magnitude != 0 && s->expected.value == 0;
+        if (error > c.max_err) c.max_err = error;
+        if (error > 1 && c.wrong < 0) c.wrong = j;
     }
-    if (!out->failure[0] && (double)zeros > TOLERANCE_ZERO_SHARE * (double)with_terms && with_terms > 16) {
-        blame(out, "mistrusted: %lld of %lld expected outputs are zero", (long long)zeros, (long long)with_terms);
-    }
+    w->parts[part] = c;
+}
+
+static void add_comparison(comparison *sum, const comparison *c) {
+    sum->zeros += c->zeros;
+    sum->with_terms += c->with_terms;
+    if (c->max_err > sum->max_err) sum->max_err = c->max_err;
+    if (sum->wrong < 0) sum->wrong = c->wrong;
+}
+
+static void blame_sample(const verifier *v, const kernel *k, const truth_sample *s, verdict *out) {
+    char place[96];
+    double got;
+    (void)judge_sample(v, k, s, &got);
+    where(v, s, place, sizeof place);
+    blame(out, "wrong %s mode: %s expected %.9g, got %.9g", v->mode == IMAGE_EXACT ? "in exact" : "in real", place,
+          s->expected.value, got);
+}
+
+static braid_status compare(const verifier *v, const kernel *k, verdict *out) {
+    const int64_t parts = part_count(v);
+    compare_work w = {.v = v, .k = k};
+    comparison all = {.wrong = -1};
+    TRY(memory_alloc((size_t)parts, sizeof *w.parts, "comparisons", (void **)&w.parts));
+    threads_for(parts, compare_part, &w);
+    for (int64_t j = 0; j < parts; j++) add_comparison(&all, &w.parts[j]);
+    memory_free(w.parts);
+    out->compared += v->sample_count;
+    if (all.max_err > out->max_err) out->max_err = all.max_err;
+    if (all.wrong >= 0)
+        blame_sample(v, k, &v->samples[all.wrong], out);
+    else if ((double)all.zeros > TOLERANCE_ZERO_SHARE * (double)all.with_terms && all.with_terms > 16)
+        blame(out, "mistrusted: %lld of %lld expected outputs are zero", (long long)all.zeros,
+              (long long)all.with_terms);
+    return BRAID_OK;
 }
 
 static braid_status judge_created(verifier *v, const kernel *k, void *state, size_t workspace_bytes, verdict *out) {
@@ -287,7 +367,7 @@ static braid_status judge_created(verifier *v, const kernel *k, void *state, siz
         if (damage) blame(out, "%s", damage);
     }
     if (status == BRAID_OK && !out->failure[0]) status = compute_truth(v, 1);
-    if (status == BRAID_OK && !out->failure[0]) compare(v, k, out);
+    if (status == BRAID_OK && !out->failure[0]) status = compare(v, k, out);
     if (status == BRAID_OK && !out->failure[0]) status = run_once(v, k, state, workspace, workspace_bytes, out);
     if (status == BRAID_OK && !out->failure[0]) status = compare_runs(v, out);
     if (workspace) v->device->backend->free(v->device, workspace);

@@ -80,6 +80,9 @@ static double fake_clock;
 static int batches[MOST_BATCHES], batch_count; /* which kernel ran in each timed batch */
 static int launches_in_batch, last_runner;
 static const char *lowest_x, *highest_x; /* the places of x that launches saw */
+static const char *wanted_x;             /* what they must find there; NULL: anything */
+static size_t wanted_bytes;
+static int launches_on_others; /* that found something else */
 static size_t allocated_bytes;
 
 static braid_status fake_alloc(device *d, size_t bytes, void **out) {
@@ -144,6 +147,7 @@ static braid_status launch_fake(const braid_problem *p, device *d, void *state, 
     if (f->fail_launch_after && f->launched >= f->fail_launch_after) return fail(BRAID_ERROR_DEVICE, "fake: lost");
     f->launched++;
     if (f->workspace_bytes) memset(b->workspace, 1, f->workspace_bytes);
+    launches_on_others += wanted_x && memcmp(x, wanted_x, wanted_bytes) != 0;
     if (!lowest_x || x < lowest_x) lowest_x = x;
     if (!highest_x || x > highest_x) highest_x = x;
     fake_clock += f->seconds;
@@ -313,6 +317,26 @@ static void operands_rotate_beyond_the_cache(void **state) {
     assert_true((size_t)(highest_x - lowest_x) > fake_cache_bytes(NULL));
 }
 
+/* Every copy has the numbers that a check of the same seed fills in, also where they come again. */
+static void operands_are_filled_as_in_a_check(void **state) {
+    device d = {.backend = &fake_backend};
+    const braid_problem p = given_problem("linear_fwd:b2500:c3:k4");
+    image layout;
+    void *block = NULL;
+    (void)state;
+    assert_int_equal(image_lay(&p, &layout), BRAID_OK);
+    assert_int_equal(memory_alloc_device(layout.bytes, "block", &block), BRAID_OK);
+    image_fill(&p, &layout, IMAGE_REAL, 5, block);
+    wanted_x = (const char *)block + layout.offset[LINEAR_X][0];
+    wanted_bytes = layout.plane_bytes[LINEAR_X][0];
+    assert_int_equal(measure_runners(&p, &d, runners, RUNNERS, &(measure_options){.min_rounds = 30, .seed = 5}),
+                     BRAID_OK);
+    wanted_x = NULL;
+    memory_free(block);
+    assert_true((size_t)(highest_x - lowest_x) > fake_cache_bytes(NULL));
+    assert_int_equal(launches_on_others, 0);
+}
+
 static void the_largest_workspace_serves_all(void **state) {
     (void)state;
     fakes[0].workspace_bytes = 100;
@@ -338,6 +362,7 @@ int main(void) {
         CASE(everybody_fails),
         CASE(nobody_races),
         CASE(operands_rotate_beyond_the_cache),
+        CASE(operands_are_filled_as_in_a_check),
         CASE(the_largest_workspace_serves_all),
     };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);

@@ -6,9 +6,10 @@
  */
 #include "tests/support/unit.h"
 
-#include "plan/race.h"
+#include "plan/planned_op.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -354,6 +355,69 @@ static void a_measured_plan_explains_itself(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+static void assert_planned(braid_op *op, const braid_plan_options *options) {
+    if (braid_op_plan(op, options) != BRAID_OK) fail_msg("%s", braid_message());
+}
+
+/* The verdicts of the first race serve the second, which has times of its own; other efforts check for themselves. */
+static void a_second_race_is_not_checked_again(void **state) {
+    static const braid_effort efforts[] = {BRAID_EFFORT_MEASURE, BRAID_EFFORT_MEASURE, BRAID_EFFORT_EXHAUSTIVE};
+    braid_context *context = context_with(BRAID_REPRO_RUN, "");
+    braid_op *op = given_op(context, FLOAT);
+    int kept = 0;
+    (void)state;
+    for (int j = 0; j < 3; j++) {
+        racer *first = &op->race.racers[0];
+        if (j) snprintf(first->reason, sizeof first->reason, "found wrong");
+        assert_planned(op, &(braid_plan_options){.effort = efforts[j], .seconds = 1e-3, .again = 1});
+        assert_int_equal(strcmp(first->reason, "found wrong") == 0, j == 1);
+        assert_int_equal(first->median > 0, j != 1);
+        for (int i = 1; i < op->race.count; i++) {
+            const racer *one = &op->race.racers[i];
+            kept += !one->reason[0];
+            if (!one->reason[0]) assert_true(one->median > 0 && one->max_err >= 0 && one->compared > 0);
+        }
+    }
+    assert_true(kept > 3);
+    braid_op_destroy(op);
+    braid_context_destroy(context);
+    assert_int_equal(memory_live(), 0);
+}
+
+/* ---- Large problems ------------------------------------------------------------------------- */
+
+static size_t largest_block;
+
+static void *alloc_watched(void *user, size_t bytes, size_t alignment) {
+    (void)user;
+    if (bytes > largest_block) largest_block = bytes;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void free_watched(void *user, void *memory) {
+    (void)user;
+    free(memory);
+}
+
+/* Inputs of 50 MB, which take twice as much in double. */
+static void a_quick_check_takes_fewer_samples(void **state) {
+    const braid_allocator watched = {alloc_watched, free_watched, NULL};
+    (void)state;
+    assert_int_equal(braid_set_allocator(&watched), BRAID_OK);
+    braid_context *context = context_with(BRAID_REPRO_RUN, "");
+    const braid_problem p = given_problem("avgpool_fwd:b48:hw64x64:c64");
+    race r;
+    race_list(context, &p, &r);
+    largest_block = 0;
+    assert_int_equal(race_check_quick(context, &p, 1, &r), BRAID_OK);
+    assert_true(largest_block > 30000000 && largest_block < 60000000);
+    for (int j = 0; j < r.count; j++) assert_true(r.racers[j].reason[0] || r.racers[j].compared >= 1024);
+    assert_int_equal(race_check(context, &p, 1, &r), BRAID_OK);
+    assert_true(largest_block > 100000000);
+    braid_context_destroy(context);
+    assert_int_equal(braid_set_allocator(NULL), BRAID_OK);
+}
+
 static void a_check_shows_every_error(void **state) {
     braid_context *context = context_with(BRAID_REPRO_RUN, "");
     braid_op *op = given_op(context, "conv2d_fwd:n2:b2:hw5x6:c3,1:k4,2:rs3:pad1:bias1:mask1");
@@ -395,6 +459,8 @@ int main(void) {
         cmocka_unit_test(disabling_by_vendor_and_by_name),
         cmocka_unit_test(a_plan_by_name),
         cmocka_unit_test(a_measured_plan_explains_itself),
+        cmocka_unit_test(a_second_race_is_not_checked_again),
+        cmocka_unit_test(a_quick_check_takes_fewer_samples),
         cmocka_unit_test(a_check_shows_every_error),
     };
     return cmocka_run_group_tests_name("race", tests, NULL, NULL);
