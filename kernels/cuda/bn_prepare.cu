@@ -13,25 +13,38 @@ static __device__ __forceinline__ const bn_finalize_args &norm_of(const pixel_ar
     return ((const bn_prepare_args *)&sums)->norm;
 }
 
-static __device__ __forceinline__ bn_channel column_ask(const pixel_args &sums, int plane, int32_t channel,
-                                                        const bn_moments *) {
-    return bn_channel_of(norm_of(sums).plane[plane], channel);
+/* The thread that counts the batch, where nobody else reads the count. */
+static __device__ __forceinline__ bool counts_alone(const pixel_args &sums) {
+    return !norm_of(sums).cumulative && threadIdx.x == 0 && (int32_t)blockIdx.x < sums.columns.parts;
+}
+
+struct prepared_channel {
+    bn_channel before;
+    int64_t batches;
+};
+
+static __device__ __forceinline__ prepared_channel column_ask(const pixel_args &sums, int plane, int32_t channel,
+                                                              const bn_moments *) {
+    const bn_finalize_args &args = norm_of(sums);
+    const bool asks = args.cumulative || counts_alone(sums);
+    const prepared_channel of = {bn_channel_of(args.plane[plane], channel), asks ? *args.batches : 0};
+    return of;
 }
 
 static __device__ __forceinline__ void column_write(const pixel_args &sums, int plane, int32_t channel,
-                                                    const bn_moments &all, const bn_channel &of) {
+                                                    const bn_moments &all, const prepared_channel &of) {
     const bn_finalize_args &args = norm_of(sums);
-    const float factor = bn_factor(args, plane, args.cumulative ? *args.batches : 0);
-    bn_finish(args, args.plane[plane], channel, of, all.mean, moments_var(all), factor);
+    bn_finish(args, args.plane[plane], channel, of.before, all.mean, moments_var(all),
+              bn_factor(args, plane, of.batches));
+    if (counts_alone(sums)) *args.batches = of.batches + bn_counted(args);
 }
 
 template <class number>
 static __device__ __forceinline__ void bn_prepare(const bn_prepare_args &args, column_pack *ring) {
     const int32_t tiles = (int32_t)gridDim.x / args.sums.columns.parts;
-    if (!columns_kernel_deep<moments, number>(args.sums, ring)) return;
-    const bool counts = args.norm.cumulative ? arrives_last(args.sums.counters + tiles, tiles)
-                                             : (int32_t)blockIdx.x < args.sums.columns.parts;
-    if (counts && threadIdx.x == 0) *args.norm.batches += bn_counted(args.norm);
+    if (!columns_kernel_deep<moments, number>(args.sums, ring) || !args.norm.cumulative) return;
+    if (arrives_last(args.sums.counters + gridDim.x, tiles) && threadIdx.x == 0)
+        *args.norm.batches += bn_counted(args.norm);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3)

@@ -10,7 +10,7 @@
 #include "kernels/cuda/pixels.h"
 
 struct bn_prepare_args {
-    struct pixel_args sums; /* has one counter more than its tiles need: for the tiles that are done */
+    struct pixel_args sums; /* has one counter more than its blocks need: for the tiles that are done */
     struct bn_finalize_args norm;
 };
 

@@ -29,7 +29,8 @@ template <template <class, int> class gradient> struct sums_of {
         static const bool zeros_add_nothing = true, looks_around = false;
         float center[width];
         __device__ __forceinline__ body(const pixel_args &all, int i) : gradient<number, width>(all, i) {}
-        __device__ __forceinline__ void settle(const column_work &, const column_live &, const column_pack *) const {}
+        __device__ __forceinline__ void settle(const column_work &, const column_live &, const column_pack *,
+                                               float *) const {}
         __device__ __forceinline__ float origin_of(int) const { return 0; }
         __device__ __forceinline__ part finish(const sum &all, const column_live &, float) const { return all; }
         __device__ __forceinline__ void begin(int64_t c, const column_live &) {

@@ -363,7 +363,7 @@ static braid_status run_columns(struct pixel_args *args, const braid_problem *p,
                                 const char *second) {
     const struct pixel_columns *columns = &args->columns;
     int64_t blocks = columns->first_block[BRAID_MAX_PLANES];
-    args->counters = cuda_counters(d, blocks / columns->parts);
+    args->counters = cuda_counters(d, blocks);
     TRY(run(args, blocks, d, k->stem, launch_name(&k->names, p->dtype)));
     return args->counters ? BRAID_OK : run(args, columns->first_tile[BRAID_MAX_PLANES], d, k->stem, second);
 }
@@ -389,7 +389,7 @@ braid_status pixels_divide_columns(struct pixel_args *args, const braid_problem 
     args->columns.workspace = b->workspace;
     if (!fill_columns(args, p, p->size)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", op_of(p)->name, launch_too_large);
     *blocks = args->columns.first_block[BRAID_MAX_PLANES];
-    args->counters = cuda_counters(d, *blocks / args->columns.parts + more_counters);
+    args->counters = cuda_counters(d, *blocks + more_counters);
     return args->counters ? BRAID_OK : fail(BRAID_ERROR_ARGUMENT, "%s: %s", op_of(p)->name, launch_too_large);
 }
 

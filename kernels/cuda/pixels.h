@@ -73,7 +73,7 @@ struct pixel_args {
     float *loss;        /* mse and balance; dloss in their gradients */
     float *norms;       /* balance */
     double *totals;     /* [blocks]: the workspace of sums over all elements */
-    uint32_t *counters; /* tile/arrive.cuh: one, or of sums over pixels those of all tiles; NULL: there are none */
+    uint32_t *counters; /* tile/arrive.cuh: one, or of sums over pixels one for each block; NULL: there are none */
     double eps;
     const float *logits; /* fuse: [streams], or [batch][streams] where gated */
     float *dlogits;

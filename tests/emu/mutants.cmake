@@ -179,15 +179,15 @@ emu_mutant(bn_stats_missing_reset tile/arrive.cuh bn_stats bn_stats__cuda_direct
 emu_mutant(bn_stats_early_look tile/arrive.cuh bn_stats bn_stats__cuda_direct
            "__syncthreads_or(is_last)" "is_last")
 emu_mutant(bn_stats_wrong_arrivals tile/columns.cuh bn_stats bn_stats__cuda_direct
-           "(int32_t)blockIdx.x / parts, parts)" "(int32_t)blockIdx.x / parts, parts > 1 ? parts - 1 : 1)")
+           "mine.part, args.columns.parts)" "mine.part, args.columns.parts > 1 ? args.columns.parts - 1 : 1)")
 emu_mutant(bn_sums_wrong_row tile/columns.cuh bn_sums bn_sums__cuda_direct
-           "first = row; first < parts" "first = 0; first < parts")
+           "column_at(columns, work, row)" "column_at(columns, work, 0)")
 emu_mutant(bn_sums_dropped_row tile/columns.cuh bn_sums bn_sums__cuda_direct
            "other = at + channels;" "other = at + 2 * channels;")
 emu_mutant(bn_stats_wrong_count tile/columns.cuh bn_stats bn_stats__cuda_direct
            "(next < work.end ? next : work.end) - pixel" "next - pixel")
 emu_mutant(bn_stats_wrong_origin tile/moments.cuh bn_stats bn_stats__cuda_direct
-           "origin[j] += x[j] * share;" ";")
+           "mean += load(value) * share;" ";")
 emu_mutant(bn_sums_stuck_barrier tile/columns.cuh bn_sums bn_sums__cuda_direct
            "    __syncthreads();\n    for" "    if (threadIdx.x == 255) return;\n    __syncthreads();\n    for")
 emu_mutant(bn_sums_early_stage tile/columns.cuh bn_sums bn_sums__cuda_direct
@@ -196,6 +196,14 @@ emu_mutant(bn_sums_wrong_stage tile/columns.cuh bn_sums bn_sums__cuda_direct
            "last = here;" "last = here + 1 < stages ? here + 1 : 0;")
 emu_mutant(bn_add_act_bwd_weight_early_sums tile/columns.cuh bn_sums bn_add_act_bwd_weight__cuda_direct
            "    __syncthreads(); /* nobody reads packs any more */\n" "")
+emu_mutant(bn_stats_early_origin tile/moments.cuh bn_stats bn_stats__cuda_direct
+           "        __syncwarp();\n" "")
+emu_mutant(bn_sums_lost_pixel tile/columns.cuh bn_sums bn_sums__cuda_direct
+           "work.begin + work.step - 1) >>" "work.begin) >>")
+emu_mutant(bn_sums_unsent_pixel tile/columns.cuh bn_sums bn_sums__cuda_direct
+           "left-- > 0" "--left > 0")
+emu_mutant(bn_prepare_lost_round tile/columns.cuh bn_prepare bn_prepare__cuda_direct
+           "left -= ahead * step)" "left -= (ahead + 1) * step)")
 emu_mutant(bn_apply_short_row tile/pixels.cuh bn_apply bn_apply__cuda_direct
            "c < pitch;" "c < of.plane.channels;")
 emu_mutant(bn_apply_beyond_the_end tile/pixels.cuh bn_apply bn_apply__cuda_direct
@@ -203,7 +211,7 @@ emu_mutant(bn_apply_beyond_the_end tile/pixels.cuh bn_apply bn_apply__cuda_direc
 emu_mutant(bn_dapply_wrong_count tile/bn.cuh bn_dapply bn_dapply__cuda_direct
            "mask_active(plane.mask, args.map.batch)" "args.map.batch")
 emu_mutant(bn_prepare_early_count bn_prepare.cu bn_prepare bn_prepare__cuda_direct
-           "arrives_last(args.sums.counters + tiles, tiles)" "true")
+           "arrives_last(args.sums.counters + gridDim.x, tiles)" "true")
 emu_mutant(bn_prepare_wrong_tiles bn_prepare.cu bn_prepare bn_prepare__cuda_direct
            "(int32_t)gridDim.x / args.sums.columns.parts" "(int32_t)gridDim.x")
 emu_mutant(bn_finalize_wrong_channel bn_finalize.cu bn_finalize bn_finalize__cuda_direct
@@ -243,7 +251,7 @@ emu_mutant(bn_add_act_fwd_residual bn_apply.cu bn_apply bn_add_act_fwd__cuda_dir
 emu_mutant(bn_add_act_bwd_data_unwritten bn_dapply.cu bn_dapply bn_add_act_bwd_data__cuda_direct
            "if (this->plane.dz) this->clear(this->plane.dz, at);" ";")
 emu_mutant(bn_act_bwd_weight_dropped_part tile/columns.cuh bn_sums bn_act_bwd_weight__cuda_direct
-           "if (at < parts)" "if (at + 1 < parts)")
+           "if (j * step < left)" "if (j * step + 1 < left)")
 emu_mutant(bn_act_pool_bwd_data_open_relu tile/bn.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
            "act_gradient(this->args.activation, x[j] * scale[j]" "act_gradient(BRAID_ACTIVATION_NONE, x[j] * scale[j]")
 emu_mutant(maxpool_fwd_wrong_row tile/window3.cuh maxpool_fwd maxpool_fwd__cuda_direct

@@ -24,7 +24,8 @@
 #include "kernels/cuda/tile/mma.cuh"
 #include "kernels/cuda/tile/pixels.cuh"
 
-/* What a thread of a column sum has to do. */
+/* What a thread of a column sum has to do. Instructions that all threads run once are a good part of a short sum, so
+ * that nothing here divides: lanes and steps are powers of two. */
 struct column_work {
     int plane;
     int32_t channel; /* the first of its channels; may be beyond the last of the plane */
@@ -33,6 +34,10 @@ struct column_work {
     int32_t step;
 };
 
+/* a / b and a % b for 0 <= a and a power of two. */
+static __device__ __forceinline__ int32_t column_quotient(int32_t a, int32_t b) { return a >> __popc(b - 1); }
+static __device__ __forceinline__ int32_t column_rest(int32_t a, int32_t b) { return a & (b - 1); }
+
 /* The work of this thread in the first launch. */
 static __device__ __forceinline__ column_work column_first(const pixel_args &args, int pack_width) {
     const pixel_columns &columns = args.columns;
@@ -40,12 +45,13 @@ static __device__ __forceinline__ column_work column_first(const pixel_args &arg
     work.plane = schedule_plane(columns.first_block, args.planes);
     work.lanes = columns.lanes[work.plane];
     const int32_t width = columns.vector[work.plane] ? pack_width : 1;
-    const int32_t tile = (int32_t)blockIdx.x - columns.first_block[work.plane];
-    work.part = tile % columns.parts;
-    work.channel = (tile / columns.parts * work.lanes + (int32_t)threadIdx.x % work.lanes) * width;
-    work.step = BLOCK_THREADS / work.lanes;
+    const uint32_t block = blockIdx.x - (uint32_t)columns.first_block[work.plane];
+    const uint32_t parts = (uint32_t)columns.parts, tile = block / parts;
+    work.part = (int32_t)(block - tile * parts);
+    work.channel = ((int32_t)tile * work.lanes + column_rest((int32_t)threadIdx.x, work.lanes)) * width;
+    work.step = column_quotient(BLOCK_THREADS, work.lanes);
     const int64_t first = work.part * columns.part_pixels, last = first + columns.part_pixels;
-    work.begin = first + (int32_t)threadIdx.x / work.lanes;
+    work.begin = first + column_quotient((int32_t)threadIdx.x, work.lanes);
     work.end = last < columns.pixels ? last : columns.pixels;
     return work;
 }
@@ -116,21 +122,23 @@ template <class part> struct column_total {
  * so-many-th part in order, and the rows halves upon halves. `shared` has room for a part of every thread. */
 template <class part>
 static __device__ __forceinline__ void columns_add(const pixel_args &args, column_work work, part *shared) {
-    const int ahead = 6; /* parts on their way at once */
-    const part *from = (const part *)args.columns.workspace;
-    const int32_t row = (int32_t)threadIdx.x / work.lanes, step = BLOCK_THREADS / work.lanes,
-                  parts = args.columns.parts;
+    const int ahead = sizeof(part) > 8 ? 8 : 13; /* parts on their way at once, as many as registers hold */
+    const pixel_columns &columns = args.columns;
+    const int32_t row = column_quotient((int32_t)threadIdx.x, work.lanes),
+                  step = column_quotient(BLOCK_THREADS, work.lanes);
+    const int64_t pitch = (int64_t)step * columns.first_channel[BRAID_MAX_PLANES];
     const bool inside = work.channel < args.plane[work.plane].channels;
     const bool writes = row == 0 && inside;
+    const part *from = (const part *)columns.workspace + column_at(columns, work, row);
     column_total<part> mine = {};
     decltype(column_ask(args, 0, 0, shared)) known = {};
     if (writes) known = column_ask(args, work.plane, work.channel, shared);
-    for (int32_t first = row; first < parts && inside; first += ahead * step) {
+    for (int32_t left = inside ? columns.parts - row : 0; left > 0; left -= ahead * step) {
         part in[ahead] = {};
 #pragma unroll
         for (int j = 0; j < ahead; j++) {
-            const int32_t at = first + j * step;
-            if (at < parts) read_bytes<sizeof(part)>(&in[j], from + column_at(args.columns, work, at));
+            if (j * step < left) read_bytes<sizeof(part)>(&in[j], from);
+            from += pitch;
         }
 #pragma unroll
         for (int j = 0; j < ahead; j++) mine.include(in[j]);
@@ -146,11 +154,11 @@ static __device__ __forceinline__ void columns_add(const pixel_args &args, colum
 template <class part>
 static __device__ __forceinline__ bool columns_join(const pixel_args &args, const column_work mine, int32_t width,
                                                     part *shared) {
-    const int32_t parts = args.columns.parts;
-    if (!args.counters || !arrives_last(args.counters + (int32_t)blockIdx.x / parts, parts)) return false;
+    const int32_t thread = (int32_t)threadIdx.x;
+    if (!args.counters || !arrives_last(args.counters + blockIdx.x - mine.part, args.columns.parts)) return false;
     column_work work = mine;
     work.lanes = mine.lanes * width;
-    work.channel = mine.channel - (int32_t)threadIdx.x % mine.lanes * width + (int32_t)threadIdx.x % work.lanes;
+    work.channel = mine.channel - column_rest(thread, mine.lanes) * width + column_rest(thread, work.lanes);
     columns_add(args, work, shared);
     return true;
 }
@@ -208,16 +216,34 @@ struct alignas(16) column_pack {
     uint32_t at[4];
 };
 
-/* Starts to copy the packs of a pixel, which lie at `at`; zeros where it is blanked or beyond the last. */
-template <class body>
-static __device__ __forceinline__ void columns_send(const body &from, const column_work &work, int64_t pixel,
-                                                    int64_t at, column_pack *stage) {
-    const bool live = pixel < work.end && !column_blanks(from, pixel);
+/* Sends the packs of a thread's pixels on their way, one pixel after the other. */
+template <class body, bool masked> struct column_sender {
+    const body &from;
+    const char *next[body::sources]; /* the packs of the next pixel */
+    int64_t bytes, pixel;            /* on to the pixel behind; the next one */
+    int32_t step, left;              /* pixels that are still to be sent */
+
+    __device__ __forceinline__ column_sender(const body &of, const column_work &work, int32_t count)
+        : from(of), bytes(work.step * of.plane.pitch * (int64_t)sizeof(typename body::format)), pixel(work.begin),
+          step(work.step), left(count) {
+        const int64_t at = work.begin * of.plane.pitch + work.channel;
 #pragma unroll
-    for (int j = 0; j < body::sources; j++)
-        copy_async(stage + j * BLOCK_THREADS, (const typename body::format *)from.source(j) + (live ? at : 0), live);
-    copy_async_commit();
-}
+        for (int j = 0; j < body::sources; j++)
+            next[j] = (const char *)((const typename body::format *)of.source(j) + at);
+    }
+    /* Zeros where it is blanked; nothing behind the last. */
+    __device__ __forceinline__ void send(column_pack *to) {
+        if (left-- > 0) {
+            const bool live = !masked || !column_blanks(from, pixel);
+#pragma unroll
+            for (int j = 0; j < body::sources; j++) copy_async(to + j * BLOCK_THREADS, next[j], live);
+        }
+        copy_async_commit();
+#pragma unroll
+        for (int j = 0; j < body::sources; j++) next[j] += bytes;
+        pixel += step;
+    }
+};
 
 /* The same as columns_finish, `ring` being free: a thread adds a few rows of a channel, and one the sums of those. */
 template <class body>
@@ -229,8 +255,9 @@ static __device__ __forceinline__ bool columns_finish_deep(const body &from,
     const int width = body::lanes, pitch = BLOCK_THREADS + 2; /* so that the channels of a lane lie in other banks */
     sum *const sums = (sum *)ring, *const rows = sums + width * pitch;
     float *const origins = (float *)(rows + BLOCK_THREADS);
-    const int32_t thread = (int32_t)threadIdx.x, channels = work.lanes * width, at = thread % channels,
-                  lane = at / width, j = at % width, first = thread / channels * width;
+    const int32_t thread = (int32_t)threadIdx.x, channels = work.lanes * width, at = column_rest(thread, channels),
+                  lane = column_quotient(at, width), j = column_rest(at, width),
+                  first = column_quotient(thread, channels) * width;
     __syncthreads(); /* nobody reads packs any more */
 #pragma unroll
     for (int k = 0; k < width; k++) sums[k * pitch + thread] = mine[k];
@@ -245,8 +272,9 @@ static __device__ __forceinline__ bool columns_finish_deep(const body &from,
     rows[thread] = total;
     __syncthreads();
     column_work own = work;
-    own.channel = work.channel - thread % work.lanes * width + at;
+    own.channel = work.channel - column_rest(thread, work.lanes) * width + at;
     if (thread < channels && own.channel < from.plane.channels) {
+#pragma unroll 1
         for (int32_t other = at + channels; other < BLOCK_THREADS; other += channels) total = add(total, rows[other]);
         const typename body::part some = from.finish(total, all, origins[at]);
         typename body::part *const to = (typename body::part *)from.args.columns.workspace;
@@ -255,45 +283,55 @@ static __device__ __forceinline__ bool columns_finish_deep(const body &from,
     return columns_join(from.args, work, width, (typename body::part *)ring);
 }
 
-/* The same as columns_run for bodies whose inputs are packs of `sources` tensors. Where a body looks_around, its
- * settle(work, live, ring) finds the first packs of all threads there. */
+/* Adds up the pixels of a thread that has `count` of them. */
+template <class body, bool masked>
+static __device__ __forceinline__ void columns_stream(body &from, typename body::sum (&mine)[body::lanes],
+                                                      const column_live &all, const column_work &work, int32_t count,
+                                                      column_pack *ring) {
+    const int sources = body::sources, stages = COLUMN_RING_PACKS / (sources * BLOCK_THREADS);
+    const int stage = sources * BLOCK_THREADS;
+    column_sender<body, masked> sender(from, work, count);
+    column_pack *const own = ring + threadIdx.x;
+#pragma unroll 1
+    for (int s = 0; s < stages - 1; s++) sender.send(own + s * stage);
+    if (count > 0 && (masked || !body::looks_around)) from.begin(work.channel, all);
+    if (body::looks_around && !masked) {
+        copy_async_wait<stages - 2>();
+        __syncthreads();
+        from.settle(work, all, ring, (float *)(ring + (stages - 1) * stage + (int32_t)threadIdx.x / 32 * 32));
+        __syncthreads(); /* before any thread sends to its first stage again */
+    }
+    int32_t here = 0, last = stages - 1; /* stages */
+    int64_t pixel = work.begin;
+    for (int32_t k = 0; k < count; k++, pixel += work.step) {
+        typename body::inputs in[1];
+        const bool live[1] = {body::zeros_add_nothing || !masked || !column_blanks(from, pixel)};
+        copy_async_wait<stages - 2>();
+        sender.send(own + last * stage);
+#pragma unroll
+        for (int j = 0; j < sources; j++) ((column_pack *)in)[j] = own[here * stage + j * BLOCK_THREADS];
+        from.include(mine, in, live, pixel, work.step, work.channel);
+        last = here;
+        here = here + 1 < stages ? here + 1 : 0;
+    }
+    copy_async_wait<0>();
+}
+
+/* The same as columns_run for bodies whose inputs are packs of `sources` tensors. Where a body looks_around and no
+ * sample may be blanked, there is settle(work, live, first, room) in place of begin: it finds the first packs of all
+ * threads in `first`, and has room for a float of every channel, which its warp alone sees. */
 template <class body>
 static __device__ __forceinline__ bool columns_run_deep(const pixel_args &args, const column_work &work,
                                                         column_pack *ring) {
-    const int sources = body::sources, stages = COLUMN_RING_PACKS / (sources * BLOCK_THREADS);
     body from(args, work.plane);
     const column_live all = column_live_of(args.columns, from.plane, work);
     typename body::sum mine[body::lanes] = {};
-    const bool inside = work.channel < from.plane.channels && all.count > 0;
-    const int64_t step = work.step * from.plane.pitch;
-    int64_t at = work.begin * from.plane.pitch + work.channel;
-    column_pack *own = ring + threadIdx.x;
-    if (inside) {
-        from.begin(work.channel, all);
-#pragma unroll 1
-        for (int s = 0; s < stages - 1; s++, at += step)
-            columns_send(from, work, work.begin + s * work.step, at, own + s * sources * BLOCK_THREADS);
-    }
-    if (body::looks_around) {
-        copy_async_wait<stages - 2>();
-        __syncthreads();
-        if (inside) from.settle(work, all, ring);
-        __syncthreads(); /* before any thread sends to its first stage again */
-    }
-    if (inside) {
-        int32_t here = 0, last = stages - 1; /* stages */
-        for (int64_t pixel = work.begin; pixel < work.end; pixel += work.step, at += step) {
-            typename body::inputs in[1];
-            const bool live[1] = {body::zeros_add_nothing || !column_blanks(from, pixel)};
-            copy_async_wait<stages - 2>();
-            columns_send(from, work, pixel + (stages - 1) * work.step, at, own + last * sources * BLOCK_THREADS);
-#pragma unroll
-            for (int j = 0; j < sources; j++) ((column_pack *)in)[j] = own[(here * sources + j) * BLOCK_THREADS];
-            from.include(mine, in, live, pixel, work.step, work.channel);
-            last = here;
-            here = here + 1 < stages ? here + 1 : 0;
-        }
-        copy_async_wait<0>();
+    const bool inside = work.channel < from.plane.channels && all.count > 0 && work.begin < work.end;
+    const int32_t count = inside ? (int32_t)((work.end - work.begin + work.step - 1) >> __popc(work.step - 1)) : 0;
+    if (from.plane.mask) {
+        columns_stream<body, true>(from, mine, all, work, count, ring);
+    } else {
+        columns_stream<body, false>(from, mine, all, work, count, ring);
     }
     return columns_finish_deep(from, mine, all, work, ring);
 }
@@ -321,8 +359,8 @@ template <class part> static __device__ __forceinline__ void columns_second(cons
     column_work work = {};
     work.plane = schedule_plane(columns.first_tile, args.planes);
     work.lanes = columns.second_lanes[work.plane];
-    work.channel =
-        ((int32_t)blockIdx.x - columns.first_tile[work.plane]) * work.lanes + (int32_t)threadIdx.x % work.lanes;
+    work.channel = ((int32_t)blockIdx.x - columns.first_tile[work.plane]) * work.lanes +
+                   column_rest((int32_t)threadIdx.x, work.lanes);
     columns_add(args, work, shared);
 }
 

@@ -91,15 +91,24 @@ template <class number, int width> struct moments : pixel_body<number, width> {
             add_first(this->take(this->plane.x, pixel * this->plane.pitch + c), share);
         end_first();
     }
-    /* Else as they came: those of the first rows of threads, in a loop, since code that runs once is slow to come. */
-    __device__ __forceinline__ void settle(const column_work &work, const column_live &live, const column_pack *ring) {
-        if (this->plane.mask) return;
+    /* Else as they came: those of the first rows of threads. The lanes of a warp share the channels. */
+    __device__ __forceinline__ void settle(const column_work &work, const column_live &live, const column_pack *first,
+                                           float *room) {
         const int32_t rows = work.step < most ? work.step : most, few = live.count < rows ? (int32_t)live.count : rows;
+        const int32_t channels = work.lanes * width;
         const float share = 1.0f / (float)few;
-        const pack<number, width> *const first = (const pack<number, width> *)(ring + threadIdx.x % work.lanes);
 #pragma unroll 1
-        for (int32_t row = 0; row < few; row++) add_first(first[row * work.lanes], share);
-        end_first();
+        for (int32_t c = (int32_t)threadIdx.x % 32; c < channels; c += 32) {
+            const number *value = (const number *)first + c;
+            float mean = 0;
+#pragma unroll
+            for (int32_t row = 0; row < most; row++, value += channels) {
+                if (row < few) mean += load(value) * share;
+            }
+            room[c] = isfinite(mean) ? mean : 0;
+        }
+        __syncwarp();
+        pack_channels(origin, room + column_rest((int32_t)threadIdx.x, work.lanes) * width, width);
     }
     __device__ __forceinline__ float origin_of(int j) const { return origin[j]; }
     __device__ __forceinline__ int64_t behind_sample(int64_t pixel) const {
