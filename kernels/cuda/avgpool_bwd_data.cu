@@ -35,16 +35,18 @@ template <class number, int width> struct avgpool_bwd_data : pixel_body<number, 
 /* One window for the whole image: all places of a sample get the same. */
 template <class number, int width> struct avgpool_bwd_data_whole : pixel_body<number, width> {
     typedef pixel_nothing inputs;
-    float share[width];
+    pack<number, width> share;
     using pixel_body<number, width>::pixel_body;
     __device__ __forceinline__ void begin(int64_t c) {
-        pack_open(share, this->take(this->plane.dy, this->in_sample * this->plane.pitch + c));
+        float dy[width];
+        pack_open(dy, this->take(this->plane.dy, this->in_sample * this->plane.pitch + c));
 #pragma unroll
-        for (int j = 0; j < width; j++) share[j] /= (float)this->args.map.sample_pixels;
+        for (int j = 0; j < width; j++)
+            store(&share.at[j], c + j < this->plane.channels ? dy[j] / (float)this->args.map.sample_pixels : 0);
     }
     __device__ __forceinline__ void fetch(inputs &, int64_t) const {}
-    __device__ __forceinline__ void make(const inputs &, int64_t, int64_t c, int64_t at) const {
-        this->put(this->plane.dx, at, share, c);
+    __device__ __forceinline__ void make(const inputs &, int64_t, int64_t, int64_t at) const {
+        write_bytes<sizeof share>((number *)this->plane.dx + at, &share);
     }
     __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }
 };

@@ -7,7 +7,7 @@
 #include "kernels/cuda/tile/columns.cuh"
 #include "kernels/cuda/tile/window.cuh"
 
-#define AHEAD 4 /* pixels that a thread has on their way from memory */
+#define AHEAD 6 /* pixels that a thread has on their way from memory: there may be one block to a multiprocessor */
 
 template <class number, int width>
 static __device__ __forceinline__ void average(const pixel_args &args, int i, int32_t block, float *shared) {
@@ -21,15 +21,18 @@ static __device__ __forceinline__ void average(const pixel_args &args, int i, in
     const int32_t left = share_begin(out.column, window.out_size[1], window.size[1]);
     const int32_t height = share_end(out.row, window.out_size[0], window.size[0]) - top;
     const int32_t across = share_end(out.column, window.out_size[1], window.size[1]) - left;
-    const number *x = (const number *)plane.x + out.sample * window.size[0] * window.size[1] * plane.pitch + c;
+    const int64_t corner = (out.sample * window.size[0] + top) * window.size[1] + left;
+    const number *x = (const number *)plane.x + corner * plane.pitch + c;
     const int32_t step = BLOCK_THREADS / lanes, pixels = height * across;
+    const bool has_rows = across == window.size[1]; /* whole ones, one behind the other */
     float sum[width] = {0};
     for (int32_t first = (int32_t)threadIdx.x / lanes; first < pixels && c < plane.channels; first += AHEAD * step) {
         pack<number, width> in[AHEAD];
 #pragma unroll
         for (int p = 0; p < AHEAD; p++) {
-            const int32_t at = first + p * step, row = top + at / across, column = left + at % across;
-            if (at < pixels) in[p] = pack_read<width>(x + ((int64_t)row * window.size[1] + column) * plane.pitch);
+            const int32_t at = first + p * step;
+            const int32_t place = has_rows ? at : at / across * window.size[1] + at % across;
+            if (at < pixels) in[p] = pack_read<width>(x + place * plane.pitch);
         }
 #pragma unroll
         for (int p = 0; p < AHEAD; p++) {
@@ -57,17 +60,20 @@ template <class number> static __device__ __forceinline__ void avgpool_fwd(const
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) avgpool_fwd_f32(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4)
+    avgpool_fwd_f32(const __grid_constant__ pixel_args args) {
     __shared__ float shared[widest<f32>::width * BLOCK_THREADS];
     avgpool_fwd<f32>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) avgpool_fwd_f16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4)
+    avgpool_fwd_f16(const __grid_constant__ pixel_args args) {
     __shared__ float shared[widest<f16>::width * BLOCK_THREADS];
     avgpool_fwd<f16>(args, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) avgpool_fwd_bf16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4)
+    avgpool_fwd_bf16(const __grid_constant__ pixel_args args) {
     __shared__ float shared[widest<bf16>::width * BLOCK_THREADS];
     avgpool_fwd<bf16>(args, shared);
 }

@@ -9,7 +9,11 @@
 
 template <class number, int width> struct dropout : pixel_body<number, width> {
     typedef pack<number, width> inputs;
-    using pixel_body<number, width>::pixel_body;
+    const philox_keys keys;
+    const uint64_t stream;
+    __device__ __forceinline__ dropout(const pixel_args &all, int i)
+        : pixel_body<number, width>(all, i), keys((uint64_t)all.key[0]),
+          stream((uint64_t)all.key[1] * 16 + (uint64_t)i) {}
     __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
     __device__ __forceinline__ void make(const inputs &x, int64_t pixel, int64_t c, int64_t at) const {
         const uint64_t first = (uint64_t)(pixel * this->plane.channels + c);
@@ -24,13 +28,11 @@ template <class number, int width> struct dropout : pixel_body<number, width> {
     }
     /* Whole: the first element has the first of four numbers, which the compiler then chooses. */
     template <bool whole> __device__ __forceinline__ void drop(float (&value)[width], uint64_t first) const {
-        const uint64_t seed = (uint64_t)this->args.key[0];
-        const uint64_t stream = (uint64_t)this->args.key[1] * 16 + (uint64_t)this->index;
-        philox bits = philox_block(seed, stream, first / 4);
+        philox bits = philox_block(keys, stream, first / 4);
 #pragma unroll
         for (int j = 0; j < width; j++) {
             const uint32_t number_at = whole ? (uint32_t)j : (uint32_t)first + j;
-            if (j > 0 && number_at % 4 == 0) bits = philox_block(seed, stream, (first + j) / 4);
+            if (j > 0 && number_at % 4 == 0) bits = philox_block(keys, stream, (first + j) / 4);
             const bool kept = (int32_t)(philox_word(bits, number_at) >> 8) >= this->args.limit;
             value[j] = kept ? value[j] * this->args.kept : 0;
         }

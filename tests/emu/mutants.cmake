@@ -229,7 +229,7 @@ emu_mutant(cast_wrong_format cast.cu cast cast__cuda_direct
 emu_mutant(dropout_shared_block dropout.cu dropout dropout_fwd__cuda_direct
            "j > 0 && number_at % 4 == 0" "j > 0 && number_at % 8 == 0")
 emu_mutant(dropout_wrong_stream dropout.cu dropout dropout_bwd_data__cuda_direct
-           "* 16 + (uint64_t)this->index" "* 16")
+           "* 16 + (uint64_t)i" "* 16")
 emu_mutant(maxpool_fwd_wrong_tap tile/window.cuh maxpool_fwd maxpool_fwd__cuda_direct
            "left + s * window.dilation[1]" "left + s")
 emu_mutant(maxpool_bwd_data_last_of_equals tile/window.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
