@@ -160,6 +160,7 @@ static const char *const chosen[] = {
     "bn_stats:f32:n1:b2:hw60x50:c9",
     "bn_prepare:f32:n2:b40:hw13x9:c100,3:mask1:avg=cumulative:cp112,4",
     "bn_prepare:f32:n1:b2:hw60x50:c9",
+    "bn_prepare:f16:n1:b3:hw50x49:c64",
     "bn_prepare:f16:n2:b0:hw13x9:c100,3",
     "bn_finalize:f32:n9:b40:hw13x9:c1,300,3,4,5,6,7,8,600:mask1:phase=train:avg=cumulative",
     "bn_prepare:f16:n3:b4:hw13x9:c64,40,200:mask1:avg=cumulative:each1",

@@ -187,7 +187,7 @@ emu_mutant(bn_sums_dropped_row tile/columns.cuh bn_sums bn_sums__cuda_direct
 emu_mutant(bn_stats_wrong_count tile/columns.cuh bn_stats bn_stats__cuda_direct
            "(next < work.end ? next : work.end) - pixel" "next - pixel")
 emu_mutant(bn_stats_wrong_origin tile/moments.cuh bn_stats bn_stats__cuda_direct
-           "mean += load(value) * share;" ";")
+           "mean += load(value) * share;" "mean = 0;")
 emu_mutant(bn_sums_stuck_barrier tile/columns.cuh bn_sums bn_sums__cuda_direct
            "    __syncthreads();\n    for" "    if (threadIdx.x == 255) return;\n    __syncthreads();\n    for")
 emu_mutant(bn_sums_early_stage tile/columns.cuh bn_sums bn_sums__cuda_direct
