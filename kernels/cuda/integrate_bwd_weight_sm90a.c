@@ -1,6 +1,6 @@
 /*
- * integrate weight gradients on CUDA by the matrix units of sm_90: a launch that makes the sums of parts of the
- * pixels, for all streams and the integrated pathway, and weight_sum, which adds them in order.
+ * integrate weight gradients on CUDA by the matrix units of sm_90, one launch for all streams and the integrated
+ * pathway.
  *
  * SPDX-License-Identifier: MIT
  */

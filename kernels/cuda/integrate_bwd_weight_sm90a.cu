@@ -1,20 +1,21 @@
 /*
- * integrate weight gradients on Hopper's matrix units, first stage: a block makes a tile of `rows` outputs by 256
- * channels for one part of the pixels. The channels of all sources stand side by side in panels of 64, so a tile may
- * hold several sources, which dy is then copied for once. The sum runs over 64 pixels a step, which one thread has
- * copied ahead into a ring. Pixels of blanked samples are cleared in shared memory. Each part writes its own float
- * sums; weight_sum adds the parts in order.
+ * integrate weight gradients on Hopper's matrix units: a block makes a tile of `rows` outputs by 256 channels for one
+ * part of the pixels. The channels of all sources stand side by side in panels of 64, so a tile may hold several
+ * sources, which dy is then copied for once. The sum runs over 64 pixels a step, which one thread has copied ahead into
+ * a ring. Pixels of blanked samples are cleared in shared memory. The parts of a tile are added by a tree
+ * (tile/sum_tree.cuh), and the group that has the whole writes it.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cuda/tile/integrate_tma.cuh"
+#include "kernels/cuda/tile/sum_tree.cuh"
 
 #define COLUMNS 256
 #define COLUMN_PANELS (COLUMNS / PANEL_COLUMNS)
 
 /* The work of a block. */
 struct weight_tile {
-    int32_t first_output, first_panel, part;
+    int32_t tile, first_output, first_panel, part;
     int32_t pixel, end;
     int32_t panels; /* of channels, that there are */
 };
@@ -26,6 +27,7 @@ template <int rows> static __device__ __forceinline__ weight_tile find_tile(cons
     tile /= all.row_tiles;
     work.first_panel = tile % all.columns * COLUMN_PANELS;
     work.part = tile / all.columns;
+    work.tile = (int32_t)blockIdx.x - work.part * all.tiles;
     work.pixel = work.part * all.part_pixels;
     work.end = work.pixel + all.part_pixels < all.pixels ? work.pixel + all.part_pixels : all.pixels;
     const integrate_panels_source &last = all.source[all.sources - 1];
@@ -79,18 +81,39 @@ static __device__ __forceinline__ void clear_panels(uint32_t panels, const integ
     named_sync(1, 2 * PANEL_GROUP);
 }
 
+/* Where a group is in the tree of its tile. */
 template <int count>
+static __device__ __forceinline__ sum_tree find_tree(const integrate_tma_args &args, const weight_tile &work) {
+    const int32_t first = work.tile * args.all.parts, group = panel_group();
+    sum_tree tree;
+    tree.part = work.part;
+    tree.parts = args.all.parts;
+    tree.counters = args.counters + 2 * first + group;
+    tree.counter_step = 2;
+    tree.slot_elements = 2 * count * SUM_TREE_GROUP;
+    tree.slots = args.all.workspace + 2 * first * tree.slot_elements + group * count * SUM_TREE_GROUP;
+    tree.meeting = shared_address(shared_memory()) + INTEGRATE_TMA_MEETING_AT + (uint32_t)group * 4;
+    tree.barrier = 2 + group;
+    return tree;
+}
+
+/* Writes the sums of a group, from `output` and a panel on. */
+template <class number, int count>
 static __device__ __forceinline__ void write(const float (&sum)[count], const integrate_panels_args &all,
-                                             const weight_tile &work, int32_t output, int32_t first_column) {
+                                             int32_t output, int32_t first_panel) {
 #pragma unroll
-    for (int j = 0; j < count / 4; j++) {
-        const int32_t column = first_column + 8 * j, panel = work.first_panel + column / PANEL_COLUMNS;
+    for (int j = 0; j < count / 16; j++) {
+        const int32_t panel = first_panel + j / 2;
         const integrate_panels_source &to = all.source[find_source(all, panel)];
-        const int32_t c = (panel - to.first_column) * PANEL_COLUMNS + column % PANEL_COLUMNS + (int)threadIdx.x % 4 * 2;
-        if (c >= to.channels) continue;
-        float *partial = all.workspace + work.part * all.part_elements + to.partial + (int64_t)output * to.channels + c;
-        if (output < all.outputs) write_bytes<8>(partial, &sum[4 * j]);
-        if (output + 8 < all.outputs) write_bytes<8>(partial + 8 * (int64_t)to.channels, &sum[4 * j + 2]);
+        const int32_t c = (panel - to.first_column) * PANEL_COLUMNS + j % 2 * 32 + panel_run_column();
+        number *weights = (number *)to.weights + (int64_t)output * to.channels + c;
+#pragma unroll
+        for (int second = 0; second < 2; second++) {
+            uint32_t run[4];
+            panel_run<number>(run, sum, second, j);
+            if (c < to.channels && output + 8 * second < all.outputs)
+                write_bytes<16>(weights + 8 * second * (int64_t)to.channels, run);
+        }
     }
 }
 
@@ -118,7 +141,9 @@ static __device__ __forceinline__ void consume(const integrate_tma_args &args, r
     }
     wgmma_wait<0>();
     wgmma_hold(sum);
-    write(sum, args.all, work, work.first_output + row_group * 64 + panel_sum_row(), column_group * group_columns);
+    if (sum_tree_climb(find_tree<group_columns / 2>(args, work), sum))
+        write<number>(sum, args.all, work.first_output + row_group * 64 + panel_sum_row(),
+                      work.first_panel + column_group * (group_columns / PANEL_COLUMNS));
 }
 
 template <class number, int rows>

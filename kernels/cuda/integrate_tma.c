@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/sizes.h"
 #include "kernels/cuda/integrate_panels_launch.h"
 #include "kernels/cuda/integrate_tma.h"
 #include "kernels/cuda/tile/panel_sums.h"
@@ -256,15 +257,24 @@ braid_status integrate_tma_launch_adding(const braid_problem *p, device *d, cons
 
 /* ---- bwd_weight ----------------------------------------------------------------------------------- */
 
+/* Outputs of a tile. */
+static int weight_rows(const braid_problem *p) { return p->integrated_out > 64 ? 128 : 64; }
+
 static void fill_weights(struct integrate_panels_args *all, const braid_problem *p, const buffers *b) {
     integrate_panels_fill(all, p, b);
-    integrate_panels_cut_weights(all, p->integrated_out > 64 ? 128 : 64, WEIGHT_PANELS, WEIGHT_BLOCKS);
+    integrate_panels_cut_weights(all, weight_rows(p), WEIGHT_PANELS, WEIGHT_BLOCKS);
+}
+
+/* Joins of the trees of all tiles: join 0 of a tile is not used. */
+static int64_t count_joins(const struct integrate_panels_args *all) {
+    return all->parts > 1 ? (int64_t)all->tiles * all->parts : 0;
 }
 
 braid_status integrate_tma_workspace(const braid_problem *p, size_t *bytes) {
     struct integrate_panels_args all;
     fill_weights(&all, p, NULL);
-    return integrate_panels_workspace(&all, bytes);
+    size_t tile_bytes = (size_t)weight_rows(p) * WEIGHT_PANELS * PANEL_COLUMNS * sizeof(float);
+    return size_array(2 * (size_t)count_joins(&all), tile_bytes, "partial weight gradients", bytes);
 }
 
 braid_status integrate_tma_launch_weights(const braid_problem *p, device *d, const buffers *b) {
@@ -273,20 +283,21 @@ braid_status integrate_tma_launch_weights(const braid_problem *p, device *d, con
                               wide = {NULL, "integrate_bwd_weight_wgmma_f16_128",
                                       "integrate_bwd_weight_wgmma_bf16_128"};
     struct integrate_tma_args args;
-    int is_wide = p->integrated_out > 64;
+    int is_wide = weight_rows(p) == 128;
     size_t stage = (size_t)(WEIGHT_PANELS + (is_wide ? 2 : 1)) * PANEL_SQUARE_BYTES;
     memset(&args, 0, sizeof args);
     fill_weights(&args.all, p, b);
+    if (args.all.parts == 0) return integrate_panels_sum(&args.all, d, p->dtype); /* zeros */
     args.stages = count_stages(SHARED_ALONE, 0, stage);
-    if (args.all.parts > 0) {
-        TRY(map_sources(&args, d, p, 64));
-        TRY(map_y(&args, d, p, 64));
-        TRY(launch(&args, d,
-                   &(cuda_call){.stem = "integrate_bwd_weight_sm90a",
-                                .function = launch_name(is_wide ? &wide : &narrow, p->dtype),
-                                .blocks = (int64_t)args.all.tiles * args.all.parts,
-                                .threads = INTEGRATE_TMA_THREADS,
-                                .shared_bytes = (size_t)args.stages * stage}));
-    }
-    return integrate_panels_sum(&args.all, d, p->dtype);
+    args.counters = cuda_counters(d, 2 * count_joins(&args.all));
+    TRY(map_sources(&args, d, p, 64));
+    TRY(map_y(&args, d, p, 64));
+    return launch(&args, d,
+                  &(cuda_call){.stem = "integrate_bwd_weight_sm90a",
+                               .function = launch_name(is_wide ? &wide : &narrow, p->dtype),
+                               .blocks = (int64_t)args.all.tiles * args.all.parts,
+                               .threads = INTEGRATE_TMA_THREADS,
+                               .shared_bytes = (size_t)args.stages * stage});
 }
+
+_Static_assert(2 * WEIGHT_BLOCKS <= CUDA_MOST_COUNTERS, "there are counters for all joins of both groups");

@@ -21,6 +21,7 @@ struct integrate_tma_args {
     struct integrate_panels_args all;
     int32_t stages;     /* in shared memory: behind the barriers and the weights that stay */
     int32_t is_strided; /* 1: the map of the integrated pathway is an im2col map */
+    uint32_t *counters; /* bwd_weight: [tile][join of its tree][group] */
     /* integrate_prepare: */
     int32_t squares_at, sums_at; /* in shared memory: staged results, and sums of panels */
     int32_t stream_sums;         /* panels of the streams that a block adds up, at most */
@@ -31,6 +32,7 @@ struct integrate_tma_args {
 
 #define INTEGRATE_TMA_ARGS_BYTES 3200
 #define INTEGRATE_TMA_BARRIER_BYTES 1024 /* in front of the panels */
+#define INTEGRATE_TMA_MEETING_AT 1016    /* bwd_weight: in those, a word for each group that multiplies */
 
 #ifdef __cplusplus
 static_assert(sizeof(struct integrate_tma_args) == INTEGRATE_TMA_ARGS_BYTES, "kernel and launcher agree");

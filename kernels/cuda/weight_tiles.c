@@ -175,7 +175,6 @@ static braid_status bind(struct weight_tiles_args *args, const weight_piece *pie
         op_of(p)->shape(p, CONV2D_Y, i, &dy);
         args->plane[i].mask = b->plane[CONV2D_MASK][i];
         args->plane[i].dw = b->plane[CONV2D_W][i];
-        args->plane[i].by_run = p->in_channels[i] % 8 == 0 && (uintptr_t)args->plane[i].dw % 16 == 0;
         TRY(make_map(&args->plane[i].x, p, d, &x, b->plane[CONV2D_X][i], piece->x_box, p->stride));
         TRY(make_map(&args->plane[i].dy, p, d, &dy, b->plane[CONV2D_Y][i], piece->dy_box, dense));
     }

@@ -35,7 +35,6 @@ struct weight_tiles_plane {
     int32_t channels, filters;
     int32_t first_tile;   /* of this plane among the tiles of all */
     int32_t column_tiles; /* tiles side by side */
-    int32_t by_run;       /* 1: eight channels of dw side by side begin at a multiple of 16 bytes */
 };
 
 struct weight_tiles_args {

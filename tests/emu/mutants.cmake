@@ -413,6 +413,14 @@ emu_mutant(integrate_bwd_weight_mma_dropped_step integrate_bwd_weight_mma.cu int
            integrate_bwd_weight__cuda_mma "(end - pixel + 63) / 64" "(end - pixel) / 64")
 emu_mutant(integrate_bwd_weight_wgmma_wrong_panel tile/panel_wgmma.cuh integrate_bwd_weight_sm90a
            integrate_bwd_weight__cuda_wgmma "turned_a ? 2048 : 32" "32")
+emu_mutant(integrate_bwd_weight_wgmma_wrong_tile integrate_bwd_weight_sm90a.cu integrate_bwd_weight_sm90a
+           integrate_bwd_weight__cuda_wgmma "first = work.tile * args.all.parts" "first = 0")
+emu_mutant(integrate_bwd_weight_wgmma_wrong_group integrate_bwd_weight_sm90a.cu integrate_bwd_weight_sm90a
+           integrate_bwd_weight__cuda_wgmma "slot_elements + group * count" "slot_elements + 0 * count")
+emu_mutant(integrate_bwd_weight_wgmma_wrong_run integrate_bwd_weight_sm90a.cu integrate_bwd_weight_sm90a
+           integrate_bwd_weight__cuda_wgmma "j % 2 * 32" "j % 2 * 16")
+emu_mutant(integrate_bwd_weight_wgmma_unwritten_row integrate_bwd_weight_sm90a.cu integrate_bwd_weight_sm90a
+           integrate_bwd_weight__cuda_wgmma "output + 8 * second < all.outputs" "output + 8 < all.outputs")
 emu_mutant(integrate_bwd_weight_missing_barrier weight_sum.cu weight_sum integrate_bwd_weight__cuda_mma
            "slices[threadIdx.x][j] = sum[j];\n        __syncthreads();" "slices[threadIdx.x][j] = sum[j];")
 emu_mutant(conv2d_fwd_im2col_wrong_tap tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes

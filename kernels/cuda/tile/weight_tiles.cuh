@@ -170,7 +170,7 @@ static __device__ __forceinline__ void weight_write(const weight_tiles_args &arg
         for (int second = 0; second < 2; second++) {
             const int32_t k = filter + 8 * second;
             number *to = (number *)plane.dw + ((int64_t)k * taps + tap) * plane.channels;
-            if (plane.by_run) {
+            if (plane.channels % 8 == 0) {
 #pragma unroll
                 for (int half = 0; half < 2; half++) {
                     const int32_t c = channel + 32 * half + panel_run_column();
