@@ -49,6 +49,11 @@ static const char *note_of(const braid_bench_row *row) {
     return row->handicapped ? "handicapped: below this CPU's best instruction set" : row->chosen ? "chosen" : NULL;
 }
 
+/* Known of kernels that were readied: to be timed, or because they were chosen. */
+static double workspace_of(const braid_bench_row *row) {
+    return row->chosen || !isnan(row->median_s) ? (double)row->workspace_bytes : (double)NAN;
+}
+
 static braid_status add_candidate(braid_table *table, const braid_bench_row *row) {
     const char *note = note_of(row);
     braid_status status = braid_table_add_text(table, row->kernel);
@@ -56,12 +61,8 @@ static braid_status add_candidate(braid_table *table, const braid_bench_row *row
     const double before[] = {1e3 * row->median_s, 1e3 * row->low_s, 1e3 * row->high_s, row->roofline, row->ratio};
     for (int i = 0; i < 5 && !status; i++) status = braid_table_add_number(table, before[i]);
     if (!status) status = braid_table_add_text(table, braid_verdict_name(row->verdict));
-    const double after[] = {row->chosen,
-                            row->handicapped,
-                            row->max_err,
-                            (double)row->compared,
-                            (double)row->workspace_bytes,
-                            (double)row->layout_copy_bytes};
+    const double after[] = {row->chosen,           row->handicapped,  row->max_err,
+                            (double)row->compared, workspace_of(row), (double)row->layout_copy_bytes};
     for (int i = 0; i < 6 && !status; i++) status = braid_table_add_number(table, after[i]);
     return status ? status : braid_table_add_text(table, note);
 }

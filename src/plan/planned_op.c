@@ -261,9 +261,11 @@ braid_status op_choose(braid_op *op, const braid_plan_options *o) {
     show(op);
     TRY(status);
     if (op->race.winner < 0) return none_able(op);
-    const kernel *k = op->race.racers[op->race.winner].kernel;
-    log_write(LOG_PLAN, "%s: %s", k->name, op->race.why);
-    return ready_kernel(op, k);
+    racer *winner = &op->race.racers[op->race.winner];
+    log_write(LOG_PLAN, "%s: %s", winner->kernel->name, op->race.why);
+    TRY(ready_kernel(op, winner->kernel));
+    winner->workspace_bytes = op->candidates[op->race.winner].workspace_bytes = op->workspace_bytes;
+    return BRAID_OK;
 }
 
 braid_status options_check(const braid_plan_options *o, const char *caller) {

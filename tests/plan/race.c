@@ -384,6 +384,19 @@ static void a_second_race_is_not_checked_again(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* Nothing was timed, and still the chosen kernel's workspace is told. */
+static void an_estimate_tells_the_workspace(void **state) {
+    braid_context *context = context_with(BRAID_REPRO_RUN, "");
+    braid_op *op = given_op(context, "conv2d_fwd:b1:hw9x9:c16:k16:rs3x3:pad1");
+    (void)state;
+    assert_planned(op, &(braid_plan_options){.kernel = "conv2d_fwd__cpu_igemm_portable"});
+    const braid_race *seen = braid_op_explain(op);
+    assert_true(op->workspace_bytes > 0);
+    assert_int_equal(seen->candidates[seen->winner].workspace_bytes, op->workspace_bytes);
+    braid_op_destroy(op);
+    braid_context_destroy(context);
+}
+
 /* ---- Large problems ------------------------------------------------------------------------- */
 
 static size_t largest_block;
@@ -459,6 +472,7 @@ int main(void) {
         cmocka_unit_test(disabling_by_vendor_and_by_name),
         cmocka_unit_test(a_plan_by_name),
         cmocka_unit_test(a_measured_plan_explains_itself),
+        cmocka_unit_test(an_estimate_tells_the_workspace),
         cmocka_unit_test(a_second_race_is_not_checked_again),
         cmocka_unit_test(a_quick_check_takes_fewer_samples),
         cmocka_unit_test(a_check_shows_every_error),
