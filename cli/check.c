@@ -14,7 +14,7 @@ typedef struct check_options {
     network_options network;
     uint64_t seed;
     double seconds;
-    int count, vendors, each, steps, runs;
+    int count, vendors, each, list, steps, runs;
 } check_options;
 
 #define OFFSET(member) offsetof(check_options, member)
@@ -24,6 +24,8 @@ static const option check_option_list[] = {
      OFFSET(vendors)},
     {"each", 0, OPTION_FLAG, NULL, "of all those, only as many as it takes to have every kernel checked once",
      OFFSET(each)},
+    {"list", 0, OPTION_FLAG, NULL, "print op, kernel and kind of every candidate of the device, and check none",
+     OFFSET(list)},
     {"seconds", 0, OPTION_REAL, "S", "draw no further problem after so many seconds", OFFSET(seconds)},
     {"seed", 0, OPTION_SEED, "S", "where the random problems and values start (default: 1)", OFFSET(seed)},
     {"steps", 0, OPTION_COUNT, "N", "training steps of a network (default: 50)", OFFSET(steps)},
@@ -294,14 +296,17 @@ static int check_drawn(check_job *job, braid_op_id op, braid_pass pass, int i) {
 static int leave_vendors(check_job *job) {
     static const char vendors[] = "cudnn,cublaslt,onednn,openblas";
     common_options common = job->options->common;
-    char disable[512];
-    if (!common.disable) common.disable = getenv("BRAID_DISABLE");
-    snprintf(disable, sizeof disable, "%s%s%s", vendors, common.disable ? "," : "",
-             common.disable ? common.disable : "");
+    const char *before = common.disable ? common.disable : getenv("BRAID_DISABLE");
+    size_t room = sizeof vendors + 1 + (before ? strlen(before) : 0);
+    char *disable = calloc(room, 1);
+    if (!disable) return complain(BRAID_ERROR_MEMORY, "no memory for the names that are left out");
+    snprintf(disable, room, "%s%s%s", vendors, before ? "," : "", before ? before : "");
     common.disable = disable;
     braid_context_destroy(job->context);
     job->context = NULL;
-    return context_open(&common, &job->context);
+    int code = context_open(&common, &job->context);
+    free(disable);
+    return code;
 }
 
 static int is_time_up(const check_job *job) {
@@ -328,6 +333,31 @@ static int check_typed(check_job *job, const braid_problem *problem) {
     progress_begin(&job->progress, times, job->options->common.quiet);
     for (int i = 0; i < times && !code && !interrupted(); i++)
         code = check_problem(job, problem, job->options->seed + (uint64_t)i);
+    return code;
+}
+
+/* The candidates of an op and pass, whatever they can do. */
+static int list_candidates(check_job *job, braid_op_id op, braid_pass pass) {
+    braid_problem problem;
+    braid_op *drawn = NULL;
+    char name[64];
+    braid_status status = braid_problem_draw(op, pass, job->options->seed, &problem);
+    if (!status) status = braid_op_create(job->context, &problem, &drawn);
+    if (!status) status = braid_op_plan(drawn, &(braid_plan_options){.effort = BRAID_EFFORT_ESTIMATE});
+    const braid_race *race = braid_op_explain(drawn);
+    full_name(op, pass, name, sizeof name);
+    for (int i = 0; race && i < race->count; i++)
+        printf("%s %s %s\n", name, race->candidates[i].kernel, braid_kind_name(race->candidates[i].kind));
+    braid_op_destroy(drawn);
+    return status && status != BRAID_ERROR_ARGUMENT ? complain_braid(status) : 0;
+}
+
+static int list_ops(check_job *job, const char *word) {
+    int code = 0;
+    for (int op = 0; op < BRAID_OP_COUNT; op++)
+        for (int pass = 0; pass < BRAID_PASS_COUNT && !code; pass++)
+            if (is_wanted((braid_op_id)op, (braid_pass)pass, word))
+                code = list_candidates(job, (braid_op_id)op, (braid_pass)pass);
     return code;
 }
 
@@ -413,6 +443,7 @@ static int print_results(check_job *job) {
 static int run_job(check_job *job, const char *word, const braid_problem *problem) {
     int code = context_open(&job->options->common, &job->context);
     if (code) return code;
+    if (job->options->list) return list_ops(job, word);
     braid_status status = braid_table_create(failure_columns, 3, &job->failures);
     if (status) return complain_lab(status);
     code = problem ? check_typed(job, problem) : check_ops(job, word);
@@ -441,6 +472,7 @@ static int run(const verb *self, int argc, char **argv) {
                                                     .steps = options.steps,
                                                     .runs = options.runs});
     }
+    if (typed && options.list) return complain(BRAID_ERROR_ARGUMENT, "--list: expected an op or nothing, got %s", word);
     if (typed) {
         braid_status status = braid_problem_parse(word, &problem);
         if (status) return complain_braid(status);
