@@ -46,6 +46,7 @@ static const char *steps(const braid_problem *p, op_chain *c) {
     int act = p->activation != BRAID_ACTIVATION_NONE, out = CONV2D_SCALE_BIAS_ACT_Y;
     if (p->mask && p->add) return "none of its natural ops blanks the residual";
     chain_step *s = chain_add(c, p, BRAID_OP_CONV2D, BRAID_PASS_FWD);
+    s->problem.add = 0; /* which means something else there */
     s->place[CONV2D_X] = CONV2D_SCALE_BIAS_ACT_X;
     s->place[CONV2D_W] = CONV2D_SCALE_BIAS_ACT_W;
     s->place[CONV2D_MASK] = CONV2D_SCALE_BIAS_ACT_MASK;

@@ -123,8 +123,8 @@ static braid_status plan_step(braid_op *step, const braid_plan_options *o) {
     return BRAID_OK;
 }
 
-/* Chooses the kernels of the chain's steps, which then race as one candidate. A step that no kernel can do leaves the
- * chain out of the race, not the op. */
+/* Chooses the kernels of the chain's steps, which then race as one candidate. A step that is refused or that no kernel
+ * can do leaves the chain out of the race, not the op. */
 static braid_status plan_steps(braid_op *op, const braid_plan_options *o) {
     op_chain c = {0};
     braid_plan_options each = *o;
@@ -133,8 +133,8 @@ static braid_status plan_steps(braid_op *op, const braid_plan_options *o) {
     each.seconds = o->seconds > 0 ? o->seconds / (c.count + 1) : STEP_SECONDS;
     for (int j = 0; j < c.count; j++) {
         braid_op *step = NULL;
-        TRY(braid_op_create(op->context, &c.steps[j].problem, &step));
-        braid_status status = plan_step(step, &each);
+        braid_status status = braid_op_create(op->context, &c.steps[j].problem, &step);
+        if (status == BRAID_OK) status = plan_step(step, &each);
         braid_op_destroy(step);
         if (status == BRAID_ERROR_ARGUMENT) return BRAID_OK;
         TRY(status);

@@ -1,6 +1,6 @@
 /*
- * Tests of the chain of a fused op and of the choices that it is made of: which kernels its steps get,
- * what it costs, how much workspace it has, and what a context remembers. That a chain computes the right
+ * Tests of the chain of a fused op and of the choices that it is made of: that its steps are problems, which kernels
+ * they get, what it costs, how much workspace it has, and what a context remembers. That a chain computes the right
  * values is tested with every fused op.
  *
  * SPDX-License-Identifier: MIT
@@ -43,6 +43,39 @@ static device *open_cpu(void) {
 static void close_cpu(device *d) {
     d->backend->close(d);
     assert_int_equal(memory_live(), 0);
+}
+
+/* ---- Problems of the steps ------------------------------------------------------------------- */
+
+#define DRAWS 60 /* of each op and pass */
+
+/* Every step is a problem that can be planned, written and read. Returns 1 where there is a chain. */
+static int steps_of(const braid_problem *p) {
+    op_chain c = {0};
+    char text[BRAID_PROBLEM_TEXT];
+    if (!op_of(p)->chain || op_of(p)->chain(p, &c)) return 0;
+    for (int j = 0; j < c.count; j++) {
+        braid_problem step = c.steps[j].problem, again;
+        if (braid_problem_check(&step) != BRAID_OK) fail_msg("step %d: %s", j, braid_message());
+        assert_int_equal(braid_problem_print(&step, text, sizeof text), BRAID_OK);
+        if (braid_problem_parse(text, &again) != BRAID_OK) fail_msg("%s: %s", text, braid_message());
+    }
+    return 1;
+}
+
+static void steps_are_problems(void **state) {
+    int chains = 0;
+    (void)state;
+    for (int id = 0; id < BRAID_OP_COUNT; id++) {
+        for (int pass = 0; pass < BRAID_PASS_COUNT; pass++) {
+            for (uint64_t seed = 0; seed < DRAWS && braid_pass_name((braid_op_id)id, (braid_pass)pass); seed++) {
+                braid_problem p;
+                assert_int_equal(braid_problem_draw((braid_op_id)id, (braid_pass)pass, seed, &p), BRAID_OK);
+                chains += steps_of(&p);
+            }
+        }
+    }
+    assert_true(chains > 10 * DRAWS);
 }
 
 /* ---- Kernels of the steps ------------------------------------------------------------------ */
@@ -295,6 +328,7 @@ static void a_plan_chooses_for_the_steps(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_are_problems),
         cmocka_unit_test(steps_run_the_kernels_that_were_chosen),
         cmocka_unit_test(unknown_steps_get_the_cheapest_kernel),
         cmocka_unit_test(a_chain_costs_what_its_steps_cost),
