@@ -180,11 +180,13 @@ static int list_configs(const unit *u, int mode, cudnn_descriptor config[MAX_LIS
     return status ? 0 : listed < MAX_LISTED ? (int)listed : MAX_LISTED;
 }
 
-/* Which configurations of one shape may be used and can be made ready. Kept for the next call, since a race asks
- * several times for the same problem. */
+/* Which configurations of one shape may be used and can be made ready, as far as a kernel has asked for them: to make
+ * one ready may be to compile it. Kept for the next call, since a race asks several times for the same problem. */
 typedef struct ranking {
     uint64_t key; /* of problem, stream and device; 0: empty */
     int mode;     /* of the heuristics */
+    int next;     /* in its list: not tried yet */
+    int is_whole; /* 1: all of the list were tried */
     int count;
     int place[VENDOR_RANKS]; /* in its list */
 } ranking;
@@ -196,29 +198,33 @@ static uint64_t ranking_key(const braid_problem *p, const device *d, int i) {
     return XXH3_64bits_withSeed(numbers, sizeof numbers, XXH3_64bits(text, strlen(text)));
 }
 
-static void rank_mode(const braid_problem *p, cudnn_handle handle, const unit *u, ranking *r) {
+/* Goes on in the list until `wanted` are found. */
+static void rank_mode(const braid_problem *p, cudnn_handle handle, const unit *u, int wanted, ranking *r) {
     cudnn_descriptor config[MAX_LISTED] = {NULL};
+    if (r->count >= wanted || r->is_whole) return;
     const int listed = list_configs(u, r->mode, config);
-    for (int j = 0; j < listed && r->count < VENDOR_RANKS; j++) {
+    for (; r->next < listed && r->count < wanted; r->next++) {
         size_t workspace_bytes = 0;
-        if (!is_permitted(config[j], p, u->call.operations)) continue;
-        cudnn_descriptor plan = make_plan(handle, config[j], &workspace_bytes);
-        if (plan) r->place[r->count++] = j;
+        if (!is_permitted(config[r->next], p, u->call.operations)) continue;
+        cudnn_descriptor plan = make_plan(handle, config[r->next], &workspace_bytes);
+        if (plan) r->place[r->count++] = r->next;
         drop(plan);
     }
+    r->is_whole = r->next >= listed;
     for (int j = 0; j < MAX_LISTED; j++) drop(config[j]);
 }
 
-static const ranking *find_ranking(const braid_problem *p, const device *d, cudnn_handle handle, const unit *u, int i) {
+/* At least up to a rank, where there are as many. */
+static const ranking *find_ranking(const braid_problem *p, const device *d, cudnn_handle handle, const unit *u, int i,
+                                   int rank) {
     static _Thread_local ranking table[256];
     const uint64_t key = ranking_key(p, d, i);
+    const int wanted = rank < VENDOR_RANKS ? rank + 1 : VENDOR_RANKS;
     ranking *r = &table[key % (sizeof table / sizeof table[0])];
-    if (key && r->key == key) return r;
-    *r = (ranking){.key = key, .mode = CUDNN_HEURISTICS_A};
-    rank_mode(p, handle, u, r);
-    if (r->count > 0) return r;
-    r->mode = CUDNN_HEURISTICS_FALLBACK;
-    rank_mode(p, handle, u, r);
+    if (!key || r->key != key) *r = (ranking){.key = key, .mode = CUDNN_HEURISTICS_A};
+    rank_mode(p, handle, u, wanted, r);
+    if (r->count == 0 && r->mode == CUDNN_HEURISTICS_A) *r = (ranking){.key = key, .mode = CUDNN_HEURISTICS_FALLBACK};
+    rank_mode(p, handle, u, wanted, r);
     return r;
 }
 
@@ -298,7 +304,8 @@ const char *cudnn_layer_refuses(const braid_problem *p, const device *d, const c
     for (int i = 0; i < p->streams && has_all; i++) {
         unit u = {.plan = NULL};
         if (vendor_same_shape(p, i) < i) continue;
-        has_all = !describe_unit(p, handle, way, i, &u) && find_ranking(p, d, handle, &u, i)->count > way->rank;
+        has_all =
+            !describe_unit(p, handle, way, i, &u) && find_ranking(p, d, handle, &u, i, way->rank)->count > way->rank;
         drop_unit(&u);
     }
     if (cuda_vendor_leave(changed, BRAID_OK) != BRAID_OK) return "the device has failed";
@@ -309,7 +316,8 @@ static cudnn_status make_unit(const braid_problem *p, const device *d, cudnn_han
                               unit *u) {
     cudnn_status status = describe_unit(p, handle, way, i, u);
     if (status) return status;
-    u->plan = make_ranked(handle, u, find_ranking(p, d, handle, u, i), way->rank, &u->workspace_bytes);
+    const ranking *r = find_ranking(p, d, handle, u, i, way->rank);
+    u->plan = make_ranked(handle, u, r, way->rank, &u->workspace_bytes);
     return u->plan ? CUDNN_SUCCESS : CUDNN_NOT_SUPPORTED;
 }
 

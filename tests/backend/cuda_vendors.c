@@ -64,7 +64,7 @@ static fake_vendor_counts counts_of(const char *file, const char *function) {
     void *handle = dlopen(file, RTLD_NOW | RTLD_NOLOAD);
     void *address = handle ? dlsym(handle, function) : NULL;
     fake_vendor_counts_function *counts;
-    if (!address) return (fake_vendor_counts){-1, -1, -1};
+    if (!address) return (fake_vendor_counts){-1, -1, -1, -1};
     memcpy(&counts, &address, sizeof address);
     return counts();
 }
@@ -112,8 +112,10 @@ static int engines(void) {
     size_t bytes = 0;
     EXPECT(open_gpu() == 0);
     EXPECT(strstr(gpu->identity, "cudnn 9.12.34") && strstr(gpu->identity, "cublaslt 13.4.56"));
-    EXPECT(!reason_of("conv2d_fwd__cuda_cudnn_1", CONV) && !reason_of("conv2d_fwd__cuda_cudnn_3", CONV));
-    EXPECT(refuses("conv2d_fwd__cuda_cudnn_4", CONV, "no further engine"));
+    EXPECT(!reason_of("conv2d_fwd__cuda_cudnn_1", CONV) && cudnn_counts().plans == 2); /* two shapes of three streams */
+    EXPECT(!reason_of("conv2d_fwd__cuda_cudnn_1", CONV) && cudnn_counts().plans == 2);
+    EXPECT(!reason_of("conv2d_fwd__cuda_cudnn_3", CONV) && cudnn_counts().plans == 8);
+    EXPECT(refuses("conv2d_fwd__cuda_cudnn_4", CONV, "no further engine") && cudnn_counts().plans == 9);
     EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_1", CONV, &bytes) == BRAID_OK);
     EXPECT(cudnn_counts().executed == 6 && cudnn_counts().last == 0 && bytes == 1000);
     EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_2", CONV, &bytes) == BRAID_OK);

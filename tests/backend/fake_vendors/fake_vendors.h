@@ -12,9 +12,10 @@
 #ifndef BRAID_TESTS_FAKE_VENDORS_H
 #define BRAID_TESTS_FAKE_VENDORS_H
 
-/* What was made and not yet dropped; what was executed; the last engine or algorithm of that. */
+/* What was made and not yet dropped; plans of cuDNN that were made ready, or not; what was executed; the last engine or
+ * algorithm of that. */
 typedef struct fake_vendor_counts {
-    int live, executed, last;
+    int live, plans, executed, last;
 } fake_vendor_counts;
 
 typedef fake_vendor_counts fake_vendor_counts_function(void); /* fake_cudnn_counts, fake_cublaslt_counts */

@@ -64,6 +64,7 @@ cudnn_status cudnnBackendDestroyDescriptor(cudnn_descriptor d) {
 cudnn_status cudnnBackendFinalize(cudnn_descriptor d) {
     fake *f = d;
     f->is_finished = 1;
+    counts.plans += f->kind == CUDNN_PLAN;
     return f->kind == CUDNN_PLAN && f->engine == 3 ? CUDNN_NOT_SUPPORTED : CUDNN_SUCCESS;
 }
 
