@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/tile/bn.cuh"
+#include "kernels/cuda/tile/pool_rule.cuh"
 #include "kernels/cuda/tile/slide.cuh"
 
 template <template <class, int> class gradient> struct dapply_of {
@@ -61,51 +61,15 @@ template <bool curved> struct act_dapply {
 };
 
 /* bn_act_pool in training, with a ReLU and windows as tile/slide.cuh has them. */
-template <class number, int width> struct pool_dapply : pixel_body<number, width> {
-    struct alignas(16) factors {
-        bn_gate gate;
-        float of_g[width], of_x[width], rest[width]; /* of_x is that of keys */
-    };
-    static const bool rounds = true;
-    const factors *mine;
+template <class number, int width> struct pool_dapply : pixel_body<number, width>, pool_rule<number, width> {
+    typedef typename pool_rule<number, width>::factors factors;
     using pixel_body<number, width>::pixel_body;
     __device__ __forceinline__ void begin(factors *all, int64_t first, int32_t packs) const {
-        const pixel_plane &from = this->plane;
-        const float share = bn_share(this->args, from);
-        for (int32_t j = (int32_t)threadIdx.x; j < packs * width; j += BLOCK_THREADS) {
-            const int64_t c = first + j;
-            factors &to = all[j / width];
-            bn_factors of = {0, 0, 0};
-            float scale = 0, shift = 0;
-            if (c < from.channels) {
-                scale = from.scale[c];
-                shift = from.shift[c];
-                of = bn_factors_of(from.gamma[c], from.rstd[c], from.center[c], from.dgamma[c], from.dbeta[c], share);
-            }
-            bn_gate_set<number>(to.gate, j % width, scale, shift);
-            to.of_g[j % width] = of.of_g;
-            to.of_x[j % width] = scale < 0 ? -of.of_x : of.of_x;
-            to.rest[j % width] = of.rest;
-        }
+        const float share = bn_share(this->args, this->plane);
+        for (int32_t j = (int32_t)threadIdx.x; j < packs * width; j += BLOCK_THREADS)
+            all[j / width].set(j % width, this->plane, first + j, share);
     }
-    __device__ __forceinline__ void use(const factors &from) { mine = &from; }
     __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }
-    __device__ __forceinline__ uint32_t key(uint32_t x, int k) const { return x ^ mine->gate.flipped.at[k]; }
-    __device__ __forceinline__ uint32_t gate(uint32_t took, uint32_t best, uint32_t first, int k) const {
-        const uint32_t kept = mine->gate.kept.at[k];
-        return ((took & kept) | (first & ~kept)) & word<number>::above(best & kept, mine->gate.threshold.at[k]);
-    }
-    __device__ __forceinline__ uint32_t make(const float (&g)[word<number>::width], uint32_t from, int k) const {
-        const int numbers = word<number>::width;
-        float x[numbers];
-        word<number>::open(x, from);
-#pragma unroll
-        for (int j = 0; j < numbers; j++) {
-            const int at = k * numbers + j;
-            x[j] = g[j] * mine->of_g[at] + (x[j] * mine->of_x[at] + mine->rest[at]);
-        }
-        return word<number>::close(x);
-    }
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bn_dapply_f32(const __grid_constant__ pixel_args args) {

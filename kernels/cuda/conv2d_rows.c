@@ -120,10 +120,10 @@ static int fill_parts(struct conv2d_rows_args *args, const braid_problem *p) {
     return launch_schedule(args->first_block, blocks, p->streams);
 }
 
-int conv2d_rows_fill(struct conv2d_rows_args *args, const braid_problem *p) {
+static int fill(struct conv2d_rows_args *args, const braid_problem *p, int32_t pixels, int32_t is_down) {
     memset(args, 0, sizeof *args);
     int64_t rows = choose_rows(args, p), down = launch_tiles(conv2d_out_size(p, 0), rows);
-    int64_t across = launch_tiles(conv2d_out_size(p, 1), ROWS_PIXELS);
+    int64_t across = launch_tiles(conv2d_out_size(p, 1), pixels);
     double units = (double)p->batch * (double)down * (double)across;
     if (units >= (double)LAUNCH_MAX_LENGTH) return 0;
     for (int i = 0; i < p->streams; i++) {
@@ -144,6 +144,8 @@ int conv2d_rows_fill(struct conv2d_rows_args *args, const braid_problem *p) {
     args->units = (int32_t)units;
     args->unit_rows = (int32_t)rows;
     args->unit_lines = (int32_t)unit_lines(p, rows);
+    args->unit_pixels = pixels;
+    args->is_down = is_down;
     args->units_down = (int32_t)down;
     args->units_across = (int32_t)across;
     args->stride = (int32_t)p->stride[0];
@@ -151,6 +153,12 @@ int conv2d_rows_fill(struct conv2d_rows_args *args, const braid_problem *p) {
     args->padding = (int32_t)p->padding[0];
     for (int axis = 0; axis < 2; axis++) args->out_size[axis] = (int32_t)conv2d_out_size(p, axis);
     return fill_parts(args, p);
+}
+
+int conv2d_rows_fill(struct conv2d_rows_args *args, const braid_problem *p) { return fill(args, p, ROWS_PIXELS, 0); }
+
+int conv2d_rows_fill_down(struct conv2d_rows_args *args, const braid_problem *p, int32_t pixels) {
+    return fill(args, p, pixels, 1);
 }
 
 int32_t conv2d_rows_parts(const struct conv2d_rows_args *args) {
@@ -237,16 +245,21 @@ braid_status conv2d_rows_launch(struct conv2d_rows_args *args, const braid_probl
 }
 
 /* The longest block at the clock of a busy GPU, or memory at full speed. */
-double conv2d_rows_cost(const braid_problem *p) {
+double conv2d_rows_seconds(const struct conv2d_rows_args *args, const braid_problem *p, double bytes, double least) {
     const double cycles_per_s = 1.5e9, bytes_per_s = 3.3e12, launches_s = is_weight(p) ? 1e-5 : 5e-6;
-    struct conv2d_rows_args args;
-    double longest = 0, memory = op_bytes(p) / bytes_per_s;
-    (void)conv2d_rows_fill(&args, p); /* `supports` has asked */
+    double longest = 0, memory = bytes / bytes_per_s;
     for (int i = 0; i < p->streams; i++) {
-        double cycles = row_cycles(p, i) * args.unit_rows * args.plane[i].part_units;
+        double row = row_cycles(p, i) > least ? row_cycles(p, i) : least;
+        double cycles = row * args->unit_rows * args->plane[i].part_units;
         if (cycles > longest) longest = cycles;
     }
-    double turns = (double)launch_tiles(args.first_block[BRAID_MAX_PLANES], MOST_BLOCKS);
+    double turns = (double)launch_tiles(args->first_block[BRAID_MAX_PLANES], MOST_BLOCKS);
     double blocks = turns * longest / cycles_per_s;
     return launches_s + (blocks > memory ? blocks : memory);
+}
+
+double conv2d_rows_cost(const braid_problem *p) {
+    struct conv2d_rows_args args;
+    (void)conv2d_rows_fill(&args, p); /* `supports` has asked */
+    return conv2d_rows_seconds(&args, p, op_bytes(p), 0);
 }

@@ -1,9 +1,10 @@
 /*
  * The argument of the convolutions of few input channels on Hopper's matrix units (conv2d_fwd_rows_sm90a.cu,
- * conv2d_bwd_weight_rows_sm90a.cu). A unit is some rows of 64 output pixels. The lines of x behind it are spread in
- * shared memory: for every tap (s, c) of a line one row of 128 bytes, what the tap sees of the unit's 64 pixels. The
- * rows of the lines under an output row then lie side by side, in the order of the weights, and are one operand of all
- * its taps; that of the output row below begins `stride` lines further. Lines of x come in boxes, one for 16 pixels.
+ * conv2d_bwd_weight_rows_sm90a.cu). A unit is some rows of 64 output pixels, or of fewer. The lines of x behind it are
+ * spread in shared memory: for every tap (s, c) of a line one row of 128 bytes, what the tap sees of the unit's 64
+ * pixels. The rows of the lines under an output row then lie side by side, in the order of the weights, and are one
+ * operand of all its taps; that of the output row below begins `stride` lines further. Lines of x come in boxes, one
+ * for 16 pixels.
  * Slots are those of the op: in bwd_weight w is dw and y is dy.
  *
  * SPDX-License-Identifier: MIT
@@ -54,8 +55,9 @@ struct conv2d_rows_args {
     int64_t part_elements;
     int32_t first_block[BRAID_MAX_PLANES + 1]; /* of a plane: [part][64 filters] */
     int32_t planes;
-    int32_t units;                 /* of a plane: [sample][rows][columns] */
+    int32_t units;                 /* of a plane: [sample][rows][columns], or [sample][columns][rows] */
     int32_t unit_rows, unit_lines; /* of the output, and of x behind them */
+    int32_t unit_pixels, is_down;  /* of a row, at most 64; 1: the next unit lies below */
     int32_t units_down, units_across;
     int32_t out_size[2], stride, filter_rows; /* stride: of the rows */
     int32_t padding;                          /* of the rows */

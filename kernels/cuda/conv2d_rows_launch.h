@@ -16,6 +16,9 @@ const char *conv2d_rows_refuses(const braid_problem *p, const device *d);
 /* The argument of a problem, without pointers and tensor maps. False where it has too many units or blocks. */
 int conv2d_rows_fill(struct conv2d_rows_args *args, const braid_problem *p);
 
+/* The same with rows of `pixels`, a multiple of 8 up to 64, and units one below the other. */
+int conv2d_rows_fill_down(struct conv2d_rows_args *args, const braid_problem *p, int32_t pixels);
+
 /* Parts of the pixels, of a weight gradient: as many for each stream. */
 int32_t conv2d_rows_parts(const struct conv2d_rows_args *args);
 
@@ -36,5 +39,8 @@ braid_status conv2d_rows_launch(struct conv2d_rows_args *args, const braid_probl
 
 /* Predicted seconds. */
 double conv2d_rows_cost(const braid_problem *p);
+
+/* The same of units as they were filled, where so many bytes are moved and a row takes `least` cycles or more. */
+double conv2d_rows_seconds(const struct conv2d_rows_args *args, const braid_problem *p, double bytes, double least);
 
 #endif

@@ -220,6 +220,9 @@ int64_t integrate_out_size(const braid_problem *p, int axis);
 braid_problem integrate_dapply_mix(const braid_problem *p);
 /* The integrate problem inside one of li_conv2d; with_z: the integrated input takes part, where there is one. */
 braid_problem li_conv2d_mix(const braid_problem *p, braid_pass pass, int with_z);
+/* The problems inside one of conv2d_pool_dapply: the data pass of its bn_act_pool, and conv2d's weight pass. */
+braid_problem conv2d_pool_dapply_norm(const braid_problem *p);
+braid_problem conv2d_pool_dapply_conv(const braid_problem *p);
 int64_t maxpool_out_size(const braid_problem *p, int axis);
 /* The rows (axis 0) or columns (axis 1) [*begin, *end) that adaptive pooling averages for output position `out`. */
 void avgpool_window(const braid_problem *p, int axis, int64_t out, int64_t *begin, int64_t *end);
@@ -405,6 +408,21 @@ enum {
     INTEGRATE_DAPPLY_W,
     INTEGRATE_DAPPLY_AZ,
     INTEGRATE_DAPPLY_DZ,
+};
+/* Those of bn_act_pool's data gradient, but that x and the mask are the convolution's too: r is its output. */
+enum {
+    CONV2D_POOL_DAPPLY_X,
+    CONV2D_POOL_DAPPLY_SCALE,
+    CONV2D_POOL_DAPPLY_SHIFT,
+    CONV2D_POOL_DAPPLY_MASK,
+    CONV2D_POOL_DAPPLY_DW,
+    CONV2D_POOL_DAPPLY_DY,
+    CONV2D_POOL_DAPPLY_CENTER,
+    CONV2D_POOL_DAPPLY_RSTD,
+    CONV2D_POOL_DAPPLY_GAMMA,
+    CONV2D_POOL_DAPPLY_DGAMMA,
+    CONV2D_POOL_DAPPLY_DBETA,
+    CONV2D_POOL_DAPPLY_R,
 };
 /* The first five are those of conv2d. */
 enum {

@@ -158,6 +158,12 @@ static double apart(const braid_context *context, const braid_problem *p) {
     return cheapest(context, &mix) + 3 * added_bytes_of(&mix, &plain) / JOINED_BYTES_PER_S;
 }
 
+/* The same of conv2d_pool_dapply: conv2d's weight gradient, and what bn_act_pool's data gradient reads and writes. */
+static double apart_from_pool(const braid_context *context, const braid_problem *p) {
+    const braid_problem norm = conv2d_pool_dapply_norm(p), conv = conv2d_pool_dapply_conv(p);
+    return cheapest(context, &conv) + op_bytes(&norm) / JOINED_BYTES_PER_S;
+}
+
 /* True where there is one and, with an addend, where adding it in a call of its own would take longer: two inputs and
  * an output of its size, and a launch. */
 static int has_kernel(void *user, const braid_problem *p) {
@@ -166,6 +172,7 @@ static int has_kernel(void *user, const braid_problem *p) {
     double seconds = cheapest(user, p);
     braid_problem plain = *p;
     if (p->op == BRAID_OP_INTEGRATE_DAPPLY && seconds < INFINITY) return seconds <= apart(user, p);
+    if (p->op == BRAID_OP_CONV2D_POOL_DAPPLY && seconds < INFINITY) return seconds <= apart_from_pool(user, p);
     if (!p->add || seconds == INFINITY) return seconds < INFINITY;
     plain.add = 0;
     return seconds <= cheapest(user, &plain) + 3 * added_bytes_of(p, &plain) / JOINED_BYTES_PER_S + launch_s;

@@ -19,6 +19,7 @@ braid_status program_build(const graph *g, const program_options *options, progr
     TRY(program_cover(p));
     TRY(program_differentiate(p));
     program_join_layer(p);
+    program_join_pool(p);
     program_join(p);
     return program_remake(p);
 }

@@ -5,6 +5,7 @@
  *   cover.c     runs of natural ops become fused ones
  *   gradient.c  the loss and the gradients
  *   join_layer.c  the weight gradients of the first layer of a LINet become one call
+ *   join_pool.c  the weight gradient of the first layer of others, and the gradient through the pooling behind it
  *   join.c      backward calls that one kernel does together
  *   remake.c    what is made again instead of kept
  *   place.c     lifetimes, and a place for every tensor in one arena
@@ -93,6 +94,7 @@ braid_status program_infer(program *p);
 braid_status program_cover(program *p);
 braid_status program_differentiate(program *p);
 void program_join_layer(program *p);
+void program_join_pool(program *p);
 void program_join(program *p);
 braid_status program_remake(program *p);
 

@@ -1,6 +1,7 @@
 /*
- * Calls that become one (src/plan/join_layer.c, join.c, and mixes with their statistics), on the emulator: the
- * gradients of every parameter and the running statistics are those of the calls one by one, to the roundings of f16.
+ * Calls that become one (src/plan/join_layer.c, join_pool.c, join.c, and mixes with their statistics), on the emulator:
+ * the gradients of every parameter and the running statistics are those of the calls one by one, to the roundings of
+ * f16.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,6 +20,7 @@
 #define LAYER "li_conv2d_bwd_weight__cuda_rows_wgmma"
 #define DAPPLY "integrate_dapply__cuda_wgmma"
 #define PREPARE "integrate_prepare__cuda_wgmma"
+#define POOL "conv2d_pool_dapply__cuda_rows_wgmma"
 
 /* Two layers with a learned mix each; what the streams of both hold goes on. The first has nothing between its
  * normalisation and the convolution that reads it, the second a plane of its own for every stream. */
@@ -130,6 +132,21 @@ static void a_linet_is_joined(void **state) {
     compare(&joined, &apart, 1e-2);
 }
 
+/* The first layer's weights, in one call with the gradient through the pooling behind it. */
+static void a_pooling_is_joined(void **state) {
+    (void)state;
+    for (int mask = 0; mask < 2; mask++) {
+        const trial_setup s = {.kind = "mcresnet18",
+                               .net = {.width = 1.0 / 8, .classes = 5},
+                               .dtype = BRAID_DTYPE_F16,
+                               .request = {.batch = 3, .size = {35, 40}, .mask = mask}};
+        trial joined = run(s, FEW_CHANNELS ",conv2d_pool_dapply__chain"), apart = run(s, POOL);
+        assert_int_equal(count_calls(&joined, BRAID_OP_CONV2D_POOL_DAPPLY), 1);
+        assert_int_equal(count_calls(&apart, BRAID_OP_CONV2D_POOL_DAPPLY), 0);
+        compare(&joined, &apart, 1e-2);
+    }
+}
+
 /* The kernel, not the chain, which is faster at such sizes. */
 static void mixes_are_prepared(void **state) {
     (void)state;
@@ -146,6 +163,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_layers_are_joined),
         cmocka_unit_test(a_linet_is_joined),
+        cmocka_unit_test(a_pooling_is_joined),
         cmocka_unit_test(mixes_are_prepared),
     };
     return cmocka_run_group_tests_name("emu/joins", tests, NULL, NULL);

@@ -549,11 +549,11 @@ function(rows_mutant name file pass from to)
     emu_mutant(conv2d_${pass}_rows_${name} ${file} conv2d_${pass}_rows_sm90a conv2d_${pass}__cuda_rows_wgmma "${from}"
                "${to}")
 endfunction()
-rows_mutant(wrong_line conv2d_bwd_weight_rows_sm90a.cu bwd_weight "args.stride * plane.spread * ROWS_ROW_BYTES"
+rows_mutant(wrong_line tile/spread_sums.cuh bwd_weight "args.stride * plane.spread * ROWS_ROW_BYTES"
             "plane.spread * ROWS_ROW_BYTES")
-rows_mutant(early_use conv2d_bwd_weight_rows_sm90a.cu bwd_weight "        ring_wait(made);\n" "")
-rows_mutant(wrong_stage conv2d_bwd_weight_rows_sm90a.cu bwd_weight "        ring_next(&made);\n" "")
-rows_mutant(unwritten_filters conv2d_bwd_weight_rows_sm90a.cu bwd_weight "k < plane.filters" "k < plane.filters - 1")
+rows_mutant(early_use tile/spread_sums.cuh bwd_weight "        ring_wait(made);\n" "")
+rows_mutant(wrong_stage tile/spread_sums.cuh bwd_weight "        ring_next(&made);\n" "")
+rows_mutant(unwritten_filters tile/spread_sums.cuh bwd_weight "k < plane.filters" "k < plane.filters - 1")
 rows_mutant(wrong_swizzle tile/spread.cuh bwd_weight "(piece ^ ((row + 1) & 7))" "(piece ^ (row & 7))")
 rows_mutant(wrong_half tile/spread.cuh bwd_weight "i % 2 * SPREAD_PIECE * plane.step"
             "i % 2 * (SPREAD_PIECE - 1) * plane.step")
@@ -572,6 +572,25 @@ rows_mutant(unwritten_blank conv2d_fwd_rows_sm90a.cu fwd "shared_clear(staging +
 rows_mutant(wrong_unit conv2d_fwd_rows_sm90a.cu fwd "        ring_next(&made);\n" "")
 rows_mutant(dropped_step conv2d_fwd_rows_sm90a.cu fwd "step < steps" "step < steps - 1")
 rows_mutant(repeated_taps conv2d_fwd_rows_sm90a.cu fwd "tap >= ROWS_STEP" "tap >= 0")
+
+# Those whose gradient is made on the way: the windows of a unit's first row and to its right, the swizzle, windows that
+# are read too early, rows that are used or left too early, pixels beyond a unit, the count of samples.
+function(pool_rows_mutant name from to)
+    emu_mutant(conv2d_pool_dapply_rows_${name} conv2d_pool_dapply_rows_sm90a.cu conv2d_pool_dapply_rows_sm90a
+               conv2d_pool_dapply__cuda_rows_wgmma "${from}" "${to}")
+endfunction()
+pool_rows_mutant(wrong_first_row "first = unit.row / 2" "first = (unit.row + 1) / 2")
+pool_rows_mutant(missing_neighbour "across <= COLUMNS ?" "across < COLUMNS ?")
+pool_rows_mutant(wrong_swizzle "(lane ^ ((pixel + 1) & 7))" "(lane ^ (pixel & 7))")
+pool_rows_mutant(missing_barrier "        named_sync(MAKERS_BARRIER, ROW_OF_MAKERS);\n        slide_make" "        slide_make")
+pool_rows_mutant(early_stage "    barrier_wait(stage_empty(ring), ring.parity ^ 1);\n" "")
+pool_rows_mutant(early_use "    barrier_init(memory.own_barriers + i * BARRIER_BYTES, POOL_ROWS_MAKERS)"
+                 "    barrier_init(memory.own_barriers + i * BARRIER_BYTES, 1)")
+pool_rows_mutant(row_too_many "2 * row < end" "2 * row <= end")
+emu_mutant(conv2d_pool_dapply_rows_pixels_beyond tile/spread.cuh conv2d_pool_dapply_rows_sm90a
+           conv2d_pool_dapply__cuda_rows_wgmma "inside = unit.pixels -" "inside = args.out_size[1] - unit.column -")
+pool_rows_mutant(wrong_count "mask_active(plane.mask, args.batch)" "args.batch")
+pool_rows_mutant(wrong_filter "work.filter + thread % LANES * 8" "thread % LANES * 8")
 function(li_rows_mutant name file stem from to)
     emu_mutant(li_conv2d_bwd_weight_rows_${name} ${file} ${stem} li_conv2d_bwd_weight__cuda_rows_wgmma "${from}" "${to}")
 endfunction()

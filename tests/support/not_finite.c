@@ -19,7 +19,9 @@ enum { MOST_SPOILT = 3, SEED = 5 };
 /* A weight gradient multiplies dy with what its taps read, the zeros of a padding too: docs/ops/conv2d.md. */
 static int meets_padding(const braid_problem *p, int slot) {
     const int64_t padding = p->padding[0] + p->padding[1] + p->extra_padding[0] + p->extra_padding[1];
-    if (p->pass != BRAID_PASS_BWD_WEIGHT || padding == 0 || p->padding_mode != BRAID_PADDING_ZEROS) return 0;
+    if (padding == 0 || p->padding_mode != BRAID_PADDING_ZEROS) return 0;
+    if (p->op == BRAID_OP_CONV2D_POOL_DAPPLY) return slot == CONV2D_POOL_DAPPLY_R || slot == CONV2D_POOL_DAPPLY_DY;
+    if (p->pass != BRAID_PASS_BWD_WEIGHT) return 0;
     return (p->op == BRAID_OP_CONV2D && slot == CONV2D_Y) ||
            (p->op == BRAID_OP_LI_CONV2D && (slot == LI_CONV2D_DY || slot == LI_CONV2D_ZY));
 }

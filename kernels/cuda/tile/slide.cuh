@@ -138,15 +138,13 @@ static __device__ __forceinline__ void slide_write(const body &of, const slide_w
     if (2 * work.column + 1 < size[1]) write_bytes<sizeof odd>(to + of.plane.pitch, &odd);
 }
 
-/* Rows 2 row - 1 and 2 row of places, which windows of rows row - 1 (above) and row (here) may have taken. `key` has
- * the three columns of those rows. */
+/* What two columns of rows 2 row - 1 and 2 row of places get, which windows of rows row - 1 (above) and row (here) may
+ * have taken. `key` has the three columns of those rows; `next` is the thread to the right. */
 template <class number, class body>
-static __device__ __forceinline__ void slide_places(const body &of, const slide_work &work, int32_t row,
-                                                    const slide_row &above, const slide_row &here,
-                                                    const words (&key)[9], int64_t c) {
+static __device__ __forceinline__ void slide_make(words (&made)[4], const body &of, const slide_row &above,
+                                                  const slide_row &here, const words (&key)[9], int32_t own,
+                                                  int32_t next) {
     const int numbers = word<number>::width;
-    const int32_t own = (int32_t)threadIdx.x, next = own + work.lanes; /* the thread to the right */
-    words made[4];
 #pragma unroll
     for (int half = 0; half < PACK_WORDS / 2; half++) {
         const slide_window<number> top(above, half, own), top_right(above, half, next), low(here, half, own),
@@ -168,8 +166,18 @@ static __device__ __forceinline__ void slide_places(const body &of, const slide_
             made[3].at[k] = of.make(g[3], key[5].at[k], k);
         }
     }
+}
+
+/* Makes and writes them. */
+template <class number, class body>
+static __device__ __forceinline__ void slide_places(const body &of, const slide_work &work, int32_t row,
+                                                    const slide_row &above, const slide_row &here,
+                                                    const words (&key)[9], int64_t c) {
+    const int32_t own = (int32_t)threadIdx.x;
     const int64_t inside = of.plane.channels - c;
-    if (inside < PACK_WORDS * numbers) {
+    words made[4];
+    slide_make<number>(made, of, above, here, key, own, own + work.lanes);
+    if (inside < PACK_WORDS * word<number>::width) {
 #pragma unroll
         for (int j = 0; j < 4; j++) words_cut<number>(made[j], inside);
     }

@@ -20,10 +20,13 @@
 /* Where the parts of shared memory begin: what the kernel has of its own, then spread units, lines and barriers. */
 struct spread_memory {
     uint32_t own, spread, x, x_ring, spread_ring, own_barriers;
+    int32_t spreaders; /* warps */
 };
 
-static __device__ __forceinline__ spread_memory spread_find_memory(const conv2d_rows_args &args, uint32_t own_bytes) {
+static __device__ __forceinline__ spread_memory spread_find_memory(const conv2d_rows_args &args, uint32_t own_bytes,
+                                                                   int32_t spreaders = ROWS_SPREADERS) {
     spread_memory at;
+    at.spreaders = spreaders;
     at.own = shared_address(shared_memory());
     at.spread = at.own + own_bytes;
     at.x = at.spread + ROWS_X_STAGES * args.spread_bytes;
@@ -35,9 +38,9 @@ static __device__ __forceinline__ spread_memory spread_find_memory(const conv2d_
 
 /* `warps` multiply. One thread does this, then barrier_publish. */
 static __device__ __forceinline__ void spread_init(const spread_memory &memory, uint32_t warps) {
-    ring_init(memory.x_ring, ROWS_X_STAGES, ROWS_SPREADERS);
+    ring_init(memory.x_ring, ROWS_X_STAGES, (uint32_t)memory.spreaders);
     for (uint32_t i = 0; i < ROWS_X_STAGES; i++) {
-        barrier_init(memory.spread_ring + i * BARRIER_BYTES, ROWS_SPREADERS);
+        barrier_init(memory.spread_ring + i * BARRIER_BYTES, (uint32_t)memory.spreaders);
         barrier_init(memory.spread_ring + (ROWS_X_STAGES + i) * BARRIER_BYTES, warps);
     }
 }
@@ -64,21 +67,25 @@ static __device__ __forceinline__ spread_work spread_find_work(const conv2d_rows
 /* Where a unit lies. */
 struct spread_unit {
     int32_t sample, row, column; /* of the first output pixel */
-    int32_t rows, steps;         /* inside the image: rows, and 16 columns each */
+    int32_t rows, pixels, steps; /* inside the image: rows, columns, and 16 columns each */
     bool blanked;
 };
 
 static __device__ __forceinline__ spread_unit spread_find_unit(const conv2d_rows_args &args,
                                                                const conv2d_rows_plane &plane, int32_t index) {
-    const int32_t line = index / args.units_across;
+    const int32_t side = args.is_down ? args.units_down : args.units_across;
+    const int32_t other = args.is_down ? args.units_across : args.units_down;
+    const int32_t line = index / side, first = index - line * side;
     spread_unit unit;
-    unit.sample = line / args.units_down;
-    unit.row = (line - unit.sample * args.units_down) * args.unit_rows;
-    unit.column = (index - line * args.units_across) * ROWS_PIXELS;
+    unit.sample = line / other;
+    const int32_t second = line - unit.sample * other;
+    unit.row = (args.is_down ? first : second) * args.unit_rows;
+    unit.column = (args.is_down ? second : first) * args.unit_pixels;
     unit.blanked = mask_blanks(plane.mask, unit.sample);
     const int32_t rows = args.out_size[0] - unit.row, columns = args.out_size[1] - unit.column;
     unit.rows = rows < args.unit_rows ? rows : args.unit_rows;
-    unit.steps = ((columns < ROWS_PIXELS ? columns : ROWS_PIXELS) + ROWS_STEP - 1) / ROWS_STEP;
+    unit.pixels = columns < args.unit_pixels ? columns : args.unit_pixels;
+    unit.steps = (unit.pixels + ROWS_STEP - 1) / ROWS_STEP;
     return unit;
 }
 
@@ -113,19 +120,19 @@ template <bool even> static __device__ __forceinline__ uint32_t spread_pair(cons
 
 /* Spreads the lines of a unit: a thread takes a pair of neighbouring taps and eight pixels of a line at a time. Pairs
  * begin at even elements where pixels do (`even`), so the first may have one tap, as may the last. Pixels beyond the
- * image become zeros. Eight neighbouring threads write four pairs by two pieces of 16 bytes: to different banks. */
+ * unit become zeros. Eight neighbouring threads write four pairs by two pieces of 16 bytes: to different banks. */
 template <bool even>
 static __device__ __forceinline__ void spread_lines(uint32_t to, const unsigned char *from,
                                                     const conv2d_rows_args &args, const conv2d_rows_plane &plane,
-                                                    const spread_unit &unit, int32_t warp) {
+                                                    const spread_unit &unit, int32_t warp, int32_t warps) {
     const int32_t odd = plane.shift % 2, pairs = (plane.spread + odd + 1) / 2;
     const int32_t lines = (unit.rows - 1) * args.stride + args.filter_rows;
     for (int32_t i = (int32_t)threadIdx.x % 32; i < 2 * unit.steps * pairs; i += 32) {
         const int32_t step = i / 2 / pairs, tap = 2 * (i / 2 - step * pairs) - odd, piece = 2 * step + i % 2;
-        const int32_t inside = args.out_size[1] - unit.column - SPREAD_PIECE * piece;
+        const int32_t inside = unit.pixels - SPREAD_PIECE * piece;
         const uint16_t *first =
             (const uint16_t *)(from + step * plane.box_bytes) + plane.shift + i % 2 * SPREAD_PIECE * plane.step + tap;
-        for (int32_t line = warp; line < lines; line += ROWS_SPREADERS) {
+        for (int32_t line = warp; line < lines; line += warps) {
             const uint16_t *x = first + line * plane.box;
             uint32_t word[SPREAD_PIECE], low[4], high[4];
 #pragma unroll
@@ -161,9 +168,9 @@ static __device__ __forceinline__ void spread_all(const conv2d_rows_args &args, 
         barrier_wait(made.barriers + (uint32_t)(made.stages + made.index) * BARRIER_BYTES, made.parity ^ 1);
         ring_wait(ring);
         if (plane.step % 2 == 0) {
-            spread_lines<true>(to, x + ring.index * args.x_bytes, args, plane, unit, warp);
+            spread_lines<true>(to, x + ring.index * args.x_bytes, args, plane, unit, warp, memory.spreaders);
         } else {
-            spread_lines<false>(to, x + ring.index * args.x_bytes, args, plane, unit, warp);
+            spread_lines<false>(to, x + ring.index * args.x_bytes, args, plane, unit, warp, memory.spreaders);
         }
         fence_async();
         __syncwarp();
