@@ -14,23 +14,24 @@ static const char *supports(const braid_problem *p, const device *d) {
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    struct bn_finalize_args args;
+    struct bn_finalize_means all;
+    struct bn_finalize_args *const args = &all.norm;
     int64_t channels = 0;
     (void)state;
-    memset(&args, 0, sizeof args);
-    args.batches = b->plane[BN_FINALIZE_BATCHES][0];
-    args.batch = p->batch;
-    args.sample_pixels = p->size[0] * p->size[1];
-    args.planes = p->streams;
-    args.train = p->phase == BRAID_PHASE_TRAIN;
-    args.cumulative = p->average == BRAID_AVERAGE_CUMULATIVE;
-    args.each = p->each;
-    args.eps = (float)p->eps;
-    args.momentum = (float)p->momentum;
+    memset(&all, 0, sizeof all);
+    args->batches = b->plane[BN_FINALIZE_BATCHES][0];
+    args->batch = p->batch;
+    args->sample_pixels = p->size[0] * p->size[1];
+    args->planes = p->streams;
+    args->train = p->phase == BRAID_PHASE_TRAIN;
+    args->cumulative = p->average == BRAID_AVERAGE_CUMULATIVE;
+    args->each = p->each;
+    args->eps = (float)p->eps;
+    args->momentum = (float)p->momentum;
     for (int i = 0; i < p->streams; i++) {
-        args.plane[i] = (struct bn_finalize_plane){
-            .mean = b->plane[BN_FINALIZE_MEAN][i],
-            .var = b->plane[BN_FINALIZE_VAR][i],
+        all.mean[i] = b->plane[BN_FINALIZE_MEAN][i];
+        all.var[i] = b->plane[BN_FINALIZE_VAR][i];
+        args->plane[i] = (struct bn_finalize_plane){
             .gamma = b->plane[BN_FINALIZE_GAMMA][i],
             .beta = b->plane[BN_FINALIZE_BETA][i],
             .mask = b->plane[BN_FINALIZE_MASK][i],
@@ -44,13 +45,13 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         };
         channels += p->in_channels[i];
     }
-    int64_t blocks = args.cumulative && args.train ? 1 : launch_tiles(channels, BN_FINALIZE_THREADS);
+    int64_t blocks = args->cumulative && args->train ? 1 : launch_tiles(channels, BN_FINALIZE_THREADS);
     return cuda_launch(d, &(cuda_call){.stem = "bn_finalize",
                                        .function = "bn_finalize",
                                        .blocks = blocks < 1 ? 1 : blocks,
                                        .threads = BN_FINALIZE_THREADS,
-                                       .args = &args,
-                                       .args_bytes = sizeof args});
+                                       .args = &all,
+                                       .args_bytes = sizeof all});
 }
 
 const kernel_functions bn_finalize__cuda_direct = {.supports = supports, .cost = launch_cost, .launch = launch};

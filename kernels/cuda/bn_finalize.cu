@@ -8,21 +8,22 @@
  */
 #include "kernels/cuda/tile/bn_finalize.cuh"
 
-static __device__ __forceinline__ void finalize(const bn_finalize_args &args, const bn_finalize_plane &plane, int64_t c,
-                                                float factor) {
-    const bn_channel of = bn_channel_of(plane, c);
-    const float mean = args.train ? plane.mean[c] : of.running_mean, var = args.train ? plane.var[c] : of.running_var;
-    bn_finish(args, plane, c, of, mean, var, factor);
+static __device__ __forceinline__ void finalize(const bn_finalize_means &all, int i, int64_t c, float factor) {
+    const bn_finalize_args &args = all.norm;
+    const bn_channel of = bn_channel_of(args.plane[i], c);
+    const float mean = args.train ? all.mean[i][c] : of.running_mean, var = args.train ? all.var[i][c] : of.running_var;
+    bn_finish(args, args.plane[i], c, of, mean, var, factor);
 }
 
 extern "C" __global__ void __launch_bounds__(BN_FINALIZE_THREADS)
-    bn_finalize(const __grid_constant__ bn_finalize_args args) {
+    bn_finalize(const __grid_constant__ bn_finalize_means all) {
+    const bn_finalize_args &args = all.norm;
     const bool counts = blockIdx.x == 0 && threadIdx.x == 0 && args.train;
     const int64_t batches = args.cumulative || counts ? *args.batches : 0;
     int64_t c = (int64_t)blockIdx.x * BN_FINALIZE_THREADS + threadIdx.x;
     for (int i = 0; i < args.planes; c -= args.plane[i++].channels) {
         for (; c < args.plane[i].channels; c += (int64_t)gridDim.x * BN_FINALIZE_THREADS)
-            finalize(args, args.plane[i], c, bn_factor(args, i, batches));
+            finalize(all, i, c, bn_factor(args, i, batches));
     }
     __syncthreads();
     if (counts) *args.batches = batches + bn_counted(args);

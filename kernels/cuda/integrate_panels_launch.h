@@ -46,12 +46,13 @@ braid_status integrate_mma_launch_weights(const braid_problem *p, device *d, con
 
 /* The kernels of sm_90. */
 braid_status integrate_tma_launch_forward(const braid_problem *p, device *d, const buffers *b);
-/* The same with statistics of the streams and of y, in so many parts of `pitch` channels: those of the streams, one
- * after the other, then those of y. -1 part: there is not enough shared memory. */
-struct bn_moments;
+/* The same with statistics of the streams and of y, in so many parts of moments_pitch channels: those of the streams,
+ * one after the other, then those of y. -1 part: there is not enough shared memory. `args` has the norm, the moments
+ * and their pitch. */
+struct integrate_prepare_args;
 int integrate_tma_parts(const braid_problem *p);
 braid_status integrate_tma_launch_adding(const braid_problem *p, device *d, const buffers *b,
-                                         struct bn_moments *moments, int32_t pitch);
+                                         struct integrate_prepare_args *args);
 braid_status integrate_tma_workspace(const braid_problem *p, size_t *bytes);
 braid_status integrate_tma_launch_weights(const braid_problem *p, device *d, const buffers *b);
 

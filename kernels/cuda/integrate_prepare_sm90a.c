@@ -1,14 +1,14 @@
 /*
- * integrate_prepare on CUDA by the matrix units of sm_90: a launch that makes y and takes the statistics of all planes,
- * and one that adds their parts and does what bn_finalize does.
+ * integrate_prepare on CUDA by the matrix units of sm_90: one launch makes y, takes the statistics of all planes, and
+ * does what bn_finalize does.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
 
 #include "core/sizes.h"
-#include "kernels/cuda/bn_join.h"
 #include "kernels/cuda/integrate_panels_launch.h"
+#include "kernels/cuda/integrate_prepare.h"
 
 /* The integrate problem inside. */
 static braid_problem mix_of(const braid_problem *p) {
@@ -35,8 +35,8 @@ static const char *supports(const braid_problem *p, const device *d) {
     return integrate_tma_parts(&mix) < 0 ? "not enough shared memory for the sums of so many channels" : NULL;
 }
 
-/* Sums and second launch take about 20 us on an H200, whatever the problem. launch_cost expects bn_prepare to be slower
- * than it is; with this the cheaper of the two is the faster one, up to 128 outputs and beyond. */
+/* Sums take about 20 us on an H200, whatever the problem. launch_cost expects bn_prepare to be slower than it is; with
+ * this the cheaper of the two is the faster one, up to 128 outputs and beyond. */
 static double cost(const braid_problem *p) {
     const braid_problem mix = mix_of(p);
     const double sums_s = 28e-6;
@@ -78,36 +78,17 @@ static void fill_norm(struct bn_finalize_args *args, const braid_problem *p, con
     }
 }
 
-static braid_status join(const braid_problem *p, device *d, const buffers *b, int parts) {
-    struct bn_join_args args;
-    int64_t blocks[BRAID_MAX_PLANES] = {0};
-    memset(&args, 0, sizeof args);
-    fill_norm(&args.norm, p, b);
-    args.moments = b->workspace;
-    args.parts = parts;
-    args.pitch = (int32_t)first_channel(p, p->streams + 1);
-    for (int i = 0; i < args.norm.planes; i++) {
-        args.first_channel[i] = (int32_t)first_channel(p, i);
-        blocks[i] = launch_tiles(channels_of(p, i), BN_JOIN_LANES);
-    }
-    args.counter = cuda_counters(d, 1);
-    if (!args.counter || !launch_schedule(args.first_block, blocks, args.norm.planes))
-        return fail(BRAID_ERROR_ARGUMENT, "integrate_prepare: %s", launch_too_large);
-    return cuda_launch(d, &(cuda_call){.stem = "bn_join",
-                                       .function = "bn_join",
-                                       .blocks = args.first_block[BRAID_MAX_PLANES],
-                                       .threads = BN_JOIN_THREADS,
-                                       .args = &args,
-                                       .args_bytes = sizeof args});
-}
-
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     const braid_problem mix = mix_of(p);
+    struct integrate_prepare_args args;
     buffers mixed = {0};
     (void)state;
+    memset(&args, 0, sizeof args);
     memcpy(mixed.plane, b->plane, (INTEGRATE_Y + 1) * sizeof b->plane[0]);
-    TRY(integrate_tma_launch_adding(&mix, d, &mixed, b->workspace, (int32_t)first_channel(p, p->streams + 1)));
-    return join(p, d, b, integrate_tma_parts(&mix));
+    fill_norm(&args.norm, p, b);
+    args.mix.moments = b->workspace;
+    args.mix.moments_pitch = (int32_t)first_channel(p, p->streams + 1);
+    return integrate_tma_launch_adding(&mix, d, &mixed, &args);
 }
 
 const kernel_functions integrate_prepare__cuda_wgmma = {

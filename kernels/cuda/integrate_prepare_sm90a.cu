@@ -5,11 +5,13 @@
  * pixels by 64 outputs in shared memory, and the warp that adds them up also copies them to memory.
  *
  * A block has one column of tiles, whose streams' panels the blocks of a row divide among themselves. It leaves what it
- * found as a part; bn_join adds the parts.
+ * found as a part, and the last blocks add the parts (tile/moments_join.cuh).
  *
  * SPDX-License-Identifier: MIT
  */
+#include "kernels/cuda/integrate_prepare.h"
 #include "kernels/cuda/tile/integrate_fwd.cuh"
+#include "kernels/cuda/tile/moments_join.cuh"
 #include "kernels/cuda/tile/panel_sums.cuh"
 
 #define STREAM_WARPS 3 /* that take turns at the steps of the ring */
@@ -221,7 +223,8 @@ static __device__ __forceinline__ void add_all(const integrate_tma_args &args, r
 }
 
 template <class number, int columns, int row_groups>
-static __device__ __forceinline__ void integrate_prepare(const integrate_tma_args &args) {
+static __device__ __forceinline__ void integrate_prepare(const integrate_prepare_args &all) {
+    const integrate_tma_args &args = all.mix;
     const int squares = staged_squares<columns, row_groups>();
     open_squares<squares>(args);
     const ring_cursor at = open_ring(args, 2, STREAM_WARPS);
@@ -232,44 +235,47 @@ static __device__ __forceinline__ void integrate_prepare(const integrate_tma_arg
     } else if (sum_warp() >= 0) { /* not the lanes beside the one that asks for the copies */
         add_all<number, columns, row_groups>(args, at);
     }
+    __syncwarp(); /* the lanes beside the one that asks for the copies have waited for it */
+    const moments_parts parts = {args.moments, all.counters, args.moments_pitch, all.parts, args.all.columns};
+    moments_join(parts, all.norm);
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 2)
-    integrate_prepare_wgmma_f16_64(const __grid_constant__ integrate_tma_args args) {
+    integrate_prepare_wgmma_f16_64(const __grid_constant__ integrate_prepare_args args) {
     integrate_prepare<f16, 64, 2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 1)
-    integrate_prepare_wgmma_f16_128(const __grid_constant__ integrate_tma_args args) {
+    integrate_prepare_wgmma_f16_128(const __grid_constant__ integrate_prepare_args args) {
     integrate_prepare<f16, 128, 2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 1)
-    integrate_prepare_wgmma_f16_128_staying(const __grid_constant__ integrate_tma_args args) {
+    integrate_prepare_wgmma_f16_128_staying(const __grid_constant__ integrate_prepare_args args) {
     integrate_prepare<f16, 128, 1>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_WIDE_THREADS, 1)
-    integrate_prepare_wgmma_f16_256(const __grid_constant__ integrate_tma_args args) {
+    integrate_prepare_wgmma_f16_256(const __grid_constant__ integrate_prepare_args args) {
     integrate_prepare<f16, 256, 2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 2)
-    integrate_prepare_wgmma_bf16_64(const __grid_constant__ integrate_tma_args args) {
+    integrate_prepare_wgmma_bf16_64(const __grid_constant__ integrate_prepare_args args) {
     integrate_prepare<bf16, 64, 2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 1)
-    integrate_prepare_wgmma_bf16_128(const __grid_constant__ integrate_tma_args args) {
+    integrate_prepare_wgmma_bf16_128(const __grid_constant__ integrate_prepare_args args) {
     integrate_prepare<bf16, 128, 2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 1)
-    integrate_prepare_wgmma_bf16_128_staying(const __grid_constant__ integrate_tma_args args) {
+    integrate_prepare_wgmma_bf16_128_staying(const __grid_constant__ integrate_prepare_args args) {
     integrate_prepare<bf16, 128, 1>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_WIDE_THREADS, 1)
-    integrate_prepare_wgmma_bf16_256(const __grid_constant__ integrate_tma_args args) {
+    integrate_prepare_wgmma_bf16_256(const __grid_constant__ integrate_prepare_args args) {
     integrate_prepare<bf16, 256, 2>(args);
 }

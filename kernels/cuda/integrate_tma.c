@@ -7,7 +7,8 @@
 
 #include "core/sizes.h"
 #include "kernels/cuda/integrate_panels_launch.h"
-#include "kernels/cuda/integrate_tma.h"
+#include "kernels/cuda/integrate_prepare.h"
+#include "kernels/cuda/tile/moments_join.h"
 #include "kernels/cuda/tile/panel_sums.h"
 
 #define SHARED_ALONE 232448 /* bytes for the one block of a multiprocessor, and for each of two */
@@ -104,8 +105,8 @@ static int choose_stages(struct integrate_tma_args *args, int two, int32_t least
 static braid_status launch(const struct integrate_tma_args *args, device *d, const cuda_call *of) {
     cuda_call call = *of;
     call.shared_bytes += INTEGRATE_TMA_BARRIER_BYTES;
-    call.args = args;
-    call.args_bytes = sizeof *args;
+    call.args = args; /* and what may lie behind them */
+    if (!call.args_bytes) call.args_bytes = sizeof *args;
     return cuda_launch(d, &call);
 }
 
@@ -207,9 +208,10 @@ static braid_status launch_forward(struct integrate_tma_args *args, const forwar
                                    device *d, int64_t blocks) {
     const struct integrate_panels_args *all = &args->all;
     const tile_function *f = plan->f;
-    if (all->tiles == 0) return BRAID_OK;
-    TRY(map_sources(args, d, p, f->rows));
-    TRY(map_weights(args, d, p, f->columns));
+    if (all->tiles > 0) {
+        TRY(map_sources(args, d, p, f->rows));
+        TRY(map_weights(args, d, p, f->columns));
+    }
     size_t pixels = (size_t)f->rows * PANEL_ROW_BYTES, weights = (size_t)f->columns * PANEL_ROW_BYTES;
     size_t panels = all->stays ? (size_t)all->steps * weights + (size_t)args->stages * pixels
                                : (size_t)args->stages * (pixels + weights);
@@ -222,7 +224,8 @@ static braid_status launch_forward(struct integrate_tma_args *args, const forwar
                                .threads = !plan->adds         ? INTEGRATE_TMA_THREADS
                                           : f->columns <= 128 ? INTEGRATE_PREPARE_THREADS
                                                               : INTEGRATE_PREPARE_WIDE_THREADS,
-                               .shared_bytes = panels + plan->bytes});
+                               .shared_bytes = panels + plan->bytes,
+                               .args_bytes = plan->adds ? sizeof(struct integrate_prepare_args) : sizeof *args});
 }
 
 braid_status integrate_tma_launch_forward(const braid_problem *p, device *d, const buffers *b) {
@@ -244,15 +247,17 @@ int integrate_tma_parts(const braid_problem *p) {
 }
 
 braid_status integrate_tma_launch_adding(const braid_problem *p, device *d, const buffers *b,
-                                         struct bn_moments *moments, int32_t pitch) {
-    struct integrate_tma_args args;
+                                         struct integrate_prepare_args *args) {
+    struct integrate_tma_args *const mix = &args->mix;
     forward_plan plan = {.adds = 1, .processors = ADDING_PROCESSORS};
-    memset(&args, 0, sizeof args);
-    integrate_panels_fill(&args.all, p, b);
-    int64_t blocks = plan_forward(&args, &plan);
-    args.moments = moments;
-    args.moments_pitch = pitch;
-    return launch_forward(&args, &plan, p, d, blocks);
+    integrate_panels_fill(&mix->all, p, b);
+    int64_t blocks = plan_forward(mix, &plan);
+    args->parts = (int32_t)(blocks / mix->all.columns);
+    args->counters = cuda_counters(d, MOMENTS_JOIN_COUNTERS(args->parts));
+    if (!args->counters) return fail(BRAID_ERROR_ARGUMENT, "integrate_prepare: %s", launch_too_large);
+    if (blocks > 0) return launch_forward(mix, &plan, p, d, blocks);
+    mix->all.stays = 0; /* nothing is copied, and one block writes what follows from no value at all */
+    return launch_forward(mix, &plan, p, d, 1);
 }
 
 /* ---- bwd_weight ----------------------------------------------------------------------------------- */

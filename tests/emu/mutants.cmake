@@ -379,10 +379,12 @@ emu_mutant(integrate_prepare_swizzle tile/panel_sums.cuh integrate_prepare_sm90a
            "panel_piece_address(panel, first + 4, piece)" "panel_piece_address(panel, first, piece) + 4 * PANEL_ROW_BYTES")
 emu_mutant(integrate_prepare_lost_tiles tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "sums.count += count" "sums.count = count")
-emu_mutant(bn_join_dropped_part bn_join.cu bn_join integrate_prepare__cuda_wgmma
-           "add(shared[lane], shared[lane + 32])" "shared[lane]")
-emu_mutant(bn_join_early_count bn_join.cu bn_join integrate_prepare__cuda_wgmma
-           "arrives_last(args.counter, (int32_t)gridDim.x) && threadIdx.x == 0" "threadIdx.x == 0")
+emu_mutant(integrate_prepare_dropped_group tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
+           "all.pitch, groups);" "all.pitch, groups > 1 ? groups - 1 : 1);")
+emu_mutant(integrate_prepare_early_group tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
+           "count * all.columns)" "count * all.columns > 1 ? count * all.columns - 1 : 1)")
+emu_mutant(integrate_prepare_early_count tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
+           "    __syncthreads(); /* all have read the count of batches */\n" "")
 emu_mutant(integrate_bwd_data_mma_wrong_row tile/panel_mma.cuh integrate_bwd_data_mma integrate_bwd_data__cuda_mma
            "panel_address(b, lane % 16, lane / 16)" "panel_address(b, lane % 8, lane / 16)")
 emu_mutant(integrate_bwd_data_wgmma_no_zeros integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a

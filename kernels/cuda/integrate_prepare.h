@@ -1,0 +1,27 @@
+/*
+ * The argument of integrate_prepare on sm_90: that of integrate, and that of bn_finalize for the streams and for y.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_INTEGRATE_PREPARE_H
+#define BRAID_KERNELS_CUDA_INTEGRATE_PREPARE_H
+
+#include "kernels/cuda/bn_finalize.h"
+#include "kernels/cuda/integrate_tma.h"
+
+struct integrate_prepare_args {
+    struct integrate_tma_args mix;
+    struct bn_finalize_args norm;
+    uint32_t *counters; /* tile/moments_join.cuh */
+    int32_t parts;      /* of the statistics */
+};
+
+#define INTEGRATE_PREPARE_ARGS_BYTES 4032
+
+#ifdef __cplusplus
+static_assert(sizeof(struct integrate_prepare_args) == INTEGRATE_PREPARE_ARGS_BYTES, "kernel and launcher agree");
+#else
+_Static_assert(sizeof(struct integrate_prepare_args) == INTEGRATE_PREPARE_ARGS_BYTES, "kernel and launcher agree");
+#endif
+
+#endif
