@@ -16,7 +16,7 @@ template <bool curved> struct act_bwd_data {
             in.dy = this->take(this->plane.dy, at);
         }
         __device__ __forceinline__ void make(const inputs &in, int64_t, int64_t c, int64_t at) const {
-            const act_rule<curved> rule(this->args.activation);
+            const act_rule<curved, sizeof(number) == 2> rule(this->args.activation);
             float x[width], dy[width];
             pack_open(x, in.x);
             pack_open(dy, in.dy);

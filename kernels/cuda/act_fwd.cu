@@ -12,7 +12,7 @@ template <bool curved> struct act_fwd {
         using pixel_body<number, width>::pixel_body;
         __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
         __device__ __forceinline__ void make(const inputs &x, int64_t, int64_t c, int64_t at) const {
-            const act_rule<curved> rule(this->args.activation);
+            const act_rule<curved, sizeof(number) == 2> rule(this->args.activation);
             float value[width];
             pack_open(value, x);
 #pragma unroll

@@ -222,6 +222,10 @@ emu_mutant(act_fwd_second_pixel tile/pixels.cuh act_fwd act_fwd__cuda_direct
            "pixel += ahead * work.step" "pixel += (ahead + 1) * work.step")
 emu_mutant(act_bwd_data_open_relu tile/act.cuh act_bwd_data act_bwd_data__cuda_direct
            "x <= floor ? 0 : dy" "x < floor ? 0 : dy")
+emu_mutant(act_fwd_wrong_side tile/act.cuh act_fwd act_fwd__cuda_direct
+           "x < 0 ? beyond : 1 - beyond" "1 - beyond")
+emu_mutant(act_bwd_data_no_density tile/act.cuh act_bwd_data act_bwd_data__cuda_direct
+           "normal.below + x * ACT_INV_SQRT_2PI * normal.density" "normal.below")
 emu_mutant(add_unaligned tile/pixels.cuh add add__cuda_direct
            "work.lane * body::lanes" "work.lane")
 emu_mutant(cast_wrong_format cast.cu cast cast__cuda_direct

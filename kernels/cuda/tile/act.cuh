@@ -15,6 +15,7 @@
 #define ACT_INV_SQRT_2PI 0.39894228f
 #define ACT_SQRT_2_OVER_PI 0.79788456f
 #define ACT_CUBE 0.044715f
+#define ACT_POWER_OF_TANH -2.3022082f /* -2 sqrt(2 / pi) / ln 2 */
 
 /* The curved ones are calls: inlined for every value of a pack they would take the registers of all kernels. */
 static __device__ __noinline__ float act_curved(int32_t activation, float x) {
@@ -37,17 +38,73 @@ static __device__ __forceinline__ bool act_is_curved(int32_t activation) {
     return activation != BRAID_ACTIVATION_RELU && activation != BRAID_ACTIVATION_NONE;
 }
 
-/* value(x) = f(x); gradient(x, dy) = dy * f'(x). */
-template <bool curved> struct act_rule {
+/* 2^x and 1 / x by the units for them, to a few units of the last place. */
+static __device__ __forceinline__ float act_power(float x) {
+#ifdef __CUDA_ARCH__
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+#else
+    return exp2f(x);
+#endif
+}
+
+static __device__ __forceinline__ float act_inverse(float x) {
+#ifdef __CUDA_ARCH__
+    float inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+    return inverse;
+#else
+    return 1 / x;
+#endif
+}
+
+/* The normal distribution at x, and its density over the one at 0. Relative errors are below 3e-6 up to |x| = 8: the
+ * share beyond |x| is that density times t p(t), t = 1 / (1 + 0.3 |x|), with p fitted to 5e-8. */
+struct act_normal {
+    float below, density;
+    __device__ __forceinline__ explicit act_normal(float x) {
+        const float t = act_inverse(1 + 0.3f * fabsf(x));
+        float p = 0.0374184819f;
+        p = p * t - 0.164318517f;
+        p = p * t + 0.218315458f;
+        p = p * t - 0.0643743031f;
+        p = p * t + 0.134021148f;
+        p = p * t + 0.0983277682f;
+        p = p * t + 0.120995561f;
+        p = p * t + 0.119614435f;
+        density = act_power(x * x * -0.72134752f);
+        const float beyond = p * t * density;
+        below = x < 0 ? beyond : 1 - beyond;
+    }
+};
+
+/* value(x) = f(x); gradient(x, dy) = dy * f'(x). Halves: numbers of 16 bits, for which a few units of the last place of
+ * a float are nothing. */
+template <bool curved, bool halves = false> struct act_rule {
     int32_t activation;
     __device__ __forceinline__ explicit act_rule(int32_t kind) : activation(kind) {}
     __device__ __forceinline__ float value(float x) const { return act_curved(activation, x); }
     __device__ __forceinline__ float gradient(float x, float dy) const { return dy * act_curved_slope(activation, x); }
 };
 
+template <> struct act_rule<true, true> {
+    int32_t activation;
+    __device__ __forceinline__ explicit act_rule(int32_t kind) : activation(kind) {}
+    __device__ __forceinline__ float value(float x) const {
+        if (activation == BRAID_ACTIVATION_GELU) return x * act_normal(x).below;
+        return x * act_inverse(1 + act_power(ACT_POWER_OF_TANH * (x + ACT_CUBE * x * x * x)));
+    }
+    __device__ __forceinline__ float gradient(float x, float dy) const {
+        if (activation != BRAID_ACTIVATION_GELU) return dy * act_curved_slope(activation, x);
+        const act_normal normal(x);
+        return dy * (normal.below + x * ACT_INV_SQRT_2PI * normal.density);
+    }
+};
+
 /* ReLU, or none, as a floor: nothing lies below a NaN. Behind a closed ReLU the gradient is 0, even that of an infinite
  * dy. */
-template <> struct act_rule<false> {
+template <bool halves> struct act_rule<false, halves> {
     float floor;
     __device__ __forceinline__ explicit act_rule(int32_t kind) : floor(kind == BRAID_ACTIVATION_RELU ? 0 : NAN) {}
     __device__ __forceinline__ float value(float x) const { return x < floor ? 0 : x; }

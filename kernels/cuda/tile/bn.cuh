@@ -48,7 +48,7 @@ template <bool curved> struct gradient_act {
         }
         __device__ __forceinline__ void gradient_at(float (&g)[width], float (&x)[width], const inputs &in, int64_t,
                                                     int64_t) const {
-            const act_rule<curved> rule(this->args.activation);
+            const act_rule<curved, sizeof(number) == 2> rule(this->args.activation);
             pack_open(g, in.dy);
             pack_open(x, in.x);
 #pragma unroll
