@@ -178,6 +178,36 @@ static void short_problems(void **state) {
     json_decref(plan);
 }
 
+/* What explain calls a problem can be read; its full form is written back as it was. */
+static void assert_read(const json_t *plan, const char *table) {
+    const json_t *row;
+    size_t index;
+    assert_true(json_array_size(json_object_get(plan, table)) > 0);
+    json_array_foreach(json_object_get(plan, table), index, row) {
+        char again[BRAID_PROBLEM_TEXT];
+        braid_problem problem;
+        const char *text = json_string_value(json_object_get(row, "problem"));
+        if (braid_problem_parse(text, &problem)) fail_msg("%s: %s", text, braid_message());
+        assert_int_equal(braid_problem_print(&problem, again, sizeof again), BRAID_OK);
+        if (strcmp(table, "steps") == 0) assert_string_equal(again, text);
+    }
+}
+
+static void problems_of_networks_are_read(void **state) {
+    static const char *const nets[] = {"linet18 --width 0.0625 --size 40x48", "mcresnet18 --width 0.0625 --size 40x48",
+                                       "lenet86", "ssae", "mlp --layers 30,20,10"};
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof nets / sizeof nets[0]; i++) {
+        char line[512];
+        snprintf(line, sizeof line, "$B explain %s --batch 2 --dtype f16 --phase %s" ESTIMATE "-o json", nets[i / 2],
+                 i % 2 ? "eval" : "train");
+        json_t *plan = shell_json(line);
+        assert_read(plan, "steps");
+        assert_read(plan, "problems");
+        json_decref(plan);
+    }
+}
+
 static void bench_json(void **state) {
     json_t *rows = shell_json("$B bench lenet86 --what train --batch 2 --device cpu --seconds 0.05 -q -o json");
     json_t *row = json_array_get(rows, 0);
@@ -308,7 +338,7 @@ static int begin(void **state) {
 int main(void) {
     static void (*const ways[])(void **) = {predicts_f32, predicts_one_by_one, predicts_in_pieces, predicts_bf16};
     static const char *const words[] = {"f32", "one by one", "in pieces", "bf16"};
-    static struct CMUnitTest tests[COMMANDS + 4 * PREDICTIONS + 4];
+    static struct CMUnitTest tests[COMMANDS + 4 * PREDICTIONS + 5];
     static char names[4 * PREDICTIONS][96];
     size_t count = COMMANDS;
     shell_tests(tests, commands, COMMANDS);
@@ -320,6 +350,7 @@ int main(void) {
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(different_batches);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(explain_json);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(short_problems);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(problems_of_networks_are_read);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(bench_json);
     return cmocka_run_group_tests(tests, begin, shell_end);
 }
