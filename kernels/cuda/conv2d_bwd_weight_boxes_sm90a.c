@@ -69,7 +69,7 @@ static int make_plan(weight_plan *plan, const braid_problem *p) {
         plan->cycles = cycles;
     }
     plan->args.tile_rows = 128;
-    plan->args.tile_blocks = plan->piece.x_boxes;
+    plan->args.tile_blocks = plan->args.warpgroup_blocks = plan->piece.x_boxes;
     plan->args.stacked = 1;
     return weight_tiles_plan(plan, p);
 }

@@ -57,6 +57,7 @@ static int make_plan(weight_plan *plan, const braid_problem *p) {
         offer(plan, part_of_row(columns), p);
     plan->args.tile_rows = 64;
     plan->args.tile_blocks = 9;
+    plan->args.warpgroup_blocks = 3;
     return weight_tiles_plan(plan, p);
 }
 

@@ -1,6 +1,6 @@
 /*
- * integrate weight gradients on CUDA by the matrix units of sm_90, one launch for all streams and the integrated
- * pathway.
+ * integrate weight gradients on CUDA by the matrix units of sm_90, for all streams and the integrated pathway: one
+ * launch, and where there are many parts weight_sum.
  *
  * SPDX-License-Identifier: MIT
  */

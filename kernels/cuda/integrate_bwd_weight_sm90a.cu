@@ -2,8 +2,9 @@
  * integrate weight gradients on Hopper's matrix units: a block makes a tile of `rows` outputs by 256 channels for one
  * part of the pixels. The channels of all sources stand side by side in panels of 64, so a tile may hold several
  * sources, which dy is then copied for once. The sum runs over 64 pixels a step, which one thread has copied ahead into
- * a ring. Pixels of blanked samples are cleared in shared memory. The parts of a tile are added by a tree
- * (tile/sum_tree.cuh), and the group that has the whole writes it.
+ * a ring. Pixels of blanked samples are cleared in shared memory. A few parts of a tile are added by a tree
+ * (tile/sum_tree.cuh), and the group that has the whole writes it; many parts write their own float sums, which
+ * weight_sum adds in order.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -88,21 +89,38 @@ static __device__ __forceinline__ sum_tree find_tree(const integrate_tma_args &a
     sum_tree tree;
     tree.part = work.part;
     tree.parts = args.all.parts;
-    tree.counters = args.counters + 2 * first + group;
-    tree.counter_step = 2;
+    tree.counters = args.counters + (2 * first + group) * SUM_TREE_SLICES;
+    tree.counter_step = 2 * SUM_TREE_SLICES;
     tree.slot_elements = 2 * count * SUM_TREE_GROUP;
-    tree.slots = args.all.workspace + 2 * first * tree.slot_elements + group * count * SUM_TREE_GROUP;
+    tree.slots = args.all.workspace + (int64_t)first * tree.slot_elements + group * count * SUM_TREE_GROUP;
     tree.meeting = shared_address(shared_memory()) + INTEGRATE_TMA_MEETING_AT + (uint32_t)group * 4;
     tree.barrier = 2 + group;
     return tree;
 }
 
-/* Writes the sums of a group, from `output` and a panel on. */
+/* Writes the sums of a group as those of its part. */
+template <int count>
+static __device__ __forceinline__ void write_part(const float (&sum)[count], const integrate_panels_args &all,
+                                                  int32_t part, int32_t output, int32_t first_panel) {
+#pragma unroll
+    for (int j = 0; j < count / 4; j++) {
+        const int32_t panel = first_panel + j / 8;
+        const integrate_panels_source &to = all.source[find_source(all, panel)];
+        const int32_t c = (panel - to.first_column) * PANEL_COLUMNS + j % 8 * 8 + (int)threadIdx.x % 4 * 2;
+        if (c >= to.channels) continue;
+        float *partial = all.workspace + part * all.part_elements + to.partial + (int64_t)output * to.channels + c;
+        if (output < all.outputs) write_bytes<8>(partial, &sum[4 * j]);
+        if (output + 8 < all.outputs) write_bytes<8>(partial + 8 * (int64_t)to.channels, &sum[4 * j + 2]);
+    }
+}
+
+/* Writes slices of the sums of a group, from `output` and a panel on. */
 template <class number, int count>
 static __device__ __forceinline__ void write(const float (&sum)[count], const integrate_panels_args &all,
-                                             int32_t output, int32_t first_panel) {
+                                             int32_t output, int32_t first_panel, uint32_t slices) {
 #pragma unroll
-    for (int j = 0; j < count / 16; j++) {
+    for (int j = 0; j < count / SUM_TREE_RUN; j++) {
+        if (!sum_tree_has(slices, j, count / SUM_TREE_RUN)) continue;
         const int32_t panel = first_panel + j / 2;
         const integrate_panels_source &to = all.source[find_source(all, panel)];
         const int32_t c = (panel - to.first_column) * PANEL_COLUMNS + j % 2 * 32 + panel_run_column();
@@ -141,37 +159,44 @@ static __device__ __forceinline__ void consume(const integrate_tma_args &args, r
     }
     wgmma_wait<0>();
     wgmma_hold(sum);
-    if (sum_tree_climb(find_tree<group_columns / 2>(args, work), sum))
-        write<number>(sum, args.all, work.first_output + row_group * 64 + panel_sum_row(),
-                      work.first_panel + column_group * (group_columns / PANEL_COLUMNS));
+    const int32_t output = work.first_output + row_group * 64 + panel_sum_row();
+    const int32_t panel = work.first_panel + column_group * (group_columns / PANEL_COLUMNS);
+    if (args.has_tree) {
+        const uint32_t slices = sum_tree_climb(find_tree<group_columns / 2>(args, work), sum);
+        if (slices) write<number>(sum, args.all, output, panel, slices);
+    } else {
+        write_part(sum, args.all, work.part, output, panel);
+    }
 }
 
 template <class number, int rows>
 static __device__ __forceinline__ void integrate_bwd_weight(const integrate_tma_args &args) {
     const ring_cursor at = open_ring(args, 2);
     if (is_consumer(2)) {
+        registers_take<232>();
         consume<number, rows>(args, at);
-    } else if (is_producer(2)) {
-        produce<rows>(args, at);
+    } else {
+        registers_give<40>();
+        if (is_producer(2)) produce<rows>(args, at);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+extern "C" __global__ void __launch_bounds__(INTEGRATE_WEIGHT_THREADS, 1)
     integrate_bwd_weight_wgmma_f16_64(const __grid_constant__ integrate_tma_args args) {
     integrate_bwd_weight<f16, 64>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+extern "C" __global__ void __launch_bounds__(INTEGRATE_WEIGHT_THREADS, 1)
     integrate_bwd_weight_wgmma_f16_128(const __grid_constant__ integrate_tma_args args) {
     integrate_bwd_weight<f16, 128>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+extern "C" __global__ void __launch_bounds__(INTEGRATE_WEIGHT_THREADS, 1)
     integrate_bwd_weight_wgmma_bf16_64(const __grid_constant__ integrate_tma_args args) {
     integrate_bwd_weight<bf16, 64>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+extern "C" __global__ void __launch_bounds__(INTEGRATE_WEIGHT_THREADS, 1)
     integrate_bwd_weight_wgmma_bf16_128(const __grid_constant__ integrate_tma_args args) {
     integrate_bwd_weight<bf16, 128>(args);
 }

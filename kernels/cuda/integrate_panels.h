@@ -1,6 +1,6 @@
 /*
  * The argument of the integrate kernels that multiply panels (tile/panel.cuh). Slots are those of the op: in bwd_data x
- * is dz or dr_i and y is dy; in bwd_weight weights are dw and dv_i (of the mma kernel written by weight_sum).
+ * is dz or dr_i and y is dy; in bwd_weight weights are dw and dv_i (which may be written by weight_sum).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -32,7 +32,7 @@ struct integrate_panels_args {
     struct integrate_panels_source source[BRAID_MAX_PLANES];
     void *y;
     const void *bias;
-    float *workspace;      /* bwd_weight: [part][source][output][channel]; tma: [tile][join][branch][a tile's sums] */
+    float *workspace;      /* bwd_weight: [part][source][output][channel]; by a tree [tile][part][its sums] */
     int64_t part_elements; /* of one part */
     int32_t sources, outputs, pixels, out_size[2], size[2], stride[2];
     int32_t needs_places; /* 1: a pixel's sample or its place in z matters */

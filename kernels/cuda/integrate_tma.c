@@ -10,6 +10,7 @@
 #include "kernels/cuda/integrate_prepare.h"
 #include "kernels/cuda/tile/moments_join.h"
 #include "kernels/cuda/tile/panel_sums.h"
+#include "kernels/cuda/tile/sum_tree.h"
 
 #define SHARED_ALONE 232448 /* bytes for the one block of a multiprocessor, and for each of two */
 #define SHARED_OF_TWO 115712
@@ -17,6 +18,7 @@
 #define ADDING_PROCESSORS 132
 #define WEIGHT_BLOCKS 132 /* of a weight gradient: by the problem alone, so that the parts are the same everywhere */
 #define WEIGHT_PANELS 4   /* of channels in a tile */
+#define MOST_COUNTERS (WEIGHT_BLOCKS * 2 * SUM_TREE_SLICES) /* of two groups that multiply */
 
 const char *integrate_tma_refuses(const braid_problem *p, const device *d) {
     const char *reason = integrate_panels_refuses(p, d);
@@ -270,16 +272,16 @@ static void fill_weights(struct integrate_panels_args *all, const braid_problem 
     integrate_panels_cut_weights(all, weight_rows(p), WEIGHT_PANELS, WEIGHT_BLOCKS);
 }
 
-/* Joins of the trees of all tiles: join 0 of a tile is not used. */
-static int64_t count_joins(const struct integrate_panels_args *all) {
-    return all->parts > 1 ? (int64_t)all->tiles * all->parts : 0;
-}
+/* Without pixels there are no parts, and weight_sum writes zeros. */
+static int has_tree(const struct integrate_panels_args *all) { return all->parts > 0 && all->parts <= SUM_TREE_FEW; }
 
 braid_status integrate_tma_workspace(const braid_problem *p, size_t *bytes) {
     struct integrate_panels_args all;
     fill_weights(&all, p, NULL);
+    if (!has_tree(&all)) return integrate_panels_workspace(&all, bytes);
     size_t tile_bytes = (size_t)weight_rows(p) * WEIGHT_PANELS * PANEL_COLUMNS * sizeof(float);
-    return size_array(2 * (size_t)count_joins(&all), tile_bytes, "partial weight gradients", bytes);
+    size_t parts = all.parts > 1 ? (size_t)all.tiles * (size_t)all.parts : 0;
+    return size_array(parts, tile_bytes, "partial weight gradients", bytes);
 }
 
 braid_status integrate_tma_launch_weights(const braid_problem *p, device *d, const buffers *b) {
@@ -292,17 +294,20 @@ braid_status integrate_tma_launch_weights(const braid_problem *p, device *d, con
     size_t stage = (size_t)(WEIGHT_PANELS + (is_wide ? 2 : 1)) * PANEL_SQUARE_BYTES;
     memset(&args, 0, sizeof args);
     fill_weights(&args.all, p, b);
-    if (args.all.parts == 0) return integrate_panels_sum(&args.all, d, p->dtype); /* zeros */
     args.stages = count_stages(SHARED_ALONE, 0, stage);
-    args.counters = cuda_counters(d, 2 * count_joins(&args.all));
-    TRY(map_sources(&args, d, p, 64));
-    TRY(map_y(&args, d, p, 64));
-    return launch(&args, d,
-                  &(cuda_call){.stem = "integrate_bwd_weight_sm90a",
-                               .function = launch_name(is_wide ? &wide : &narrow, p->dtype),
-                               .blocks = (int64_t)args.all.tiles * args.all.parts,
-                               .threads = INTEGRATE_TMA_THREADS,
-                               .shared_bytes = (size_t)args.stages * stage});
+    args.has_tree = has_tree(&args.all);
+    args.counters = cuda_counters(d, MOST_COUNTERS);
+    if (args.all.parts > 0) {
+        TRY(map_sources(&args, d, p, 64));
+        TRY(map_y(&args, d, p, 64));
+        TRY(launch(&args, d,
+                   &(cuda_call){.stem = "integrate_bwd_weight_sm90a",
+                                .function = launch_name(is_wide ? &wide : &narrow, p->dtype),
+                                .blocks = (int64_t)args.all.tiles * args.all.parts,
+                                .threads = INTEGRATE_WEIGHT_THREADS,
+                                .shared_bytes = (size_t)args.stages * stage}));
+    }
+    return args.has_tree ? BRAID_OK : integrate_panels_sum(&args.all, d, p->dtype);
 }
 
-_Static_assert(2 * WEIGHT_BLOCKS <= CUDA_MOST_COUNTERS, "there are counters for all joins of both groups");
+_Static_assert(MOST_COUNTERS <= CUDA_MOST_COUNTERS, "there is a counter for every slice");

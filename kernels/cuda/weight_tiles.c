@@ -7,12 +7,16 @@
 
 #include "core/memory.h"
 #include "core/sizes.h"
+#include "kernels/cuda/tile/shape.h"
+#include "kernels/cuda/tile/sum_tree.h"
 #include "kernels/cuda/weight_tiles_launch.h"
 
-#define SHARED_BYTES 232448     /* that a block of sm_90 may use */
-#define BARRIER_BYTES 16        /* of a stage */
-#define MOST_CTAS 132           /* multiprocessors of the GPU that these kernels are made for: one CTA fills one */
+#define SHARED_BYTES 232448 /* that a block of sm_90 may use */
+#define BARRIER_BYTES 16    /* of a stage */
+#define MOST_CTAS 132       /* multiprocessors of the GPU that these kernels are made for: one CTA fills one */
+#define MOST_COUNTERS (MOST_CTAS * WEIGHT_MAX_GROUPS * SUM_TREE_SLICES)
 #define FEWEST_STEPS 24         /* of a CTA: less work is not worth a partial tile */
+#define SLICED_PARTS 8          /* from so many partial tiles on, four threads share a sum */
 #define COPY_BYTES_PER_CYCLE 36 /* of the copy engine, measured */
 #define UNIT_CYCLES 100         /* what a unit costs beside its steps */
 
@@ -122,7 +126,11 @@ int weight_tiles_plan(weight_plan *plan, const braid_problem *p) {
         args->dilation[axis] = (int32_t)p->dilation[axis];
     }
     args->ctas = (int32_t)choose_ctas(args);
-    return 1;
+    args->has_tree = launch_tiles(args->ctas, tiles) + 1 <= SUM_TREE_FEW;
+    args->slices = args->ctas / tiles >= SLICED_PARTS ? 4 : 1;
+    args->sum_fours = args->slices == 1 ? WEIGHT_BLOCK_FOURS : BLOCK_THREADS / args->slices;
+    int64_t elements = (int64_t)args->tile_rows * args->tile_blocks * WEIGHT_BLOCK;
+    return args->has_tree || tiles * (elements / BLOCK_THREADS) < CUDA_MAX_BLOCKS;
 }
 
 double weight_tiles_cost(const weight_plan *plan, const braid_problem *p) {
@@ -136,8 +144,9 @@ braid_status weight_tiles_create(const weight_plan *plan, void **state, size_t *
     const struct weight_tiles_args *args = &plan->args;
     size_t elements = 0;
     *state = NULL;
-    TRY(size_array(2 * (size_t)args->ctas, (size_t)args->tile_rows * (size_t)args->tile_blocks * WEIGHT_BLOCK,
-                   "partial weight gradients", &elements));
+    TRY(size_array((size_t)args->ctas + (size_t)args->tiles,
+                   (size_t)args->tile_rows * (size_t)args->tile_blocks * WEIGHT_BLOCK, "partial weight gradients",
+                   &elements));
     TRY(size_array(elements, sizeof(float), "partial weight gradients", workspace_bytes));
     TRY(memory_alloc(1, sizeof *plan, "plan of a weight gradient", state));
     memcpy(*state, plan, sizeof *plan);
@@ -168,7 +177,7 @@ static braid_status bind(struct weight_tiles_args *args, const weight_piece *pie
                          const buffers *b) {
     static const int64_t dense[2] = {1, 1};
     args->workspace = b->workspace;
-    args->counters = cuda_counters(d, MOST_CTAS * WEIGHT_MAX_GROUPS);
+    args->counters = cuda_counters(d, MOST_COUNTERS);
     for (int i = 0; i < p->streams; i++) {
         plane_shape x, dy;
         op_of(p)->shape(p, CONV2D_X, i, &x);
@@ -183,15 +192,24 @@ static braid_status bind(struct weight_tiles_args *args, const weight_piece *pie
 
 braid_status weight_tiles_launch(const weight_plan *plan, const braid_problem *p, device *d, const buffers *b,
                                  const cuda_call *named) {
+    static const launch_names second = {NULL, "weight_tiles_sum_f16", "weight_tiles_sum_bf16"};
     struct weight_tiles_args args = plan->args;
+    int64_t elements = (int64_t)args.tile_rows * args.tile_blocks * WEIGHT_BLOCK;
     cuda_call call = *named;
     TRY(bind(&args, &plan->piece, p, d, b));
     call.blocks = args.ctas;
     call.shared_bytes = (size_t)(args.stages * (stage_bytes(&plan->piece) + BARRIER_BYTES)) + WEIGHT_MEETING_BYTES;
     call.args = &args;
     call.args_bytes = sizeof args;
-    return cuda_launch(d, &call);
+    TRY(cuda_launch(d, &call));
+    if (args.has_tree) return BRAID_OK;
+    return cuda_launch(d, &(cuda_call){.stem = "weight_tiles_sum",
+                                       .function = launch_name(&second, p->dtype),
+                                       .blocks = args.tiles * (elements / 4 / args.sum_fours),
+                                       .threads = BLOCK_THREADS,
+                                       .args = &args,
+                                       .args_bytes = sizeof args});
 }
 
-_Static_assert(MOST_CTAS *WEIGHT_MAX_GROUPS <= CUDA_MOST_COUNTERS, "there is a counter for every join");
+_Static_assert(MOST_COUNTERS <= CUDA_MOST_COUNTERS, "there is a counter for every slice");
 _Static_assert(WEIGHT_MAX_GROUPS * 4 <= WEIGHT_MEETING_BYTES, "there is a word for every warpgroup");

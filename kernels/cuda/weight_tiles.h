@@ -1,15 +1,16 @@
 /*
  * The argument of the weight gradients on Hopper's matrix units (conv2d_bwd_weight_taps_sm90a.cu,
- * conv2d_bwd_weight_boxes_sm90a.cu).
+ * conv2d_bwd_weight_boxes_sm90a.cu) and of the second stage that some need, weight_tiles_sum.cu.
  *
  * The gradients of all planes are cut into tiles: tile_rows filters by tile_blocks blocks, a block being 64 channels
  * of one tap. The blocks of a plane are numbered through all taps of its first 64 channels, then of the next. A tile
  * is the sum of its units: pieces of the output pixels, [sample][row of pieces][piece of a row]. The units of all
- * tiles, one after the other, are cut into `ctas` equal runs. The parts of a tile that several CTAs share are added by
- * a tree (tile/sum_tree.cuh), and whoever has the whole of a tile writes it. All of it follows from the problem alone.
+ * tiles, one after the other, are cut into `ctas` equal runs. The parts of a tile that a few CTAs share are added by a
+ * tree (tile/sum_tree.cuh), and whoever has the whole of a tile writes it; where more share a tile, each CTA leaves its
+ * part, and the second stage adds them in the order of the CTAs. All of it follows from the problem alone.
  *
- * Where a CTA has a part of a tile that is not the tile's first, it is the first part of the CTA's run. So the joins of
- * all trees are numbered by CTAs: join j of a tile is that of the CTA which has part j.
+ * Where a CTA has a part of a tile that is not the tile's first, it is the first part of the CTA's run. So the counters
+ * of all trees, which belong to such parts, are numbered by CTAs.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,9 +22,10 @@
 #include "backend/cuda/tensor_map.h"
 #include "braid.h"
 
-#define WEIGHT_BLOCK 64        /* channels of a block */
-#define WEIGHT_STEP 16         /* pixels that one matrix instruction adds up */
-#define WEIGHT_PIXEL_BYTES 128 /* of one pixel's 64 channels or filters in shared memory */
+#define WEIGHT_BLOCK 64         /* channels of a block */
+#define WEIGHT_BLOCK_FOURS 1024 /* four accumulators each: a block of 64 filters */
+#define WEIGHT_STEP 16          /* pixels that one matrix instruction adds up */
+#define WEIGHT_PIXEL_BYTES 128  /* of one pixel's 64 channels or filters in shared memory */
 #define WEIGHT_MAX_STAGES 8
 #define WEIGHT_MAX_GROUPS 3     /* warpgroups that multiply */
 #define WEIGHT_MEETING_BYTES 16 /* behind the stages and their barriers: a word for each of them */
@@ -39,8 +41,8 @@ struct weight_tiles_plane {
 
 struct weight_tiles_args {
     struct weight_tiles_plane plane[BRAID_MAX_PLANES];
-    float *workspace;   /* [join: a CTA][branch][tile_rows x tile_blocks x 64, in the order of the accumulators] */
-    uint32_t *counters; /* [join][warpgroup] */
+    float *workspace;   /* [cta + tile][tile_rows x tile_blocks x 64, in the order of the accumulators] */
+    uint32_t *counters; /* [cta][warpgroup][slice] */
     int64_t units;      /* of all tiles */
     int32_t planes, tiles, ctas;
     int32_t batch, piece_rows, piece_columns; /* units of one tile */
@@ -52,7 +54,11 @@ struct weight_tiles_args {
     int32_t x_pitch;                          /* pixels from one row of x to the next in shared memory */
     int32_t filter[2], stride[2], padding[2], dilation[2];
     int32_t tile_rows, tile_blocks;
-    int32_t stacked; /* 1: the warpgroups of a tile hold different filters; 0: different blocks */
+    int32_t warpgroup_blocks; /* blocks side by side in one warpgroup's accumulators */
+    int32_t stacked;          /* 1: the warpgroups of a tile hold different filters; 0: different blocks */
+    int32_t has_tree;         /* 1: no second stage */
+    int32_t slices;           /* second stage: threads that share one sum ... */
+    int32_t sum_fours;        /* ... and sums of a thread block, of four accumulators each */
 };
 
 #define WEIGHT_TILES_ARGS_BYTES 3072

@@ -35,8 +35,8 @@ int weight_tiles_stages(const weight_piece *piece);
  * copies. */
 double weight_tiles_cycles(const weight_piece *piece, const braid_problem *p, double step_cycles);
 
-/* Completes a plan that has its piece and, in the argument, tile_rows, tile_blocks and stacked. False where
- * there is too much work for one launch. */
+/* Completes a plan that has its piece and, in the argument, tile_rows, tile_blocks, warpgroup_blocks and stacked. False
+ * where there is too much work for one launch. */
 int weight_tiles_plan(weight_plan *plan, const braid_problem *p);
 
 /* Predicted seconds of a plan. */
@@ -46,7 +46,7 @@ double weight_tiles_cost(const weight_plan *plan, const braid_problem *p);
 braid_status weight_tiles_create(const weight_plan *plan, void **state, size_t *workspace_bytes);
 void weight_tiles_destroy(device *d, void *state);
 
-/* Launches the kernel: `named` has its stem, function and threads. */
+/* Launches the kernel, whose stem, function and threads `named` has, and the second stage where there is one. */
 braid_status weight_tiles_launch(const weight_plan *plan, const braid_problem *p, device *d, const buffers *b,
                                  const cuda_call *named);
 

@@ -20,13 +20,24 @@ static __device__ __forceinline__ void arrive_fence() {
 #endif
 }
 
-/* How many have come to a counter, or had a moment ago. What they wrote before may be read behind an arrive_fence. */
+/* How many have come to a counter, or had a moment ago. What they wrote before may be read. */
 static __device__ __forceinline__ uint32_t arrive_look(const uint32_t *counter) {
     uint32_t come;
 #ifdef __CUDA_ARCH__
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(come) : "l"(counter) : "memory");
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(come) : "l"(counter) : "memory");
 #else
     come = __ldcv(counter);
+#endif
+    return come;
+}
+
+/* Comes to a counter, which goes from `last` back to zero. How many have come before: what they wrote may be read. */
+static __device__ __forceinline__ uint32_t arrive_count(uint32_t *counter, uint32_t last) {
+    uint32_t come;
+#ifdef __CUDA_ARCH__
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(come) : "l"(counter), "r"(last) : "memory");
+#else
+    come = atomicInc(counter, last);
 #endif
     return come;
 }

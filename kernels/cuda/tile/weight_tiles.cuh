@@ -13,6 +13,7 @@
 #include "kernels/cuda/tile/schedule.cuh"
 #include "kernels/cuda/tile/shared.cuh"
 #include "kernels/cuda/tile/sum_tree.cuh"
+#include "kernels/cuda/tile/weight_units.cuh"
 #include "kernels/cuda/tile/wgmma.cuh"
 #include "kernels/cuda/weight_tiles.h"
 
@@ -24,10 +25,6 @@ struct weight_walk {
     int32_t left, tile, plane, sample, row, column;
     bool blanked;
 };
-
-static __device__ __forceinline__ int64_t weight_first_unit(const weight_tiles_args &args, int64_t cta) {
-    return cta * args.units / args.ctas;
-}
 
 static __device__ __forceinline__ void weight_look(weight_walk *at, const weight_tiles_args &args) {
     while (at->plane + 1 < args.planes && at->tile >= args.plane[at->plane + 1].first_tile) at->plane++;
@@ -122,25 +119,19 @@ static __device__ __forceinline__ void weight_open(weight_stages *stages, const 
 
 /* ---- The sums ------------------------------------------------------------------------------------- */
 
-/* The CTA whose run holds a unit. */
-static __device__ __forceinline__ int32_t weight_cta_of(const weight_tiles_args &args, int64_t unit) {
-    return (int32_t)divide((unit + 1) * args.ctas - 1, args.units);
-}
-
 /* Where a warpgroup of this CTA is in the tree of a tile. */
 template <int count>
 static __device__ __forceinline__ sum_tree weight_tree(const weight_tiles_args &args, const weight_stages &stages,
                                                        int32_t tile, int warpgroup) {
-    const int64_t tile_units = (int64_t)args.batch * args.piece_rows * args.piece_columns;
-    const int32_t first = weight_cta_of(args, tile * tile_units);
+    const weight_sharers of = weight_find_sharers(args, tile);
     const int32_t groups = args.tile_rows * args.tile_blocks * WEIGHT_BLOCK / (count * SUM_TREE_GROUP);
     sum_tree tree;
-    tree.part = (int32_t)blockIdx.x - first;
-    tree.parts = weight_cta_of(args, (tile + 1) * tile_units - 1) + 1 - first;
-    tree.counters = args.counters + first * groups + warpgroup;
-    tree.counter_step = groups;
-    tree.slot_elements = (int64_t)groups * count * SUM_TREE_GROUP;
-    tree.slots = args.workspace + 2 * first * tree.slot_elements + warpgroup * count * SUM_TREE_GROUP;
+    tree.part = (int32_t)blockIdx.x - of.first;
+    tree.parts = of.parts;
+    tree.counters = args.counters + (of.first * groups + warpgroup) * SUM_TREE_SLICES;
+    tree.counter_step = groups * SUM_TREE_SLICES;
+    tree.slot_elements = groups * count * SUM_TREE_GROUP;
+    tree.slots = args.workspace + (int64_t)(of.first + tile) * tree.slot_elements + warpgroup * count * SUM_TREE_GROUP;
     tree.meeting = stages.meetings + (uint32_t)warpgroup * 4;
     tree.barrier = warpgroup + 1;
     return tree;
@@ -154,35 +145,34 @@ static __device__ __forceinline__ void weight_write_pair(number *to, int32_t cha
     if (channel + 1 < channels) store(to + channel + 1, values[1]);
 }
 
-/* Writes a warpgroup's accumulators of a tile as dw, [filter][tap][channel], as far as it goes. */
+/* Writes slices of a warpgroup's accumulators of a tile as dw, [filter][tap][channel], as far as it goes. */
 template <class number, int count>
 static __device__ __forceinline__ void weight_write(const weight_tiles_args &args, const weight_tiles_plane &plane,
-                                                    int32_t tile, int warpgroup, const float (&sums)[count]) {
-    const int blocks = count / (WEIGHT_BLOCK / 2);
+                                                    int32_t tile, int warpgroup, const float (&sums)[count],
+                                                    uint32_t slices) {
+    const int runs = count / SUM_TREE_RUN;
     const int32_t taps = args.filter[0] * args.filter[1];
     const int32_t filter =
         weight_tile_row(plane, tile) * args.tile_rows + (args.stacked ? warpgroup * 64 : 0) + panel_sum_row();
-    const int32_t first = weight_tile_column(plane, tile) * args.tile_blocks + (args.stacked ? 0 : warpgroup * blocks);
+    const int32_t first =
+        weight_tile_column(plane, tile) * args.tile_blocks + (args.stacked ? 0 : warpgroup * (runs / 2));
 #pragma unroll
-    for (int j = 0; j < blocks; j++) {
-        const int32_t channel = (first + j) / taps * WEIGHT_BLOCK, tap = (first + j) % taps;
+    for (int j = 0; j < runs; j++) {
+        if (!sum_tree_has(slices, j, runs)) continue;
+        const int32_t block = first + j / 2, channel = block / taps * WEIGHT_BLOCK + j % 2 * 32, tap = block % taps;
 #pragma unroll
         for (int second = 0; second < 2; second++) {
-            const int32_t k = filter + 8 * second;
+            const int32_t k = filter + 8 * second, c = channel + panel_run_column();
             number *to = (number *)plane.dw + ((int64_t)k * taps + tap) * plane.channels;
             if (plane.channels % 8 == 0) {
-#pragma unroll
-                for (int half = 0; half < 2; half++) {
-                    const int32_t c = channel + 32 * half + panel_run_column();
-                    uint32_t run[4];
-                    panel_run<number>(run, sums, second, 2 * j + half);
-                    if (k < plane.filters && c < plane.channels) write_bytes<16>(to + c, run);
-                }
+                uint32_t run[4];
+                panel_run<number>(run, sums, second, j);
+                if (k < plane.filters && c < plane.channels) write_bytes<16>(to + c, run);
             } else if (k < plane.filters) {
 #pragma unroll
-                for (int i = 0; i < 8; i++)
+                for (int i = 0; i < 4; i++)
                     weight_write_pair(to, channel + 8 * i + (int32_t)threadIdx.x % 4 * 2, plane.channels,
-                                      &sums[32 * j + 4 * i + 2 * second]);
+                                      &sums[SUM_TREE_RUN * j + 4 * i + 2 * second]);
             }
         }
     }
@@ -230,8 +220,10 @@ static __device__ __forceinline__ void weight_consume(const weight_tiles_args &a
         wgmma_wait<0>();
         wgmma_hold(sums);
         if (busy && arrives) barrier_arrive(stages.empty + at.previous * BARRIER_BYTES);
-        if (sum_tree_climb(weight_tree<columns / 2>(args, stages, tile, warpgroup), sums))
-            weight_write<number>(args, args.plane[plane], tile, warpgroup, sums);
+        const sum_tree tree = weight_tree<columns / 2>(args, stages, tile, warpgroup);
+        const uint32_t slices = args.has_tree ? sum_tree_climb(tree, sums) : 0;
+        if (!args.has_tree) sum_tree_leave_all(tree, sums);
+        if (slices) weight_write<number>(args, args.plane[plane], tile, warpgroup, sums, slices);
     }
 }
 

@@ -1,0 +1,34 @@
+/*
+ * How the units of the weight gradients by tiles are shared among CTAs (kernels/cuda/weight_tiles.h).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_TILE_WEIGHT_UNITS_CUH
+#define BRAID_KERNELS_CUDA_TILE_WEIGHT_UNITS_CUH
+
+#include "kernels/cuda/tile/schedule.cuh"
+#include "kernels/cuda/weight_tiles.h"
+
+static __device__ __forceinline__ int64_t weight_first_unit(const weight_tiles_args &args, int64_t cta) {
+    return cta * args.units / args.ctas;
+}
+
+/* The CTA whose run holds a unit. */
+static __device__ __forceinline__ int32_t weight_cta_of(const weight_tiles_args &args, int64_t unit) {
+    return (int32_t)divide((unit + 1) * args.ctas - 1, args.units);
+}
+
+/* The CTAs that have a part of a tile: the first, and how many. */
+struct weight_sharers {
+    int32_t first, parts;
+};
+
+static __device__ __forceinline__ weight_sharers weight_find_sharers(const weight_tiles_args &args, int32_t tile) {
+    const int64_t tile_units = (int64_t)args.batch * args.piece_rows * args.piece_columns;
+    weight_sharers of;
+    of.first = weight_cta_of(args, tile * tile_units);
+    of.parts = weight_cta_of(args, (tile + 1) * tile_units - 1) + 1 - of.first;
+    return of;
+}
+
+#endif
