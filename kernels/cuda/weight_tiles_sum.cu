@@ -1,9 +1,10 @@
 /*
  * The second stage of the weight gradients by tiles that many CTAs share: adds the parts of every tile in the order of
- * the CTAs that left them, and writes dw. A thread block takes one block of a tile (64 filters, 64 channels of one tap),
- * and each thread four sums of four accumulators. Where still more CTAs share a tile, a thread block has a sixteenth of
- * that, and four threads add a quarter of the parts each; the quarters are added in order. Sums are short, so what the
- * fours of a thread block have in common is found once: divisions for each would take longer than reading them.
+ * the CTAs that left them, and writes dw. A thread block takes one block of a tile (64 filters, 64 channels of one
+ * tap), and each thread four sums of four accumulators. Where still more CTAs share a tile, a thread block has a
+ * sixteenth of that, and four threads add a quarter of the parts each; the quarters are added in order. Sums are short,
+ * so what the fours of a thread block have in common is found once: divisions for each would take longer than reading
+ * them.
  *
  * SPDX-License-Identifier: MIT
  */
