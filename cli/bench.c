@@ -147,6 +147,21 @@ static void print_gate(const bench_job *job, const braid_bench_summary *s, FILE 
     }
 }
 
+/* Problems of fused ops without a vendor's kernel, which ran against the chain of natural ops. */
+static void print_chains(const bench_job *job, FILE *out) {
+    int problems = 0, fused = 0, chains = 0;
+    for (int i = 0; i < braid_bench_count(job->bench); i++) {
+        const braid_bench_result *r = braid_bench_result_at(job->bench, i);
+        if (r->baseline < 0 || r->chosen < 0 || r->rows[r->baseline].kind != BRAID_KIND_CHAIN) continue;
+        problems++;
+        chains += r->chosen == r->baseline;
+        fused += r->rows[r->chosen].verdict == BRAID_VERDICT_FAST;
+    }
+    if (problems)
+        fprintf(out, "%d with a chain and no vendor kernel: fused faster on %d, the chain on %d\n", problems, fused,
+                chains);
+}
+
 /* On standard output behind a table, on standard error beside csv, json and md. */
 static void print_summary(const bench_job *job, const braid_bench_summary *s) {
     FILE *out = job->options->common.format == BRAID_FORMAT_TABLE ? stdout : stderr;
@@ -159,6 +174,7 @@ static void print_summary(const bench_job *job, const braid_bench_summary *s) {
                 s->against_vendor, s->own_wins, s->vendor_wins, s->ties, s->geometric_mean);
     if (s->slower) fprintf(out, "; slower on %d", s->slower);
     fputc('\n', out);
+    print_chains(job, out);
     if (job->options->gate) print_gate(job, s, out);
 }
 

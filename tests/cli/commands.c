@@ -127,7 +127,7 @@ static const command commands[] = {
     {"$B bench " SMALL QUICK "--out run && ls run && head -1 run/results.csv", 0, "run.json|results.csv|" KEYS, NULL},
     {"$B bench " SMALL QUICK "--out /proc/nowhere", 7, "chosen", "/proc/nowhere"},
     {"$B bench conv2d_scale_bias_act:b1:hw6x6:c8:k8:rs3x3:pad1:act=relu:add1 " QUICK, 0,
-     "conv2d_scale_bias_act__chain|chosen|1 problem", NULL},
+     "conv2d_scale_bias_act__chain|chosen|1 problem|1 with a chain and no vendor kernel: fused faster on ", NULL},
     {"$B explain " SMALL QUICK "--cache-dir ''", 0,
      "problem|work|FLOP per byte|roofline|measured now|kernel|chosen|why", NULL},
     {"$B explain " SMALL QUICK, 0, "remembered from an earlier race", NULL},
