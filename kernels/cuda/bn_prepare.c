@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "kernels/cuda/bn_join_launch.h"
 #include "kernels/cuda/bn_prepare.h"
 #include "kernels/cuda/pixels_launch.h"
-#include "kernels/cuda/sums.h"
 #include "kernels/cuda/tile/shape.h"
 
 static const char *supports(const braid_problem *p, const device *d) {
@@ -24,32 +24,6 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     return pixels_create_columns(p, sizeof(struct bn_moments), state, workspace_bytes);
 }
 
-static void fill_norm(struct bn_finalize_args *args, const braid_problem *p, const buffers *b) {
-    args->batches = b->plane[BN_PREPARE_BATCHES][0];
-    args->batch = p->batch;
-    args->sample_pixels = p->size[0] * p->size[1];
-    args->planes = p->streams;
-    args->train = 1;
-    args->cumulative = p->average == BRAID_AVERAGE_CUMULATIVE;
-    args->each = p->each;
-    args->eps = (float)p->eps;
-    args->momentum = (float)p->momentum;
-    for (int i = 0; i < p->streams; i++) {
-        args->plane[i] = (struct bn_finalize_plane){
-            .gamma = b->plane[BN_PREPARE_GAMMA][i],
-            .beta = b->plane[BN_PREPARE_BETA][i],
-            .mask = b->plane[BN_PREPARE_MASK][i],
-            .running_mean = b->plane[BN_PREPARE_RUNNING_MEAN][i],
-            .running_var = b->plane[BN_PREPARE_RUNNING_VAR][i],
-            .scale = b->plane[BN_PREPARE_SCALE][i],
-            .shift = b->plane[BN_PREPARE_SHIFT][i],
-            .center = b->plane[BN_PREPARE_CENTER][i],
-            .rstd = b->plane[BN_PREPARE_RSTD][i],
-            .channels = p->in_channels[i],
-        };
-    }
-}
-
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const launch_names names = {"bn_prepare_f32", "bn_prepare_f16", "bn_prepare_bf16"};
     struct bn_prepare_args args;
@@ -61,7 +35,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.sums.plane[i].x = b->plane[BN_PREPARE_X][i];
         args.sums.plane[i].mask = b->plane[BN_PREPARE_MASK][i];
     }
-    fill_norm(&args.norm, p, b);
+    bn_prepare_norm(&args.norm, p, b);
     TRY(pixels_divide_columns(&args.sums, p, b, d, 1, &blocks));
     return cuda_launch(d, &(cuda_call){.stem = "bn_prepare",
                                        .function = launch_name(&names, p->dtype),

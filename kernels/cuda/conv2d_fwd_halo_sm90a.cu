@@ -56,3 +56,23 @@ extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
     conv2d_fwd_halo_rows136_bf16(const __grid_constant__ conv2d_halo_args args) {
     conv2d_halo_rows<bf16, 136, false>(args);
 }
+
+extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
+    conv2d_prepare_halo_rows112_f16(const __grid_constant__ conv2d_halo_args args) {
+    conv2d_halo_rows<f16, 112, false, row_moments<f16>>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
+    conv2d_prepare_halo_rows112_bf16(const __grid_constant__ conv2d_halo_args args) {
+    conv2d_halo_rows<bf16, 112, false, row_moments<bf16>>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
+    conv2d_prepare_halo_rows136_f16(const __grid_constant__ conv2d_halo_args args) {
+    conv2d_halo_rows<f16, 136, false, row_moments<f16>>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
+    conv2d_prepare_halo_rows136_bf16(const __grid_constant__ conv2d_halo_args args) {
+    conv2d_halo_rows<bf16, 136, false, row_moments<bf16>>(args);
+}

@@ -4,12 +4,14 @@
  * shared memory; some warps spread the lines of x (tile/spread.cuh). Steps have 16 taps each: the first begins with the
  * first tap and the others end with the last, so that none reads what the output does not see. What the second reads
  * again it multiplies by zeros. Results turn to [pixel][filter] in shared memory and leave by the copy engine. Two
- * warpgroups take pairs of rows in turn, so that one multiplies while the other stores.
+ * warpgroups take pairs of rows in turn, so that one multiplies while the other stores. For conv2d_prepare they
+ * also add up what they store (tile/row_moments.cuh), and bn_join adds what they found.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cuda/tile/epilogue_rows.cuh"
 #include "kernels/cuda/tile/registers.cuh"
+#include "kernels/cuda/tile/row_moments.cuh"
 #include "kernels/cuda/tile/spread.cuh"
 #include "kernels/cuda/tile/wgmma.cuh"
 
@@ -74,14 +76,38 @@ static __device__ __forceinline__ void store_rows(const conv2d_rows_plane &plane
     tma_commit();
 }
 
+/* Where a warpgroup leaves its statistics: a part of its own. */
+static __device__ __forceinline__ row_moments_place find_place(const conv2d_rows_args &args,
+                                                               const conv2d_rows_plane &plane, const spread_work &work,
+                                                               int group) {
+    const int64_t part = (int64_t)work.part * 2 + group;
+    const row_moments_place at = {(bn_moments *)args.workspace + part * args.part_elements + plane.partial +
+                                      work.filter,
+                                  plane.filters - work.filter};
+    return at;
+}
+
+/* Rounds two rows into shared memory. `rows` and `columns` of them are in the image. */
+template <class number, class moments_of>
+static __device__ __forceinline__ void stage(uint32_t to, const float (&sums)[COLUMNS / 2], int32_t rows,
+                                             int32_t columns, moments_of *moments) {
+    moments->begin(sums);
+#pragma unroll
+    for (int i = 0; i < ROWS_TOGETHER; i++)
+        row_moments_stage<number, ROWS_PIXELS>(to + i * ROWS_Y_BYTES, sums + i * ROWS_PIXELS / 2,
+                                               i < rows ? columns : 0, moments);
+    moments->settle();
+}
+
 /* One warpgroup: every second pair of rows. Blanked samples become zeros. */
-template <class number>
+template <class number, class moments_of>
 static __device__ __forceinline__ void compute(const conv2d_rows_args &args, const spread_memory &memory,
                                                const spread_work &work, int group) {
     const conv2d_rows_plane &plane = args.plane[work.plane];
     const uint32_t staging = memory.own + args.w_bytes + group * ROWS_TOGETHER * ROWS_Y_BYTES;
     const uint32_t row_bytes = (uint32_t)(args.stride * plane.spread * ROWS_ROW_BYTES), at = epilogue_rows_at();
     ring_cursor made = ring_begin(memory.spread_ring, ROWS_X_STAGES);
+    moments_of moments;
     for (int32_t i = work.unit; i < work.end; i++) {
         const spread_unit unit = spread_find_unit(args, plane, i);
         if (!unit.blanked) ring_wait(made);
@@ -96,9 +122,7 @@ static __device__ __forceinline__ void compute(const conv2d_rows_args &args, con
                 multiply<number>(sums, plane, memory.own,
                                  memory.spread + made.index * args.spread_bytes + row * row_bytes, row_bytes);
                 begin_rows(1 + group);
-#pragma unroll
-                for (int j = 0; j < COLUMNS / 16; j++)
-                    epilogue_rows_plain_16<number>(staging + at + j * 16 * ROWS_ROW_BYTES, &sums[8 * j]);
+                stage<number>(staging + at, sums, unit.rows - row, unit.pixels, &moments);
             }
             store_rows(plane, staging, unit, row, work.filter, 1 + group);
         }
@@ -106,10 +130,13 @@ static __device__ __forceinline__ void compute(const conv2d_rows_args &args, con
         ring_free(made);
         ring_next(&made);
     }
+    moments.write(find_place(args, plane, work, group));
     if (threadIdx.x % 128 == 0) tma_wait<0>();
 }
 
-template <class number> static __device__ __forceinline__ void conv2d_fwd_rows(const conv2d_rows_args &args) {
+/* `moments_of`: what becomes of the results beside being stored. */
+template <class number, class moments_of>
+static __device__ __forceinline__ void conv2d_fwd_rows(const conv2d_rows_args &args) {
     const int warp = warp_uniform((int)threadIdx.x / 32);
     const spread_memory memory = spread_find_memory(args, args.w_bytes + 2 * ROWS_TOGETHER * ROWS_Y_BYTES);
     const spread_work work = spread_find_work(args);
@@ -121,7 +148,7 @@ template <class number> static __device__ __forceinline__ void conv2d_fwd_rows(c
     }
     __syncthreads();
     if (warp < 8) {
-        compute<number>(args, memory, work, warp / 4);
+        compute<number, moments_of>(args, memory, work, warp / 4);
     } else if (warp < 8 + ROWS_SPREADERS) {
         spread_all(args, memory, work, warp - 8);
     } else if (threadIdx.x == (8 + ROWS_SPREADERS) * 32) {
@@ -131,10 +158,20 @@ template <class number> static __device__ __forceinline__ void conv2d_fwd_rows(c
 
 extern "C" __global__ void __launch_bounds__(ROWS_FWD_THREADS, 1)
     conv2d_fwd_rows_f16(const __grid_constant__ conv2d_rows_args args) {
-    conv2d_fwd_rows<f16>(args);
+    conv2d_fwd_rows<f16, no_row_moments>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(ROWS_FWD_THREADS, 1)
     conv2d_fwd_rows_bf16(const __grid_constant__ conv2d_rows_args args) {
-    conv2d_fwd_rows<bf16>(args);
+    conv2d_fwd_rows<bf16, no_row_moments>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(ROWS_FWD_THREADS, 1)
+    conv2d_prepare_rows_f16(const __grid_constant__ conv2d_rows_args args) {
+    conv2d_fwd_rows<f16, row_moments<f16>>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(ROWS_FWD_THREADS, 1)
+    conv2d_prepare_rows_bf16(const __grid_constant__ conv2d_rows_args args) {
+    conv2d_fwd_rows<bf16, row_moments<bf16>>(args);
 }

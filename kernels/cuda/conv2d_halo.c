@@ -275,10 +275,12 @@ static size_t shared_bytes(const struct conv2d_halo_args *args, const halo_shape
            HALO_BARRIER_BYTES;
 }
 
-static braid_status launch_once(const braid_problem *whole, device *d, const halo_kernel *k, const buffers *b) {
+/* Parts of statistics are those of one GPU on all, so that their sums have the same bits. */
+static braid_status launch_once(const braid_problem *whole, device *d, const halo_kernel *k, const buffers *b,
+                                struct bn_moments *moments) {
     struct conv2d_halo_args args;
     const braid_problem of_tiles = seen(whole, &k->shape), *p = &of_tiles;
-    int rings = k->shape.rings, processors = cuda_processors(d);
+    int rings = k->shape.rings, processors = moments ? H200_PROCESSORS : cuda_processors(d);
     if (!fill_shape(&args, p, &k->shape) || !fill_schedule(&args, p, &k->shape, processors))
         return fail(BRAID_ERROR_ARGUMENT, "conv2d: %s", launch_too_large);
     int32_t tiles = args.first_tile[BRAID_MAX_PLANES];
@@ -289,6 +291,8 @@ static braid_status launch_once(const braid_problem *whole, device *d, const hal
         plane->output = b->plane[is_gradient(p) ? CONV2D_X : CONV2D_Y][i];
         plane->epilogue = conv2d_epilogue(p, b, i);
         plane->mask = b->plane[CONV2D_MASK][i];
+        plane->moments = moments ? moments + args.moments_pitch : NULL;
+        args.moments_pitch += plane->channels;
         if (rings == 0) TRY(make_row_maps(plane, d, p, &k->shape));
     }
     return cuda_launch(d, &(cuda_call){.stem = k->stem,
@@ -304,7 +308,23 @@ braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_ke
     for (int j = 0; j < launch_parts(p, HALO_MOST_STREAMS); j++) {
         launch_part part;
         launch_take_part(&part, p, b, HALO_MOST_STREAMS, j);
-        TRY(launch_once(&part.problem, d, k, &part.memory));
+        TRY(launch_once(&part.problem, d, k, &part.memory, NULL));
     }
     return BRAID_OK;
+}
+
+const char *conv2d_halo_refuses_moments(const braid_problem *p, const device *d, const halo_shape *shape) {
+    if (p->streams > HALO_MOST_STREAMS) return "statistics of 6 streams at most";
+    return p->bias ? "a bias is left to other kernels" : conv2d_halo_refuses(p, d, shape);
+}
+
+int32_t conv2d_halo_parts(const braid_problem *p, const halo_shape *shape) {
+    struct conv2d_halo_args args;
+    if (!fill_shape(&args, p, shape) || !fill_schedule(&args, p, shape, H200_PROCESSORS)) return 0;
+    return 2 * args.strip_tiles;
+}
+
+braid_status conv2d_halo_launch_moments(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b,
+                                        struct bn_moments *moments) {
+    return launch_once(p, d, k, b, moments);
 }

@@ -17,6 +17,7 @@
 #include "backend/cuda/tensor_map.h"
 #include "braid.h"
 #include "kernels/cuda/epilogue.h"
+#include "kernels/cuda/sums.h"
 
 #define HALO_MOST_STREAMS 6     /* so that the argument has 4096 bytes at most */
 #define HALO_THREADS 384        /* two warpgroups that compute, one that loads */
@@ -45,10 +46,11 @@ struct conv2d_halo_plane {
     void *output;
     struct epilogue epilogue;
     const uint32_t *mask;
-    int32_t pitch;    /* elements of an output pixel */
-    int32_t channels; /* outputs */
-    int32_t blocks;   /* of 64 input channels */
-    int32_t groups;   /* tiles of output channels */
+    struct bn_moments *moments; /* of conv2d_prepare: [part][moments_pitch], a part for each warpgroup */
+    int32_t pitch;              /* elements of an output pixel */
+    int32_t channels;           /* outputs */
+    int32_t blocks;             /* of 64 input channels */
+    int32_t groups;             /* tiles of output channels */
 };
 
 struct conv2d_halo_args {
@@ -64,6 +66,7 @@ struct conv2d_halo_args {
     uint32_t stage_bytes; /* of shared memory for one block of input channels */
     int32_t stages;       /* of weights */
     int32_t out_size[2];  /* of the output at stride 2 */
+    int32_t moments_pitch;
 };
 
 #ifdef __cplusplus

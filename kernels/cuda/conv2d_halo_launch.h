@@ -26,6 +26,13 @@ const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const h
 double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape);
 braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b);
 
+/* The same for those that leave statistics of their outputs beside them, of streams in one launch: [part][channel of
+ * all streams], as many parts for each stream. */
+const char *conv2d_halo_refuses_moments(const braid_problem *p, const device *d, const halo_shape *shape);
+int32_t conv2d_halo_parts(const braid_problem *p, const halo_shape *shape);
+braid_status conv2d_halo_launch_moments(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b,
+                                        struct bn_moments *moments);
+
 /* The map of stream i's weights: boxes of 64 x 64 of one tap. */
 braid_status conv2d_halo_map_weights(cuda_tensor_map *to, device *d, const braid_problem *p, const buffers *b, int i);
 

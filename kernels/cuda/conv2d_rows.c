@@ -138,7 +138,7 @@ static int fill(struct conv2d_rows_args *args, const braid_problem *p, int32_t p
         plane->box = (int32_t)box(p, i);
         plane->box_bytes = (int32_t)box_bytes(p, i, rows);
         plane->partial = args->part_elements;
-        args->part_elements += p->out_channels[i] * taps(p, i);
+        args->part_elements += p->out_channels[i] * (is_weight(p) ? taps(p, i) : 1);
     }
     args->planes = p->streams;
     args->units = (int32_t)units;

@@ -36,7 +36,7 @@ struct conv2d_rows_plane {
     cuda_tensor_map x, y; /* x: [sample][line][column and channel] */
     const void *w;        /* fwd */
     const uint32_t *mask;
-    int64_t partial; /* bwd_weight: where this plane starts in one part of the workspace */
+    int64_t partial; /* bwd_weight, conv2d_prepare: where this plane starts in one part of the workspace */
     int32_t filters;
     int32_t lanes;      /* filters that a plane of blocks makes: in fwd up to the pitch of y */
     int32_t before;     /* elements of a line that a box begins before its first pixel: padding and shift */
@@ -51,7 +51,8 @@ struct conv2d_rows_plane {
 
 struct conv2d_rows_args {
     struct conv2d_rows_plane plane[BRAID_MAX_PLANES];
-    float *workspace; /* bwd_weight: [part][plane][filter][r, s, c] */
+    float *workspace; /* bwd_weight: [part][plane][filter][r, s, c]; conv2d_prepare: bn_moments [part][plane][filter],
+                       * a part for each warpgroup */
     int64_t part_elements;
     int32_t first_block[BRAID_MAX_PLANES + 1]; /* of a plane: [part][64 filters] */
     int32_t planes;

@@ -92,8 +92,7 @@ static const char *steps(const braid_problem *p, op_chain *c) {
 
 static void draw(rng *r, braid_problem *p) {
     p->phase = draw_chance(r, 75) ? BRAID_PHASE_TRAIN : BRAID_PHASE_EVAL;
-    p->average = draw_chance(r, 70) ? BRAID_AVERAGE_EXPONENTIAL : BRAID_AVERAGE_CUMULATIVE;
-    p->momentum = draw_chance(r, 50) ? 0.1 : 0.01 * (double)rng_between(r, 1, 99);
+    bn_draw_average(r, p);
     bn_draw(r, p);
     while (shape_total(p) > DRAW_ELEMENTS / 16 && p->batch > 2) p->batch--;
     while (shape_total(p) > DRAW_ELEMENTS / 16 && (p->size[0] > 2 || p->size[1] > 2))

@@ -88,6 +88,11 @@ void bn_draw(rng *r, braid_problem *p) {
     if (p->phase == BRAID_PHASE_TRAIN && bn_terms(p) < 2) p->size[0] = 2;
 }
 
+void bn_draw_average(rng *r, braid_problem *p) {
+    p->average = draw_chance(r, 70) ? BRAID_AVERAGE_EXPONENTIAL : BRAID_AVERAGE_CUMULATIVE;
+    p->momentum = draw_chance(r, 50) ? 0.1 : 0.01 * (double)rng_between(r, 1, 99);
+}
+
 braid_status bn_check_train(const braid_problem *p) {
     const int64_t axes[3] = {p->batch, p->size[0], p->size[1]};
     int64_t values;

@@ -48,6 +48,8 @@ void bn_chain_act_gradient(op_chain *c, const braid_problem *p, int x, int dy, i
 
 int64_t bn_terms(const braid_problem *p); /* values behind one channel's statistics */
 void bn_draw(rng *r, braid_problem *p);
+/* How the running statistics of a random problem follow the batches. */
+void bn_draw_average(rng *r, braid_problem *p);
 
 /* Refuses counts of values that do not fit in 64 bits, and training on a single value per channel, whose unbiased
  * variance does not exist. */

@@ -371,6 +371,18 @@ enum {
     INTEGRATE_PREPARE_SCALE,
     INTEGRATE_PREPARE_SHIFT,
 };
+/* The slots of conv2d up to y; behind them those of bn_prepare from gamma on. */
+enum {
+    CONV2D_PREPARE_GAMMA = CONV2D_Y + 1,
+    CONV2D_PREPARE_BETA,
+    CONV2D_PREPARE_RUNNING_MEAN,
+    CONV2D_PREPARE_RUNNING_VAR,
+    CONV2D_PREPARE_BATCHES,
+    CONV2D_PREPARE_CENTER,
+    CONV2D_PREPARE_RSTD,
+    CONV2D_PREPARE_SCALE,
+    CONV2D_PREPARE_SHIFT,
+};
 /* bn_act and bn_act_pool have the slots up to dx, bn_add_act has them all. */
 enum {
     BN_FUSED_X,

@@ -6,6 +6,7 @@
  *   bn_apply, [bn_apply,] add, relu -> bn_add_act
  *   bn_stats, bn_finalize           -> bn_prepare
  *   integrate, bn_prepare           -> integrate_prepare, where the device has a kernel for it
+ *   conv2d, bn_prepare              -> conv2d_prepare, where the device has a kernel that pays
  *   linear, act                     -> linear_act
  *   conv2d, bn_apply, [add,] [act]  -> conv2d_scale_bias_act, in evaluation
  *   all of an autoencoder           -> ssae, in evaluation, where a kernel does it
@@ -229,35 +230,59 @@ static int is_norm_of_mix(const program *p, const call *mix, const call *norm) {
     return 1;
 }
 
-/* A mix and the statistics of all that it reads and makes, in the place of the mix; its gradient stays its own. */
-static braid_status cover_mix(program *p, call *mix, call *norm) {
+/* 1 where bn_prepare is of what a convolution makes, and counts the same samples. */
+static int is_norm_of_conv(const program *p, const call *conv, const call *norm) {
+    (void)p;
+    if (norm->problem.streams != conv->problem.streams || norm->problem.mask != conv->problem.mask) return 0;
+    for (int i = 0; i < conv->problem.streams; i++) {
+        if (norm->tensor[BN_PREPARE_X][i] != conv->tensor[CONV2D_Y][i]) return 0;
+        if (norm->problem.mask && norm->tensor[BN_PREPARE_MASK][i] != conv->tensor[CONV2D_MASK][i]) return 0;
+    }
+    return 1;
+}
+
+/* Ops that take the statistics of what they make: the op and bn_prepare as one, whose slots are those of the op up to
+ * `last`, then those of bn_prepare from gamma on. */
+typedef struct prepared_op {
+    braid_op_id op, joined;
+    int last;
+    int (*is_norm)(const program *p, const call *maker, const call *norm);
+} prepared_op;
+
+static const prepared_op prepared_ops[] = {
+    {BRAID_OP_INTEGRATE, BRAID_OP_INTEGRATE_PREPARE, INTEGRATE_Y, is_norm_of_mix},
+    {BRAID_OP_CONV2D, BRAID_OP_CONV2D_PREPARE, CONV2D_Y, is_norm_of_conv},
+};
+
+/* A call and the statistics of what it makes, in the place of the call; its gradient stays its own. */
+static braid_status cover_prepared(program *p, const prepared_op *of, call *maker, call *norm) {
     const program_options *o = &p->options;
-    call fused = call_start(p, BRAID_OP_INTEGRATE_PREPARE, BRAID_PASS_FWD, &mix->problem);
+    call fused = call_start(p, of->joined, BRAID_PASS_FWD, &maker->problem);
     fused.problem.average = norm->problem.average;
+    fused.problem.each = norm->problem.each;
     fused.problem.eps = norm->problem.eps;
     fused.problem.momentum = norm->problem.momentum;
-    for (int slot = INTEGRATE_R; slot <= INTEGRATE_Y; slot++)
-        call_bind(&fused, slot, mix->tensor[slot], BRAID_MAX_PLANES);
+    for (int slot = 0; slot <= of->last; slot++) call_bind(&fused, slot, maker->tensor[slot], BRAID_MAX_PLANES);
     for (int slot = BN_PREPARE_GAMMA; slot <= BN_PREPARE_SHIFT; slot++)
-        call_bind(&fused, slot - BN_PREPARE_GAMMA + INTEGRATE_PREPARE_GAMMA, norm->tensor[slot], BRAID_MAX_PLANES);
+        call_bind(&fused, slot - BN_PREPARE_GAMMA + of->last + 1, norm->tensor[slot], BRAID_MAX_PLANES);
     TRY(braid_problem_check(&fused.problem));
     if (!o->has_kernel(o->user, &fused.problem)) return BRAID_OK;
     fused.gradient_absorbed = 1;
-    int natural = mix->natural + norm->natural;
-    *norm = *mix;
+    int natural = maker->natural + norm->natural;
+    *norm = *maker;
     absorb(norm, 0);
-    return replace(mix, &fused, natural);
+    return replace(maker, &fused, natural);
 }
 
-static braid_status cover_mixes(program *p) {
+static braid_status cover_all_prepared(program *p, const prepared_op *of) {
     for (int j = 0; j < p->call_count && p->options.has_kernel; j++) {
-        call *mix = &p->calls[j];
-        if (mix->is_view || mix->is_absorbed || mix->problem.op != BRAID_OP_INTEGRATE) continue;
+        call *maker = &p->calls[j];
+        if (maker->is_view || maker->is_absorbed || maker->problem.op != of->op) continue;
         for (int k = j + 1; k < p->call_count; k++) {
             call *norm = &p->calls[k];
             if (norm->is_view || norm->is_absorbed || norm->problem.op != BRAID_OP_BN_PREPARE) continue;
-            if (!is_norm_of_mix(p, mix, norm)) continue;
-            TRY(cover_mix(p, mix, norm));
+            if (!of->is_norm(p, maker, norm)) continue;
+            TRY(cover_prepared(p, of, maker, norm));
             break;
         }
     }
@@ -466,6 +491,7 @@ braid_status program_cover(program *p) {
         if (!c->is_view && !c->is_absorbed && c->problem.op == BRAID_OP_ACT) status = swap_pool(p, &u, c);
     }
     uses_free(&u);
-    if (!status) status = cover_mixes(p);
+    for (size_t j = 0; j < sizeof prepared_ops / sizeof prepared_ops[0] && !status; j++)
+        status = cover_all_prepared(p, &prepared_ops[j]);
     return status ? status : cover_again(p);
 }

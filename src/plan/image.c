@@ -271,12 +271,22 @@ braid_status image_truth(const braid_problem *p, const image *m, void *base, buf
     return BRAID_OK;
 }
 
-braid_status image_widen(const braid_problem *p, const image *m, const void *base, int slot, double **memory) {
+braid_status image_widen(const braid_problem *p, const image *m, const void *base, int slot, buffers *truth,
+                         double **memory) {
+    const int planes = op_of(p)->planes(p, slot);
+    size_t first[BRAID_MAX_PLANES], count = 0;
     plane_shape s;
     op_of(p)->shape(p, slot, 0, &s);
-    size_t count = m->plane_bytes[slot][0] / dtype_bytes(s.dtype);
+    for (int i = 0; i < planes; i++) {
+        first[i] = count;
+        TRY(grow(&count, m->plane_bytes[slot][i] / dtype_bytes(s.dtype)));
+    }
     TRY(memory_alloc(count, sizeof **memory, "reference inputs", (void **)memory));
-    widen(*memory, (const char *)base + m->offset[slot][0], s.dtype, (int64_t)count);
+    for (int i = 0; i < planes; i++) {
+        truth->plane[slot][i] = *memory + first[i];
+        widen(*memory + first[i], (const char *)base + m->offset[slot][i], s.dtype,
+              (int64_t)(m->plane_bytes[slot][i] / dtype_bytes(s.dtype)));
+    }
     return BRAID_OK;
 }
 

@@ -42,8 +42,9 @@ braid_status image_draw(const braid_problem *p, const image *m, int slot, int i,
  * counters stay as they are. Outputs are NULL. Returns memory for memory_free. */
 braid_status image_truth(const braid_problem *p, const image *m, void *base, buffers *truth, void **memory);
 
-/* The same of the first plane of one output, as a kernel left it. */
-braid_status image_widen(const braid_problem *p, const image *m, const void *base, int slot, double **memory);
+/* The same of one output, as a kernel left it, besides what is there. */
+braid_status image_widen(const braid_problem *p, const image *m, const void *base, int slot, buffers *truth,
+                         double **memory);
 
 /* NULL where the red zones and the pure inputs of `after` still hold what `before` holds and every output element
  * was written; else what is wrong, in words (borrowed until this thread's next call). */

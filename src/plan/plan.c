@@ -131,9 +131,9 @@ static double cheapest(const braid_context *context, const braid_problem *p) {
     return best;
 }
 
-/* True where a kernel of li_conv2d takes less than the natural ops of its chain, which add on the way. Those of the CPU
- * make the gradient between them all the same. */
-static int layer_pays(const braid_context *context, const braid_problem *p) {
+/* True where a kernel of li_conv2d or conv2d_prepare takes less than the ops of its chain. Those of li_conv2d add on
+ * the way; its kernels of the CPU make the gradient between them all the same. */
+static int chain_is_slower(const braid_context *context, const braid_problem *p) {
     op_chain chain = {0};
     double natural = 0;
     if (context->device->backend != &backend_cuda || op_of(p)->chain(p, &chain)) return 0;
@@ -168,7 +168,7 @@ static double apart_from_pool(const braid_context *context, const braid_problem 
  * an output of its size, and a launch. */
 static int has_kernel(void *user, const braid_problem *p) {
     const double launch_s = 3e-6;
-    if (p->op == BRAID_OP_LI_CONV2D) return layer_pays(user, p);
+    if (p->op == BRAID_OP_LI_CONV2D || p->op == BRAID_OP_CONV2D_PREPARE) return chain_is_slower(user, p);
     double seconds = cheapest(user, p);
     braid_problem plain = *p;
     if (p->op == BRAID_OP_INTEGRATE_DAPPLY && seconds < INFINITY) return seconds <= apart(user, p);

@@ -153,9 +153,8 @@ static braid_status compute_truth(verifier *v, int derived) {
     const int slot = op_of(&v->problem)->stored;
     if (derived && !slot) return BRAID_OK;
     braid_status status = image_truth(&wide, &v->layout, v->before, &inputs, &memory);
-    if (status == BRAID_OK && derived) status = image_widen(&v->problem, &v->layout, v->after, slot, &stored);
+    if (status == BRAID_OK && derived) status = image_widen(&v->problem, &v->layout, v->after, slot, &inputs, &stored);
     if (status == BRAID_OK) {
-        if (derived) inputs.plane[slot][0] = stored;
         truth_work work = {v, &inputs, ref_at_f64(v->problem.op, v->problem.pass), !derived && any_winograd(v),
                            derived};
         threads_for(part_count(v), truth_part, &work);

@@ -65,6 +65,7 @@ static inline unsigned __ldcv(const unsigned *at) {
     return looks++ % 2 ? 0 : *at;
 }
 
+static inline float __fdividef(float a, float b) { return a / b; }
 static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 
 #endif

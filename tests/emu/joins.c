@@ -1,7 +1,7 @@
 /*
- * Calls that become one (src/plan/join_layer.c, join_pool.c, join.c, and mixes with their statistics), on the emulator:
- * the gradients of every parameter and the running statistics are those of the calls one by one, to the roundings of
- * f16.
+ * Calls that become one (src/plan/join_layer.c, join_pool.c, join.c, and mixes and convolutions with their statistics),
+ * on the emulator: the gradients of every parameter and the running statistics are those of the calls one by one, to
+ * the roundings of f16.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,6 +21,8 @@
 #define DAPPLY "integrate_dapply__cuda_wgmma"
 #define PREPARE "integrate_prepare__cuda_wgmma"
 #define POOL "conv2d_pool_dapply__cuda_rows_wgmma"
+#define CONV_PREPARE \
+    "conv2d_prepare__cuda_rows_wgmma,conv2d_prepare__cuda_halo_rows112,conv2d_prepare__cuda_halo_rows136"
 
 /* Two layers with a learned mix each; what the streams of both hold goes on. The first has nothing between its
  * normalisation and the convolution that reads it, the second a plane of its own for every stream. */
@@ -50,10 +52,29 @@ static braid_net *two_layers(void) {
     return net;
 }
 
+/* The same without mixes, of channels that conv2d_prepare has kernels for: few in the first layer, then 16. */
+static braid_net *two_plain_layers(void) {
+    braid_net *net = NULL;
+    OK(braid_net_create(NULL, NULL, &net));
+    braid_value x = braid_net_join(net, braid_net_input(net, "rgb", 3), braid_net_input(net, "depth", 1));
+    const braid_problem convs[2] = {
+        {.op = BRAID_OP_CONV2D, .out_channels = {16, 16}, .filter = {5, 5}, .stride = {2, 2}, .padding = {2, 2}},
+        {.op = BRAID_OP_CONV2D, .out_channels = {24, 16}, .filter = {3, 3}, .padding = {1, 1}}};
+    for (int j = 0; j < 2; j++) {
+        x = braid_net_layer(net, j ? "conv2" : "conv1", x, &convs[j]);
+        x = braid_net_layer(net, j ? "norm2" : "norm1", x, &(braid_problem){.op = BRAID_OP_BATCHNORM});
+        x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_ACT});
+    }
+    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_AVGPOOL, .out_size = {1, 1}});
+    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_FUSE, .fusion = BRAID_FUSION_CONCAT});
+    braid_net_output(net, braid_net_layer(net, "fc", x, &(braid_problem){.op = BRAID_OP_LINEAR, .out_channels = {4}}));
+    return net;
+}
+
 /* One forward and backward run, with blanked samples where the plan has masks. */
-static trial run(trial_setup s, const char *disable) {
+static trial run_net(trial_setup s, int plain, const char *disable) {
     const unsigned char blanked[2][3] = {{0, 1, 0}, {0, 0, 1}};
-    if (!s.kind) s.built = two_layers();
+    if (!s.kind) s.built = plain ? two_plain_layers() : two_layers();
     s.device = "cuda:0";
     s.disable = disable;
     trial t = trial_open(&s);
@@ -63,6 +84,8 @@ static trial run(trial_setup s, const char *disable) {
     trial_run(t.plan, FORWARD | BACKWARD);
     return t;
 }
+
+static trial run(trial_setup s, const char *disable) { return run_net(s, 0, disable); }
 
 static int count_calls(const trial *t, braid_op_id op) {
     int count = 0;
@@ -159,12 +182,24 @@ static void mixes_are_prepared(void **state) {
     }
 }
 
+/* At such sizes the cost model would take two calls, unless there is no kernel for the second. */
+static void convolutions_are_prepared(void **state) {
+    (void)state;
+    for (int mask = 0; mask < 2; mask++) {
+        const trial_setup s = {.dtype = BRAID_DTYPE_F16, .request = {.batch = 3, .size = {21, 40}, .mask = mask}};
+        trial joined = run_net(s, 1, "conv2d_prepare__chain,bn_prepare__cuda_direct"),
+              apart = run_net(s, 1, CONV_PREPARE);
+        assert_int_equal(count_calls(&joined, BRAID_OP_CONV2D_PREPARE), 2);
+        assert_int_equal(count_calls(&apart, BRAID_OP_CONV2D_PREPARE), 0);
+        compare(&joined, &apart, 2.5e-3);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_layers_are_joined),
-        cmocka_unit_test(a_linet_is_joined),
-        cmocka_unit_test(a_pooling_is_joined),
-        cmocka_unit_test(mixes_are_prepared),
+        cmocka_unit_test(two_layers_are_joined),     cmocka_unit_test(a_linet_is_joined),
+        cmocka_unit_test(a_pooling_is_joined),       cmocka_unit_test(mixes_are_prepared),
+        cmocka_unit_test(convolutions_are_prepared),
     };
     return cmocka_run_group_tests_name("emu/joins", tests, NULL, NULL);
 }

@@ -22,6 +22,7 @@
 #include "plan/verify.h"
 #include "tests/emu/chosen.h"
 #include "tests/emu/emu.h"
+#include "tests/emu/large_mean.h"
 #include "tests/emu/unrounded.h"
 
 #define DRAWS_FOR_ALL 60 /* tools/test_cuda draws as many for the sanitizer */
@@ -109,6 +110,8 @@ static void suit_weight_gradient(const kernel *k, const device *d, braid_problem
 static int run_drawn(const kernel *k, device *d, unsigned long long seed, tally *t) {
     static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_F16, BRAID_DTYPE_BF16};
     braid_problem p;
+    if (k->op == BRAID_OP_CONV2D_PREPARE) /* its kernels do the convolutions of networks alone */
+        return braid_problem_draw_round(k->op, k->pass, seed, &p) == BRAID_OK && run_problem(k, d, &p, seed, t);
     if (braid_problem_draw(k->op, k->pass, seed, &p) != BRAID_OK) return 0;
     p.dtype = dtypes[seed % 3];
     if (k->flags & KERNEL_TF32) {
@@ -224,11 +227,29 @@ static int run_unrounded(const kernel *k, device *d, tally *t) {
     return 1;
 }
 
+/* What is made has a mean a thousand times its deviation, whose digits the statistics keep. */
+static int run_prepared_large_mean(const kernel *k, device *d, tally *t) {
+    static const char *const problems[] = {"conv2d_prepare:f16:b2:hw37x72:c1:k9:rs5x5:pad2:kp16",
+                                           "conv2d_prepare:f16:b2:hw41x145:c16:k24:rs3x3:pad1"};
+    for (size_t j = 0; j < sizeof problems / sizeof problems[0]; j++) {
+        braid_problem p;
+        char failure[128] = "";
+        if (braid_problem_parse(problems[j], &p) != BRAID_OK) return 0;
+        if (kernel_refuses(k, &p, d)) continue;
+        if (large_mean_loses(k, d, &p, failure, sizeof failure) != BRAID_OK) return 0;
+        if (failure[0]) describe_failure(k, &p, 0, failure);
+        t->failed += failure[0] != '\0';
+        t->passed += failure[0] == '\0';
+    }
+    return 1;
+}
+
 /* Stops at the first failure of a mutant. */
 static void run_kernel(const kernel *k, device *d, const options *o, tally *t) {
     int checked = run_chosen(k, d, o, t) && (k->op != BRAID_OP_BN_STATS || run_large_mean(k, d, t));
     if (k->op == BRAID_OP_ACT && k->pass == BRAID_PASS_FWD) checked = checked && run_odd_addresses(k, d, t);
     if (k->flags & KERNEL_TF32) checked = checked && run_unrounded(k, d, t);
+    if (k->op == BRAID_OP_CONV2D_PREPARE) checked = checked && run_prepared_large_mean(k, d, t);
     for (long i = 0; i < o->cases && checked && !(o->caught && t->failed); i++) {
         checked = run_drawn(k, d, o->seed + (unsigned long long)i, t);
     }

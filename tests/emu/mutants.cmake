@@ -80,7 +80,7 @@ emu_mutant(conv2d_bwd_data_halo_rows_early_reuse tile/halo_rows.cuh conv2d_bwd_d
            "        halo_rows_release<HALO_ROWS>(at, &released, unit.input);\n        wgmma_wait<0>();")
 emu_mutant(conv2d_bwd_data_halo_rows_early_staging tile/halo_rows.cuh conv2d_bwd_data_halo_sm90a
            conv2d_bwd_data__cuda_halo_rows136
-           "    if (leads) tma_wait_read<0>();\n" "")
+           "    if (threadIdx.x % 128 == 0) tma_wait_read<0>();\n" "")
 emu_mutant(conv2d_bwd_data_wrong_tap conv2d_bwd_data.cu conv2d_bwd_data conv2d_bwd_data__cuda_direct
            "term.tap[axis] * args.dilation[axis]" "term.tap[0] * args.dilation[axis]")
 emu_mutant(conv2d_bwd_data_missing_barrier conv2d_bwd_data.cu conv2d_bwd_data conv2d_bwd_data__cuda_direct
@@ -400,6 +400,30 @@ emu_mutant(integrate_prepare_early_group tile/moments_join.cuh integrate_prepare
            "count * all.columns)" "count * all.columns > 1 ? count * all.columns - 1 : 1)")
 emu_mutant(integrate_prepare_early_count tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "    __syncthreads(); /* all have read the count of batches */\n" "")
+emu_mutant(bn_join_dropped_part bn_join.cu bn_join conv2d_prepare__cuda_halo_rows136
+           "add(shared[lane], shared[lane + 32])" "shared[lane]")
+emu_mutant(bn_join_early_count bn_join.cu bn_join conv2d_prepare__cuda_rows_wgmma
+           "arrives_last(args.counter, (int32_t)gridDim.x) && threadIdx.x == 0" "threadIdx.x == 0")
+emu_mutant(bn_join_wrong_parts bn_join.cu bn_join conv2d_prepare__cuda_rows_wgmma "args.parts[i]" "args.parts[0]")
+emu_mutant(conv2d_prepare_rows_beyond_column tile/row_moments.cuh conv2d_fwd_rows_sm90a conv2d_prepare__cuda_rows_wgmma
+           "j % 2 >= inside) continue;" "j % 2 > inside) continue;")
+emu_mutant(conv2d_prepare_rows_beyond_row conv2d_fwd_rows_sm90a.cu conv2d_fwd_rows_sm90a conv2d_prepare__cuda_rows_wgmma
+           "i < rows ? columns : 0" "columns")
+emu_mutant(conv2d_prepare_rows_one_part conv2d_fwd_rows_sm90a.cu conv2d_fwd_rows_sm90a conv2d_prepare__cuda_rows_wgmma
+           "(int64_t)work.part * 2 + group" "(int64_t)work.part * 2")
+emu_mutant(conv2d_prepare_rows_unrounded tile/row_moments.cuh conv2d_fwd_rows_sm90a conv2d_prepare__cuda_rows_wgmma
+           "moments->include(pairs, inside - g * 16);"
+           "for (int j = 0, live = inside >= g * 16 + 16; j < 8 && live; j++) { moments->include_one(j / 2 % 2, sum[g * 8 + j]); moments->count += j / 4; }")
+emu_mutant(conv2d_prepare_halo_rows_wrong_channel tile/row_moments.cuh conv2d_fwd_halo_sm90a
+           conv2d_prepare__cuda_halo_rows136 "include_one(j / 2 % 2," "include_one(j % 2,")
+emu_mutant(conv2d_prepare_halo_rows_origin_stays tile/row_moments.cuh conv2d_fwd_halo_sm90a
+           conv2d_prepare__cuda_halo_rows112 "origin[i] = next;" "")
+emu_mutant(conv2d_prepare_halo_rows_no_origin tile/row_moments.cuh conv2d_fwd_halo_sm90a
+           conv2d_prepare__cuda_halo_rows112 "isfinite(sums[2 * i]) ? sums[2 * i] : 0" "0")
+emu_mutant(conv2d_prepare_halo_rows_lost_lanes tile/row_moments.cuh conv2d_fwd_halo_sm90a
+           conv2d_prepare__cuda_halo_rows136 "bits < 4; bits *= 2" "bits < 2; bits *= 2")
+emu_mutant(conv2d_prepare_halo_rows_wrong_share tile/halo_rows.cuh conv2d_fwd_halo_sm90a
+           conv2d_prepare__cuda_halo_rows136 "(int64_t)range.share * 2 + group" "(int64_t)group")
 emu_mutant(integrate_bwd_data_mma_wrong_row tile/panel_mma.cuh integrate_bwd_data_mma integrate_bwd_data__cuda_mma
            "panel_address(b, lane % 16, lane / 16)" "panel_address(b, lane % 8, lane / 16)")
 emu_mutant(integrate_bwd_data_wgmma_no_zeros integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a

@@ -10,7 +10,7 @@
 
 #include "core/dtype.h"
 #include "core/memory.h"
-#include "plan/image.h"
+#include "tests/emu/once.h"
 
 static void round_inputs(const braid_problem *p, const image *m, char *block) {
     for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {
@@ -19,26 +19,6 @@ static void round_inputs(const braid_problem *p, const image *m, char *block) {
             for (size_t j = 0; j < m->plane_bytes[slot][i] / sizeof *data; j++) data[j] = tf32_from_f32(data[j]);
         }
     }
-}
-
-/* `block` in, and with its outputs out again. */
-static braid_status run(const kernel *k, device *d, const braid_problem *p, const image *m, char *block) {
-    const kernel_functions *f = k->functions;
-    void *memory = NULL, *workspace = NULL, *state = NULL;
-    size_t workspace_bytes = 0;
-    buffers b = {0};
-    braid_status status = f->create ? f->create(p, d, &state, &workspace_bytes) : BRAID_OK;
-    if (!status) status = d->backend->alloc(d, m->bytes, &memory);
-    if (!status && workspace_bytes) status = d->backend->alloc(d, workspace_bytes, &workspace);
-    if (!status) status = d->backend->upload(d, memory, block, m->bytes);
-    if (!status) image_buffers(p, m, memory, &b);
-    b.workspace = workspace;
-    if (!status) status = kernel_launch(f, p, d, state, &b);
-    if (!status) status = d->backend->download(d, block, memory, m->bytes);
-    if (f->destroy) f->destroy(d, state);
-    if (memory) d->backend->free(d, memory);
-    if (workspace) d->backend->free(d, workspace);
-    return status;
 }
 
 static void compare(const braid_problem *p, const image *m, const char *real, const char *rounded, char *failure,
@@ -63,9 +43,9 @@ braid_status unrounded_differs(const kernel *k, device *d, const braid_problem *
         image_fill(&plain, &m, IMAGE_REAL, 1, real);
         memcpy(rounded, real, m.bytes);
         round_inputs(p, &m, rounded);
-        status = run(k, d, p, &m, real);
+        status = run_once(k, d, p, &m, real);
     }
-    if (!status) status = run(k, d, p, &m, rounded);
+    if (!status) status = run_once(k, d, p, &m, rounded);
     if (!status) compare(p, &m, real, rounded, failure, size);
     memory_free(real);
     memory_free(rounded);

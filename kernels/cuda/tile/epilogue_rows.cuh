@@ -83,15 +83,23 @@ static __device__ __forceinline__ void epilogue_rows_8(uint32_t to, const epilog
     matrix_store_x2_transposed(to, pairs);
 }
 
-/* The same of plain sums. */
+/* Rounds plain sums: `count` pairs. */
+template <class number, int count>
+static __device__ __forceinline__ void epilogue_rows_plain(uint32_t (&pairs)[count], const float *sum) {
+#pragma unroll
+    for (int i = 0; i < count; i++) pairs[i] = pair_made<number>(sum[2 * i], sum[2 * i + 1]);
+}
+
+/* The same into shared memory. */
 template <class number> static __device__ __forceinline__ void epilogue_rows_plain_16(uint32_t to, const float *sum) {
-    const uint32_t pairs[4] = {pair_made<number>(sum[0], sum[1]), pair_made<number>(sum[2], sum[3]),
-                               pair_made<number>(sum[4], sum[5]), pair_made<number>(sum[6], sum[7])};
+    uint32_t pairs[4];
+    epilogue_rows_plain<number>(pairs, sum);
     matrix_store_x4_transposed(to, pairs);
 }
 
 template <class number> static __device__ __forceinline__ void epilogue_rows_plain_8(uint32_t to, const float *sum) {
-    const uint32_t pairs[2] = {pair_made<number>(sum[0], sum[1]), pair_made<number>(sum[2], sum[3])};
+    uint32_t pairs[2];
+    epilogue_rows_plain<number>(pairs, sum);
     matrix_store_x2_transposed(to, pairs);
 }
 

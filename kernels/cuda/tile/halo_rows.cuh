@@ -13,6 +13,7 @@
 #define BRAID_KERNELS_CUDA_TILE_HALO_ROWS_CUH
 
 #include "kernels/cuda/tile/halo.cuh"
+#include "kernels/cuda/tile/row_moments.cuh"
 
 struct halo_rows_shared {
     uint32_t weights, staging, rows, weight_full, full, empty, added;
@@ -33,6 +34,7 @@ template <int columns> static __device__ __forceinline__ halo_rows_shared halo_r
 /* The range of a block. */
 struct halo_range {
     int32_t plane, group;
+    int32_t share;        /* which of the shares of the group's rows */
     int32_t first, units; /* first unit, and how many */
     int32_t row;          /* of the first unit in its strip */
     int32_t loads;        /* input rows */
@@ -45,6 +47,7 @@ template <int borders> static __device__ __forceinline__ halo_range halo_rows_ra
     const int32_t share = (int32_t)blockIdx.x - args.first_tile[found.plane];
     const int64_t all = (int64_t)args.samples * args.strips * args.size[0], j = share % args.strip_tiles;
     found.group = share / args.strip_tiles;
+    found.share = (int32_t)j;
     found.first = (int32_t)(j * all / args.strip_tiles);
     found.units = (int32_t)((j + 1) * all / args.strip_tiles) - found.first;
     found.row = found.first % args.size[0];
@@ -145,24 +148,57 @@ static __device__ __forceinline__ void halo_rows_load_added(const conv2d_halo_pl
     tma_load_4d(staging, &plane.added, barrier, tile.group * HALO_BLOCK, tile.strip * columns, row, tile.sample);
 }
 
-/* Hands a row of outputs to the copy engine, when it has read the one before. Barrier `id` is the warpgroup's own.
- * `is_added`: what is added lies where the outputs will. */
-template <class number, int columns>
-static __device__ __forceinline__ void halo_rows_store(const float (&sum)[columns / 2], const epilogue_rows &with,
-                                                       const cuda_tensor_map *map, uint32_t staging,
-                                                       const halo_tile &tile, int32_t row, int id, bool is_added) {
-    const bool leads = threadIdx.x % 128 == 0;
-    if (leads) tma_wait_read<0>();
+/* Before a warpgroup writes a row of outputs to shared memory: the copy engine has read the one before. Barrier `id` is
+ * the warpgroup's own. */
+static __device__ __forceinline__ void halo_rows_begin(int id) {
+    if (threadIdx.x % 128 == 0) tma_wait_read<0>();
     named_sync(id, 128);
-    halo_stage<number, columns>(sum, with, staging, is_added);
+}
+
+/* Hands it to the copy engine. */
+template <int columns>
+static __device__ __forceinline__ void halo_rows_end(const cuda_tensor_map *map, uint32_t staging,
+                                                     const halo_tile &tile, int32_t row, int id) {
     fence_async();
     named_sync(id, 128);
-    if (!leads) return;
+    if (threadIdx.x % 128 != 0) return;
     tma_store_4d(map, staging, tile.group * HALO_BLOCK, tile.strip * columns, row, tile.sample);
     tma_commit();
 }
 
-template <class number, int columns, bool transposed>
+/* Both of a row of sums. `is_added`: what is added lies where the outputs will. */
+template <class number, int columns>
+static __device__ __forceinline__ void halo_rows_store(const float (&sum)[columns / 2], const epilogue_rows &with,
+                                                       const cuda_tensor_map *map, uint32_t staging,
+                                                       const halo_tile &tile, int32_t row, int id, bool is_added) {
+    halo_rows_begin(id);
+    halo_stage<number, columns>(sum, with, staging, is_added);
+    halo_rows_end<columns>(map, staging, tile, row, id);
+}
+
+/* The same of plain sums, whose statistics are taken as far as they are in the image. */
+template <class number, int columns>
+static __device__ __forceinline__ void halo_rows_store(const float (&sum)[columns / 2], const cuda_tensor_map *map,
+                                                       uint32_t staging, const halo_tile &tile, int32_t row, int id,
+                                                       int32_t inside, row_moments<number> *moments) {
+    halo_rows_begin(id);
+    moments->begin(sum);
+    row_moments_stage<number, columns>(staging + epilogue_rows_at(), sum, inside, moments);
+    moments->settle();
+    halo_rows_end<columns>(map, staging, tile, row, id);
+}
+
+/* Where a warpgroup leaves its statistics: a part of its own. */
+static __device__ __forceinline__ row_moments_place halo_rows_place(const conv2d_halo_args &args,
+                                                                    const halo_range &range, int group) {
+    const conv2d_halo_plane &plane = args.plane[range.plane];
+    const int64_t part = (int64_t)range.share * 2 + group;
+    const row_moments_place at = {plane.moments + part * args.moments_pitch + range.group * HALO_BLOCK,
+                                  plane.channels - range.group * HALO_BLOCK};
+    return at;
+}
+
+template <class number, int columns, bool transposed, class moments_of>
 static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args &args, const halo_rows_shared &at,
                                                          const halo_range &range, int group) {
     const conv2d_halo_plane &plane = args.plane[range.plane];
@@ -172,6 +208,7 @@ static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args 
     uint32_t parity = 0; /* of the barrier of what is added */
     halo_unit unit = {0, range.first / args.size[0], range.row, 0};
     int32_t released = 0;
+    moments_of moments;
     float sum[columns / 2];
     const epilogue_rows with = epilogue_rows_find<number>(plane.epilogue, range.group * HALO_BLOCK, plane.channels);
     barrier_wait(at.weight_full, 0);
@@ -204,13 +241,18 @@ static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args 
             barrier_wait(added, parity);
             parity ^= 1;
         }
-        halo_rows_store<number, columns>(sum, with, &plane.row, staging, tile, output_row, 3 + group, is_added);
+        if constexpr (moments_of::counts)
+            halo_rows_store<number, columns>(sum, &plane.row, staging, tile, output_row, 3 + group,
+                                             args.size[1] - strip * columns, &moments);
+        else
+            halo_rows_store<number, columns>(sum, with, &plane.row, staging, tile, output_row, 3 + group, is_added);
     }
+    moments.write(halo_rows_place(args, range, group));
     if (threadIdx.x % 128 == 0) tma_wait<0>();
 }
 
-/* The kernel: 64 output channels x columns pixels of one row at a time. */
-template <class number, int columns, bool transposed>
+/* The kernel: 64 output channels x columns pixels of one row at a time. With moments nothing is added to them. */
+template <class number, int columns, bool transposed, class moments_of = no_row_moments>
 static __device__ __forceinline__ void conv2d_halo_rows(const conv2d_halo_args &args) {
     const halo_rows_shared at = halo_rows_layout<columns>();
     const halo_range range = halo_rows_range<2>(args);
@@ -230,7 +272,7 @@ static __device__ __forceinline__ void conv2d_halo_rows(const conv2d_halo_args &
         if (threadIdx.x == 256) halo_rows_load<columns, transposed>(args, at, range);
     } else {
         registers_take<240>();
-        halo_rows_compute<number, columns, transposed>(args, at, range, group);
+        halo_rows_compute<number, columns, transposed, moments_of>(args, at, range, group);
     }
 }
 

@@ -23,6 +23,15 @@ static __device__ __forceinline__ bn_moments add(const bn_moments &a, const bn_m
     return both;
 }
 
+/* Those of this lane and of the one whose number differs by `bits`. All lanes of a warp take part. */
+static __device__ __forceinline__ bn_moments add_across(const bn_moments &mine, int bits) {
+    bn_moments theirs;
+    theirs.count = __shfl_xor_sync(0xFFFFFFFFu, mine.count, bits);
+    theirs.mean = __shfl_xor_sync(0xFFFFFFFFu, mine.mean, bits);
+    theirs.square = __shfl_xor_sync(0xFFFFFFFFu, mine.square, bits);
+    return (int)threadIdx.x % 32 & bits ? add(theirs, mine) : add(mine, theirs);
+}
+
 static __device__ __forceinline__ float moments_var(const bn_moments &all) {
     return all.count > 0 ? all.square / all.count : 0;
 }

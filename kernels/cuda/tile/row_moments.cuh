@@ -1,0 +1,112 @@
+/*
+ * Statistics of what the epilogue of a convolution stores (epilogue_rows.cuh), as it is rounded: a thread has two
+ * channels, and adds up the distances of its pixels from an origin and their squares in registers over all tiles of its
+ * block. Behind each tile the origin moves to the mean of all pixels so far, so that a large mean costs no digits, nor
+ * does a first tile that lies far off, such as a corner where the filter sees much padding. Only at the end do the four
+ * threads of a channel add what they have.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_TILE_ROW_MOMENTS_CUH
+#define BRAID_KERNELS_CUDA_TILE_ROW_MOMENTS_CUH
+
+#include "kernels/cuda/tile/epilogue_rows.cuh"
+#include "kernels/cuda/tile/moments.cuh"
+
+/* Where a warpgroup leaves what it found: those of its 64 channels that there are. */
+struct row_moments_place {
+    bn_moments *to;
+    int32_t channels;
+};
+
+/* For kernels that take no statistics. */
+struct no_row_moments {
+    static const bool counts = false;
+    template <int count> __device__ __forceinline__ void include(const uint32_t (&)[count], int32_t) {}
+    __device__ __forceinline__ void begin(const float *) {}
+    __device__ __forceinline__ void settle() {}
+    __device__ __forceinline__ void write(const row_moments_place &) const {}
+};
+
+template <class number> struct row_moments {
+    static const bool counts = true;
+    int32_t count = 0; /* of the thread's pixels */
+    float origin[2] = {0, 0}, sum[2] = {0, 0}, square[2] = {0, 0};
+
+    /* Before the first tile: a value of each channel. */
+    __device__ __forceinline__ void begin(const float *sums) {
+        if (count > 0) return;
+#pragma unroll
+        for (int i = 0; i < 2; i++) origin[i] = isfinite(sums[2 * i]) ? sums[2 * i] : 0;
+    }
+
+    __device__ __forceinline__ void include_one(int i, float value) {
+        const float distance = value - origin[i];
+        sum[i] += distance;
+        square[i] += distance * distance;
+    }
+
+    /* 4 * pairs pixels, of which `inside` are in the image: pairs as epilogue_rows_round makes them. */
+    template <int pairs> __device__ __forceinline__ void include(const uint32_t (&pair)[pairs], int32_t inside) {
+        if (inside >= 4 * pairs) {
+            count += pairs;
+#pragma unroll
+            for (int j = 0; j < 2 * pairs; j++) include_one(j / 2 % 2, pair_at<number>(pair[j / 2], j % 2));
+            return;
+        }
+        const int32_t first = 2 * (int32_t)(threadIdx.x % 4);
+#pragma unroll
+        for (int j = 0; j < 2 * pairs; j++) {
+            if (first + j / 4 * 8 + j % 2 >= inside) continue;
+            count += j / 2 % 2;
+            include_one(j / 2 % 2, pair_at<number>(pair[j / 2], j % 2));
+        }
+    }
+
+    /* Behind a tile: the origin moves to the mean, or near it. */
+    __device__ __forceinline__ void settle() {
+        const float all = (float)count, share = count > 0 ? __fdividef(1.0f, all) : 0;
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            const float mean = origin[i] + sum[i] * share, next = isfinite(mean) ? mean : origin[i];
+            const float moved = next - origin[i], left = sum[i] - moved * all;
+            square[i] -= moved * (sum[i] + left);
+            sum[i] = left;
+            origin[i] = next;
+        }
+    }
+
+    /* All lanes of a warp take part. */
+    __device__ __forceinline__ void write(const row_moments_place &at) const {
+        const int32_t channel = (int32_t)(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4);
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            const float mean = count > 0 ? sum[i] / (float)count : 0;
+            bn_moments found = {(float)count, origin[i] + mean, square[i] - mean * sum[i]};
+#pragma unroll
+            for (int bits = 1; bits < 4; bits *= 2) found = add_across(found, bits);
+            if (threadIdx.x % 4 == 0 && channel + 8 * i < at.channels) at.to[channel + 8 * i] = found;
+        }
+    }
+};
+
+/* Rounds a row of `pixels` plain sums into shared memory at `to`, and includes those that are inside the image. */
+template <class number, int pixels, class moments_of>
+static __device__ __forceinline__ void row_moments_stage(uint32_t to, const float *sum, int32_t inside,
+                                                         moments_of *moments) {
+#pragma unroll
+    for (int g = 0; g < pixels / 16; g++) {
+        uint32_t pairs[4];
+        epilogue_rows_plain<number>(pairs, sum + g * 8);
+        moments->include(pairs, inside - g * 16);
+        matrix_store_x4_transposed(to + (uint32_t)g * 2048, pairs);
+    }
+    if (pixels % 16) {
+        uint32_t pairs[2];
+        epilogue_rows_plain<number>(pairs, sum + pixels / 2 - 4);
+        moments->include(pairs, inside - pixels / 16 * 16);
+        matrix_store_x2_transposed(to + (uint32_t)(pixels / 16) * 2048, pairs);
+    }
+}
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * Statistics of numbers whose mean is a thousand times their deviation: a sum of squares would lose the variance.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_TESTS_EMU_LARGE_MEAN_H
+#define BRAID_TESTS_EMU_LARGE_MEAN_H
+
+#include "kernels/kernel.h"
+
+/* Runs a kernel of conv2d_prepare with filters that hand on the first channel of x. `failure` says in words what its
+ * statistics miss; it stays empty where they hold. */
+braid_status large_mean_loses(const kernel *k, device *d, const braid_problem *p, char *failure, size_t size);
+
+#endif
