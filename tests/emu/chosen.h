@@ -232,6 +232,7 @@ static const char *const chosen[] = {
     "conv2d_prepare:bf16:n2:b2:hw21x88:c4,2:k72,5:rs7x7:st2:pad3x2:avg=cumulative:each1:kp72,8",
     "conv2d_prepare:f16:n2:b5:hw23x72:c3,1:k16,24:rs5x5:pad2:mask1:avg=cumulative:mom=0.3",
     "conv2d_prepare:bf16:n1:b3:hw19x144:c1:k136:rs7x3:st2:pad1:mask1",
+    "conv2d_prepare:f16:n2:b40:hw33x16:c3,1:k8:rs7x7:st2:pad3:mask1",
     "conv2d_prepare:f16:n2:b3:hw9x136:c64,16:k64:rs3x3:pad1:mask1:each1",
     "conv2d_prepare:bf16:n2:b3:hw7x141:c24,64:k72,20:rs3x3:pad1:avg=cumulative:each1:cp24,72:kp80,24",
     "conv2d_prepare:f16:n1:b2:hw11x229:c64:k136:rs3x3:pad1:mask1",

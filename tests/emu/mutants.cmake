@@ -411,9 +411,6 @@ emu_mutant(conv2d_prepare_rows_beyond_row conv2d_fwd_rows_sm90a.cu conv2d_fwd_ro
            "i < rows ? columns : 0" "columns")
 emu_mutant(conv2d_prepare_rows_one_part conv2d_fwd_rows_sm90a.cu conv2d_fwd_rows_sm90a conv2d_prepare__cuda_rows_wgmma
            "(int64_t)work.part * 2 + group" "(int64_t)work.part * 2")
-emu_mutant(conv2d_prepare_rows_unrounded tile/row_moments.cuh conv2d_fwd_rows_sm90a conv2d_prepare__cuda_rows_wgmma
-           "moments->include(pairs, inside - g * 16);"
-           "for (int j = 0, live = inside >= g * 16 + 16; j < 8 && live; j++) { moments->include_one(j / 2 % 2, sum[g * 8 + j]); moments->count += j / 4; }")
 emu_mutant(conv2d_prepare_halo_rows_wrong_channel tile/row_moments.cuh conv2d_fwd_halo_sm90a
            conv2d_prepare__cuda_halo_rows136 "include_one(j / 2 % 2," "include_one(j % 2,")
 emu_mutant(conv2d_prepare_halo_rows_origin_stays tile/row_moments.cuh conv2d_fwd_halo_sm90a
