@@ -6,8 +6,11 @@
 #include "kernels/cuda/pixels_launch.h"
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    static const pixels_kernel functions = {"avgpool_bwd_data",
-                                            {"avgpool_bwd_data_f32", "avgpool_bwd_data_f16", "avgpool_bwd_data_bf16"}};
+    static const pixels_kernel any = {"avgpool_bwd_data",
+                                      {"avgpool_bwd_data_f32", "avgpool_bwd_data_f16", "avgpool_bwd_data_bf16"}},
+                               whole = {"avgpool_bwd_data",
+                                        {"avgpool_bwd_data_whole_f32", "avgpool_bwd_data_whole_f16",
+                                         "avgpool_bwd_data_whole_bf16"}};
     struct pixel_args args;
     (void)state;
     pixels_begin(&args, p);
@@ -16,7 +19,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].dy = b->plane[AVGPOOL_Y][i];
         args.plane[i].dx = b->plane[AVGPOOL_X][i];
     }
-    return pixels_launch(&args, p, p->size, d, &functions);
+    return pixels_launch(&args, p, p->size, d, p->out_size[0] == 1 && p->out_size[1] == 1 ? &whole : &any);
 }
 
 const kernel_functions avgpool_bwd_data__cuda_direct = {

@@ -32,7 +32,8 @@ template <class number, int width> struct avgpool_bwd_data : pixel_body<number, 
     __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }
 };
 
-/* One window for the whole image: all places of a sample get the same. */
+/* One window for the whole image: all places of a sample get the same. Kernels of their own, whose few registers let
+ * twice as many blocks wait for their one value side by side. */
 template <class number, int width> struct avgpool_bwd_data_whole : pixel_body<number, width> {
     typedef pixel_nothing inputs;
     pack<number, width> share;
@@ -51,25 +52,32 @@ template <class number, int width> struct avgpool_bwd_data_whole : pixel_body<nu
     __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }
 };
 
-template <class number> static __device__ __forceinline__ void spread(const pixel_args &args) {
-    if (args.window.out_size[0] == 1 && args.window.out_size[1] == 1) {
-        pixels_kernel<avgpool_bwd_data_whole, number>(args);
-    } else {
-        pixels_kernel<avgpool_bwd_data, number>(args);
-    }
-}
-
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     avgpool_bwd_data_f32(const __grid_constant__ pixel_args args) {
-    spread<f32>(args);
+    pixels_kernel<avgpool_bwd_data, f32>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     avgpool_bwd_data_f16(const __grid_constant__ pixel_args args) {
-    spread<f16>(args);
+    pixels_kernel<avgpool_bwd_data, f16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     avgpool_bwd_data_bf16(const __grid_constant__ pixel_args args) {
-    spread<bf16>(args);
+    pixels_kernel<avgpool_bwd_data, bf16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 8)
+    avgpool_bwd_data_whole_f32(const __grid_constant__ pixel_args args) {
+    pixels_kernel<avgpool_bwd_data_whole, f32>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 8)
+    avgpool_bwd_data_whole_f16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<avgpool_bwd_data_whole, f16>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 8)
+    avgpool_bwd_data_whole_bf16(const __grid_constant__ pixel_args args) {
+    pixels_kernel<avgpool_bwd_data_whole, bf16>(args);
 }
