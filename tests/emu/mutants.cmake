@@ -206,11 +206,7 @@ emu_mutant(bn_add_act_bwd_weight_early_sums tile/columns.cuh bn_sums bn_add_act_
 emu_mutant(bn_stats_early_origin tile/moments.cuh bn_stats bn_stats__cuda_direct
            "        __syncwarp();\n" "")
 emu_mutant(bn_sums_lost_pixel tile/columns.cuh bn_sums bn_sums__cuda_direct
-           "(int32_t)rounds + (row < rest)" "(int32_t)rounds")
-emu_mutant(bn_stats_wrong_share tile/columns.cuh bn_stats bn_stats__cuda_direct
-           "rest < work.step ? rest : work.step" "work.step")
-emu_mutant(bn_sums_lost_masked_pixel tile/columns.cuh bn_sums bn_sums__cuda_direct
-           "(rest + work.step - 1) >>" "rest >>")
+           "work.begin + work.step - 1) >>" "work.begin) >>")
 emu_mutant(bn_sums_unsent_pixel tile/columns.cuh bn_sums bn_sums__cuda_direct
            "left-- > 0" "--left > 0")
 emu_mutant(bn_prepare_lost_round tile/columns.cuh bn_prepare bn_prepare__cuda_direct

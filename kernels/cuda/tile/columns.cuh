@@ -216,47 +216,17 @@ struct alignas(16) column_pack {
     uint32_t at[4];
 };
 
-/* The pixels of a thread one after the other: first, first + step, ..., `count` of them. */
-struct column_path {
-    int64_t first, step;
-    int32_t count;
-};
-
-/* Those of a part of pixels side by side. */
-static __device__ __forceinline__ column_path column_path_beside(const column_work &work, bool inside) {
-    const int64_t rest = work.end - work.begin;
-    const bool some = inside && rest > 0;
-    const column_path path = {work.begin, work.step,
-                              some ? (int32_t)((rest + work.step - 1) >> __popc(work.step - 1)) : 0};
-    return path;
-}
-
-/* Where no sample may be blanked, the rows of all blocks go through the pixels together, from the last pixel to the
- * first: what the launch before wrote last is still in the L2 cache then, and what the launch behind reads first will
- * be. `all` becomes the count of the part's pixels: `rounds` of all parts and a share of the rest. */
-static __device__ __forceinline__ column_path column_path_back(const pixel_columns &columns, const column_work &work,
-                                                               column_live *all) {
-    const int64_t least = columns.part_pixels - (columns.part_pixels * columns.parts > columns.pixels);
-    const int64_t rounds = least >> __popc(work.step - 1), round = (int64_t)columns.parts * work.step;
-    const int64_t rest = columns.pixels - rounds * round - (int64_t)work.part * work.step;
-    const int32_t row = column_quotient((int32_t)threadIdx.x, work.lanes);
-    all->count = rounds * work.step + (rest < 0 ? 0 : rest < work.step ? rest : work.step);
-    const column_path path = {columns.pixels - 1 - ((int64_t)work.part * work.step + row), -round,
-                              (int32_t)rounds + (row < rest)};
-    return path;
-}
-
 /* Sends the packs of a thread's pixels on their way, one pixel after the other. */
 template <class body, bool masked> struct column_sender {
     const body &from;
     const char *next[body::sources]; /* the packs of the next pixel */
-    int64_t bytes, pixel, step;      /* on to the pixel behind; the next one */
-    int32_t left;                    /* pixels that are still to be sent */
+    int64_t bytes, pixel;            /* on to the pixel behind; the next one */
+    int32_t step, left;              /* pixels that are still to be sent */
 
-    __device__ __forceinline__ column_sender(const body &of, const column_path &path, int32_t channel)
-        : from(of), bytes(path.step * of.plane.pitch * (int64_t)sizeof(typename body::format)), pixel(path.first),
-          step(path.step), left(path.count) {
-        const int64_t at = path.first * of.plane.pitch + channel;
+    __device__ __forceinline__ column_sender(const body &of, const column_work &work, int32_t count)
+        : from(of), bytes(work.step * of.plane.pitch * (int64_t)sizeof(typename body::format)), pixel(work.begin),
+          step(work.step), left(count) {
+        const int64_t at = work.begin * of.plane.pitch + work.channel;
 #pragma unroll
         for (int j = 0; j < body::sources; j++)
             next[j] = (const char *)((const typename body::format *)of.source(j) + at);
@@ -313,18 +283,18 @@ static __device__ __forceinline__ bool columns_finish_deep(const body &from,
     return columns_join(from.args, work, width, (typename body::part *)ring);
 }
 
-/* Adds up the pixels of a thread. */
+/* Adds up the pixels of a thread that has `count` of them. */
 template <class body, bool masked>
 static __device__ __forceinline__ void columns_stream(body &from, typename body::sum (&mine)[body::lanes],
-                                                      const column_live &all, const column_work &work,
-                                                      const column_path &path, column_pack *ring) {
+                                                      const column_live &all, const column_work &work, int32_t count,
+                                                      column_pack *ring) {
     const int sources = body::sources, stages = COLUMN_RING_PACKS / (sources * BLOCK_THREADS);
     const int stage = sources * BLOCK_THREADS;
-    column_sender<body, masked> sender(from, path, work.channel);
+    column_sender<body, masked> sender(from, work, count);
     column_pack *const own = ring + threadIdx.x;
 #pragma unroll 1
     for (int s = 0; s < stages - 1; s++) sender.send(own + s * stage);
-    if (path.count > 0 && (masked || !body::looks_around)) from.begin(work.channel, all);
+    if (count > 0 && (masked || !body::looks_around)) from.begin(work.channel, all);
     if (body::looks_around && !masked) {
         copy_async_wait<stages - 2>();
         __syncthreads();
@@ -332,8 +302,8 @@ static __device__ __forceinline__ void columns_stream(body &from, typename body:
         __syncthreads(); /* before any thread sends to its first stage again */
     }
     int32_t here = 0, last = stages - 1; /* stages */
-    int64_t pixel = path.first;
-    for (int32_t k = 0; k < path.count; k++, pixel += path.step) {
+    int64_t pixel = work.begin;
+    for (int32_t k = 0; k < count; k++, pixel += work.step) {
         typename body::inputs in[1];
         const bool live[1] = {body::zeros_add_nothing || !masked || !column_blanks(from, pixel)};
         copy_async_wait<stages - 2>();
@@ -354,16 +324,14 @@ template <class body>
 static __device__ __forceinline__ bool columns_run_deep(const pixel_args &args, const column_work &work,
                                                         column_pack *ring) {
     body from(args, work.plane);
-    const bool inside = work.channel < from.plane.channels;
+    const column_live all = column_live_of(args.columns, from.plane, work);
     typename body::sum mine[body::lanes] = {};
-    column_live all = {0, 0};
+    const bool inside = work.channel < from.plane.channels && all.count > 0 && work.begin < work.end;
+    const int32_t count = inside ? (int32_t)((work.end - work.begin + work.step - 1) >> __popc(work.step - 1)) : 0;
     if (from.plane.mask) {
-        all = column_live_of(args.columns, from.plane, work);
-        columns_stream<body, true>(from, mine, all, work, column_path_beside(work, inside && all.count > 0), ring);
+        columns_stream<body, true>(from, mine, all, work, count, ring);
     } else {
-        column_path path = column_path_back(args.columns, work, &all);
-        if (!inside) path.count = 0;
-        columns_stream<body, false>(from, mine, all, work, path, ring);
+        columns_stream<body, false>(from, mine, all, work, count, ring);
     }
     return columns_finish_deep(from, mine, all, work, ring);
 }
