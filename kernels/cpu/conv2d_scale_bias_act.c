@@ -70,11 +70,6 @@ static double tiles_cost(const braid_problem *p, const fused_winograd *tile) {
     return winograd_cost(&conv, tile->product);
 }
 
-static const char *tiles_support(const braid_problem *p, const device *d) {
-    const char *reason = winograd_supports_forward(p, d);
-    return reason ? reason : fused_winograd_refuses(p->in_channels, p->streams);
-}
-
 static braid_status tiles_create(const braid_problem *p, const fused_winograd *tile, void **state, size_t *bytes) {
     tiles *t = NULL;
     braid_problem conv = fused_problem(p, BRAID_OP_CONV2D);
@@ -109,9 +104,9 @@ static void tiles_destroy(device *d, void *state) {
     memory_free(t);
 }
 
-PACKED_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_avx512, fused_winograd_avx512, tiles_support, tiles_cost,
+PACKED_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_avx512, fused_winograd_avx512, winograd_supports_forward,
+              tiles_cost, tiles_create, KERNEL_SLOT(CONV2D_SCALE_BIAS_ACT_W), tiles_pack, tiles_run, tiles_destroy)
+PACKED_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_avx2, fused_winograd_avx2, winograd_supports_forward, tiles_cost,
               tiles_create, KERNEL_SLOT(CONV2D_SCALE_BIAS_ACT_W), tiles_pack, tiles_run, tiles_destroy)
-PACKED_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_avx2, fused_winograd_avx2, tiles_support, tiles_cost,
-              tiles_create, KERNEL_SLOT(CONV2D_SCALE_BIAS_ACT_W), tiles_pack, tiles_run, tiles_destroy)
-PACKED_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_portable, fused_winograd_portable, tiles_support, tiles_cost,
-              tiles_create, KERNEL_SLOT(CONV2D_SCALE_BIAS_ACT_W), tiles_pack, tiles_run, tiles_destroy)
+PACKED_KERNEL(conv2d_scale_bias_act_f32__cpu_winograd_portable, fused_winograd_portable, winograd_supports_forward,
+              tiles_cost, tiles_create, KERNEL_SLOT(CONV2D_SCALE_BIAS_ACT_W), tiles_pack, tiles_run, tiles_destroy)

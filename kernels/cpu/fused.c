@@ -21,15 +21,6 @@ const fused_winograd fused_winograd_avx512 = {&winograd_avx512, &fused_avx512};
 const fused_winograd fused_winograd_avx2 = {&winograd_avx2, &fused_avx2};
 const fused_winograd fused_winograd_portable = {&winograd_portable, &fused_portable};
 
-#define FEWEST_CHANNELS 16
-
-const char *fused_winograd_refuses(const int64_t *channels, int streams) {
-    for (int i = 0; i < streams; i++) {
-        if (channels[i] < FEWEST_CHANNELS) return "mixes the errors of neighbours: sums over 16 channels and more";
-    }
-    return NULL;
-}
-
 braid_problem fused_problem(const braid_problem *p, braid_op_id op) {
     op_chain one = {0};
     return chain_add(&one, p, op, p->pass)->problem;

@@ -27,10 +27,6 @@ typedef struct fused_winograd {
 
 extern const fused_winograd fused_winograd_avx512, fused_winograd_avx2, fused_winograd_portable;
 
-/* Fused kernels of Winograd's are held to the bound of other kernels, by the terms of an output alone. Over a few
- * channels the errors that its tiles share among pixels average out. NULL, or the reason in words. */
-const char *fused_winograd_refuses(const int64_t *channels, int streams);
-
 /* The problem of one natural op inside p: the same pass, and the fields of p that this op has. */
 braid_problem fused_problem(const braid_problem *p, braid_op_id op);
 

@@ -7,11 +7,6 @@
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/winograd.h"
 
-static const char *supports(const braid_problem *p, const device *d) {
-    const char *reason = winograd_supports_backward(p, d);
-    return reason ? reason : fused_winograd_refuses(p->out_channels, p->streams);
-}
-
 static double cost(const braid_problem *p, const winograd_gradient *g) {
     braid_problem conv = fused_problem(p, BRAID_OP_CONV2D);
     return winograd_cost(&conv, g->tile->product) + li_conv2d_gradient_cost(p, g->tile->fused);
@@ -21,9 +16,9 @@ WINOGRAD_GRADIENT(avx512, winograd_create_backward, winograd_pack, winograd_run,
 WINOGRAD_GRADIENT(avx2, winograd_create_backward, winograd_pack, winograd_run, winograd_destroy)
 WINOGRAD_GRADIENT(portable, winograd_create_backward, winograd_pack, winograd_run, winograd_destroy)
 
-TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_avx512, gradient_avx512, supports, cost, winograd_gradient_create,
-            li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
-TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_avx2, gradient_avx2, supports, cost, winograd_gradient_create,
-            li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
-TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_portable, gradient_portable, supports, cost, winograd_gradient_create,
-            li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
+TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_avx512, gradient_avx512, winograd_supports_backward, cost,
+            winograd_gradient_create, li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
+TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_avx2, gradient_avx2, winograd_supports_backward, cost,
+            winograd_gradient_create, li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
+TILE_KERNEL(li_conv2d_bwd_data_f32__cpu_winograd_portable, gradient_portable, winograd_supports_backward, cost,
+            winograd_gradient_create, li_conv2d_gradient_launch, li_conv2d_gradient_destroy)

@@ -7,15 +7,6 @@
 #include "kernels/cpu/tile/isa.h"
 #include "kernels/cpu/tile/winograd_weight.h"
 
-#define FEWEST_PIXELS 64 /* for the reason of fused_winograd_refuses */
-
-static const char *supports(const braid_problem *p, const device *d) {
-    const char *reason = winograd_weight_supports(p, d);
-    if (reason) return reason;
-    const double pixels = (double)p->batch * (double)conv2d_out_size(p, 0) * (double)conv2d_out_size(p, 1);
-    return pixels < FEWEST_PIXELS ? "mixes the errors of neighbours: sums over 64 pixels and more" : NULL;
-}
-
 static double cost(const braid_problem *p, const winograd_gradient *g) {
     braid_problem conv = fused_problem(p, BRAID_OP_CONV2D);
     return winograd_weight_cost(&conv, g->tile->product) + li_conv2d_gradient_cost(p, g->tile->fused);
@@ -25,9 +16,9 @@ WINOGRAD_GRADIENT(avx512, winograd_weight_create, NULL, winograd_weight_launch, 
 WINOGRAD_GRADIENT(avx2, winograd_weight_create, NULL, winograd_weight_launch, winograd_weight_destroy)
 WINOGRAD_GRADIENT(portable, winograd_weight_create, NULL, winograd_weight_launch, winograd_weight_destroy)
 
-TILE_KERNEL(li_conv2d_bwd_weight_f32__cpu_winograd_avx512, gradient_avx512, supports, cost, winograd_gradient_create,
-            li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
-TILE_KERNEL(li_conv2d_bwd_weight_f32__cpu_winograd_avx2, gradient_avx2, supports, cost, winograd_gradient_create,
-            li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
-TILE_KERNEL(li_conv2d_bwd_weight_f32__cpu_winograd_portable, gradient_portable, supports, cost,
+TILE_KERNEL(li_conv2d_bwd_weight_f32__cpu_winograd_avx512, gradient_avx512, winograd_weight_supports, cost,
+            winograd_gradient_create, li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
+TILE_KERNEL(li_conv2d_bwd_weight_f32__cpu_winograd_avx2, gradient_avx2, winograd_weight_supports, cost,
+            winograd_gradient_create, li_conv2d_gradient_launch, li_conv2d_gradient_destroy)
+TILE_KERNEL(li_conv2d_bwd_weight_f32__cpu_winograd_portable, gradient_portable, winograd_weight_supports, cost,
             winograd_gradient_create, li_conv2d_gradient_launch, li_conv2d_gradient_destroy)

@@ -158,11 +158,6 @@ PACKED_KERNEL(li_conv2d_fwd__cpu_igemm_portable, fused_portable, supports_all, c
 
 /* ---- Winograd ------------------------------------------------------------------------------ */
 
-static const char *tiles_support(const braid_problem *p, const device *d) {
-    const char *reason = winograd_supports_forward(p, d);
-    return reason ? reason : fused_winograd_refuses(p->in_channels, p->streams);
-}
-
 static double tiles_cost(const braid_problem *p, const fused_winograd *tile) {
     braid_problem conv = fused_problem(p, BRAID_OP_CONV2D), mix = li_conv2d_mix(p, p->pass, 1);
     return winograd_cost(&conv, tile->product) + integrate_cost(&mix, tile->fused->gemm);
@@ -172,9 +167,9 @@ static braid_status tiles_create(const braid_problem *p, const fused_winograd *t
     return create_layer(p, tile->fused, tile->product, state, bytes);
 }
 
-PACKED_KERNEL(li_conv2d_fwd_f32__cpu_winograd_avx512, fused_winograd_avx512, tiles_support, tiles_cost, tiles_create,
-              WEIGHTS, pack, run, destroy)
-PACKED_KERNEL(li_conv2d_fwd_f32__cpu_winograd_avx2, fused_winograd_avx2, tiles_support, tiles_cost, tiles_create,
-              WEIGHTS, pack, run, destroy)
-PACKED_KERNEL(li_conv2d_fwd_f32__cpu_winograd_portable, fused_winograd_portable, tiles_support, tiles_cost,
+PACKED_KERNEL(li_conv2d_fwd_f32__cpu_winograd_avx512, fused_winograd_avx512, winograd_supports_forward, tiles_cost,
+              tiles_create, WEIGHTS, pack, run, destroy)
+PACKED_KERNEL(li_conv2d_fwd_f32__cpu_winograd_avx2, fused_winograd_avx2, winograd_supports_forward, tiles_cost,
+              tiles_create, WEIGHTS, pack, run, destroy)
+PACKED_KERNEL(li_conv2d_fwd_f32__cpu_winograd_portable, fused_winograd_portable, winograd_supports_forward, tiles_cost,
               tiles_create, WEIGHTS, pack, run, destroy)

@@ -3,31 +3,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/ref/act.h"
-
-ref_value REF(conv2d_fwd)(const braid_problem *p, const buffers *b, int slot, int i, int64_t index);
-
-/* The convolution alone: what lies in the slot of its bias is the scale here. */
-static ref_value convolved(const braid_problem *p, const buffers *b, int i, int64_t index) {
-    buffers unbiased = {0};
-    unbiased.plane[CONV2D_X][i] = b->plane[CONV2D_SCALE_BIAS_ACT_X][i];
-    unbiased.plane[CONV2D_W][i] = b->plane[CONV2D_SCALE_BIAS_ACT_W][i];
-    return REF(conv2d_fwd)(p, &unbiased, CONV2D_Y, i, index);
-}
+#include "kernels/ref/conv2d_scale_bias_act.h"
 
 ref_value REF(conv2d_scale_bias_act)(const braid_problem *p, const buffers *b, int slot, int i, int64_t index) {
     (void)slot;
-    const real *scale = b->plane[CONV2D_SCALE_BIAS_ACT_SCALE][i], *shift = b->plane[CONV2D_SCALE_BIAS_ACT_SHIFT][i];
-    const real *z = b->plane[CONV2D_SCALE_BIAS_ACT_Z][i];
-    int64_t k = index % p->out_channels[i], pixel = index / p->out_channels[i];
-    int64_t sample = pixel / (conv2d_out_size(p, 0) * conv2d_out_size(p, 1));
+    int64_t sample = index / p->out_channels[i] / (conv2d_out_size(p, 0) * conv2d_out_size(p, 1));
     if (mask_blanks(b->plane[CONV2D_SCALE_BIAS_ACT_MASK][i], sample)) return (ref_value){0, 0};
-    ref_value u = convolved(p, b, i, index);
-    u.value = (real)((real)u.value * scale[k] + shift[k]);
-    u.magnitude = u.magnitude * fabs(scale[k]) + fabs(shift[k]);
-    if (p->add) {
-        u.value = (real)(u.value + z[pixel * p->out_pitch[i] + k]);
-        u.magnitude += fabs(z[pixel * p->out_pitch[i] + k]);
-    }
-    return act_of(p, u);
+    return conv2d_scaled(p, b, i, index, conv2d_unscaled(p, b, i, index));
 }

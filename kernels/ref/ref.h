@@ -26,8 +26,15 @@ typedef ref_value (*ref_at)(const braid_problem *p, const buffers *b, int slot, 
 /* The element function of an op and pass in double, the truth of every check; NULL where there is none. */
 ref_at ref_at_f64(braid_op_id op, braid_pass pass);
 
-/* The magnitude that bounds the error of Winograd's kernels at an output element of a 3x3 conv2d at stride 1. */
-double conv2d_tile_magnitude_f64(const braid_problem *p, const buffers *b, int i, int64_t index);
+/* 1 where Winograd's kernels make an output from tiles: not dbias, nor what a mix alone gives. The slots of ops with
+ * convolutions begin as those of conv2d. */
+static inline int ref_is_tiled(const braid_problem *p, int slot) {
+    if (p->pass == BRAID_PASS_FWD) return 1;
+    return slot == (p->pass == BRAID_PASS_BWD_DATA ? CONV2D_X : CONV2D_W);
+}
+
+/* The magnitude that bounds the error of Winograd's kernels at an element of such an output. */
+double tile_magnitude_f64(const braid_problem *p, const buffers *b, int slot, int i, int64_t index);
 
 /* Where element `index` of a plane lies, in elements from its start. */
 int64_t ref_offset(const plane_shape *s, int64_t index);

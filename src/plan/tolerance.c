@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "core/dtype.h"
+#include "ops/shapes.h"
 
 #define CHAIN_ROUNDINGS 4     /* of temporary results, on the way to an output */
 #define TF32_ROUNDOFF 0x1p-11 /* 11 significant bits */
@@ -43,6 +44,13 @@ static double smallest(braid_dtype dtype) {
     }
 }
 
+/* The row of Winograd's kernels: a sum over channels, or over tiles of four pixels, and 2 + 4 + 4 roundings of the
+ * transforms in place of the convolution's terms; what a fused op adds up behind it or before it counts as ever. */
+static double winograd_terms(const braid_problem *p) {
+    const double direct = (double)conv2d_terms(p), behind = (double)op_of(p)->terms(p) - direct;
+    return direct / (p->pass == BRAID_PASS_BWD_WEIGHT ? 4 : 9) + 10 + behind;
+}
+
 /* What grows with the length of the sums behind an output, in units of the accumulator's roundoff. */
 static double growth_of(const braid_problem *p, const kernel *k, int slot) {
     const op_info *o = op_of(p);
@@ -52,14 +60,12 @@ static double growth_of(const braid_problem *p, const kernel *k, int slot) {
         o->shape(p, o->stored, 0, &s);
         return 2 * sqrt(fmax(1, (double)s.dims[0] * (double)s.dims[1] * (double)s.dims[2]));
     }
-    /* channels or tiles, and 2 + 4 + 4 roundings of the transforms; a bias is of no tile */
-    if (k->flags & KERNEL_WINOGRAD && slot != CONV2D_BIAS)
-        terms = terms / (p->pass == BRAID_PASS_BWD_WEIGHT ? 4 : 9) + 10;
+    if (k->flags & KERNEL_WINOGRAD && ref_is_tiled(p, slot)) terms = winograd_terms(p);
     double block = p->dtype == BRAID_DTYPE_F32 ? 8 : 16; /* terms that a tensor core adds at once */
     return 2 * sqrt(terms) + (k->flags & KERNEL_TENSOR_CORE ? terms / block : 0);
 }
 
-double tolerance_bound(const braid_problem *p, const kernel *k, int slot, ref_value truth) {
+double tolerance_bound(const braid_problem *p, const kernel *k, int slot, ref_value truth, double mixed) {
     plane_shape shape;
     double growth = growth_of(p, k, slot), factor = 1;
     double accumulator = p->dtype == BRAID_DTYPE_F64 ? ldexp(1, -53) : ldexp(1, -24);
@@ -75,6 +81,6 @@ double tolerance_bound(const braid_problem *p, const kernel *k, int slot, ref_va
     double roundings = !op_of(p)->chain || op_of(p)->stored ? 0 : is_chain ? CHAIN_ROUNDINGS : 1;
     int to_tf32 = p->tf32 && (is_chain || (k->flags & KERNEL_TF32));
     double stored = roundings * (to_tf32 ? TF32_ROUNDOFF : dtype_unit_roundoff(p->dtype)) * truth.magnitude;
-    return stored + dtype_unit_roundoff(shape.dtype) * fabs(truth.value) +
-           growth * accumulator * truth.magnitude * factor + smallest(shape.dtype);
+    return stored + dtype_unit_roundoff(shape.dtype) * fabs(truth.value) + growth * accumulator * mixed * factor +
+           smallest(shape.dtype);
 }

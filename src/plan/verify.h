@@ -15,7 +15,7 @@ typedef struct truth_sample {
     int slot, plane;
     int64_t index; /* dense */
     ref_value expected;
-    double tile_magnitude; /* for kernels of Winograd's, where one takes the problem */
+    double tile_magnitude; /* for kernels of Winograd's; that of `expected` until tiles are measured */
 } truth_sample;
 
 /* One problem, filled and with its truth; the candidates take turns on it. */
@@ -29,6 +29,7 @@ typedef struct verifier {
     void *fresh;                           /* and there as filled; NULL: `before` serves */
     truth_sample *samples;
     int64_t sample_count;
+    int tiles_are_measured;
 } verifier;
 
 /* What a kernel did. `failure` is NULL where it is right, else in words. */

@@ -32,7 +32,7 @@ static outcome compare_with_truth(trial *t, const rig *r, const buffers *truth) 
             for (int64_t j = 0; j < rig_elements(r, slot, i); j++) {
                 const ref_value expected = ref_at_f64(BRAID_OP_BN_STATS, BRAID_PASS_FWD)(t->problem, truth, slot, i, j);
                 const double got = rig_get(r, slot, i, j),
-                             bound = tolerance_bound(t->problem, t->kernel, slot, expected);
+                             bound = tolerance_bound(t->problem, t->kernel, slot, expected, expected.magnitude);
                 if (fabs(got - expected.value) <= bound) continue;
                 return broken(t, "%s of stream %d at %lld: expected %.9g, got %.9g, bound %.3g",
                               op_operand_name(t->problem, slot), i, (long long)j, expected.value, got, bound);
