@@ -1,7 +1,7 @@
 /*
  * The data gradient of conv2d under paddings that repeat the image. The gradient of the padded image is that of a
- * convolution without padding (tile/igemm.h); then every padded pixel is added to the pixel that it repeats. Halves
- * are made floats before and rounded once, after the last addition.
+ * convolution without padding (tile/igemm.h); then every padded pixel is added to the pixel that it repeats, and what x
+ * gets from elsewhere to all of them. Halves are made floats before and rounded once, after the last addition.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,6 +33,7 @@ static braid_problem without_padding(const braid_problem *p) {
     braid_problem inner = *p;
     inner.dtype = BRAID_DTYPE_F32;
     inner.padding_mode = BRAID_PADDING_ZEROS;
+    inner.add = 0;
     for (int axis = 0; axis < 2; axis++) {
         inner.size[axis] = p->size[axis] + 2 * p->padding[axis] + p->extra_padding[axis];
         inner.padding[axis] = inner.extra_padding[axis] = 0;
@@ -134,8 +135,20 @@ static void add_row(const job *j, int i, float *to, const float *from) {
     }
 }
 
-static void store_pixel(const job *j, int i, int64_t pixel, const float *from) {
+/* The pixel gains what it is added to. */
+static void add_pixel(const job *j, int i, int64_t pixel, float *to) {
+    const int64_t channels = j->p->in_channels[i], first = pixel * j->p->in_pitch[i];
+    const void *added = j->outer->plane[CONV2D_A][i];
+    for (int64_t c = 0; c < channels; c++) {
+        float one = 0;
+        if (j->f->halves) j->f->halves->widen(&one, (const uint16_t *)added + first + c, 1);
+        to[c] += j->f->halves ? one : ((const float *)added)[first + c];
+    }
+}
+
+static void store_pixel(const job *j, int i, int64_t pixel, float *from) {
     const int64_t channels = j->p->in_channels[i], pitch = j->p->in_pitch[i];
+    if (j->p->add) add_pixel(j, i, pixel, from);
     if (j->f->halves) {
         uint16_t *to = (uint16_t *)j->outer->plane[CONV2D_X][i] + pixel * pitch;
         j->f->halves->narrow(to, from, channels);

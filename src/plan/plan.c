@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/sizes.h"
+#include "core/threads.h"
 
 /* ---- Ops ----------------------------------------------------------------------------------- */
 
@@ -117,10 +118,14 @@ static braid_status make_staging(braid_plan *plan) {
 /* ---- Life ---------------------------------------------------------------------------------- */
 
 #define JOINED_BYTES_PER_S 3e12 /* of a call that is joined into another */
+#define CPU_BYTES_PER_S 10e9    /* the same on the CPU */
 
-/* What the cheapest kernel of a problem costs, of those that are neither the reference nor a chain; INFINITY: none. */
+/* What the cheapest kernel of a problem costs, of those that are neither the reference nor a chain; INFINITY: none. By
+ * the costs of one thread, so that a plan's calls do not depend on the number of threads. */
 static double cheapest(const braid_context *context, const braid_problem *p) {
+    const int threads = threads_get();
     double best = INFINITY;
+    threads_set(1);
     for (int j = 0; j < kernel_count(); j++) {
         const kernel *k = kernel_at(j);
         if (k->op != p->op || k->pass != p->pass || k->backend == KERNEL_REF || k->backend == KERNEL_CHAIN) continue;
@@ -128,6 +133,7 @@ static double cheapest(const braid_context *context, const braid_problem *p) {
             !kernel_refuses(k, p, context->device))
             best = fmin(best, k->functions->cost(p));
     }
+    threads_set(threads);
     return best;
 }
 
@@ -168,6 +174,8 @@ static double apart_from_pool(const braid_context *context, const braid_problem 
  * an output of its size, and a launch. */
 static int has_kernel(void *user, const braid_problem *p) {
     const double launch_s = 3e-6;
+    const braid_context *context = user;
+    const double bytes_per_s = context->device->backend == &backend_cpu ? CPU_BYTES_PER_S : JOINED_BYTES_PER_S;
     if (p->op == BRAID_OP_LI_CONV2D || p->op == BRAID_OP_CONV2D_PREPARE) return chain_is_slower(user, p);
     double seconds = cheapest(user, p);
     braid_problem plain = *p;
@@ -175,7 +183,7 @@ static int has_kernel(void *user, const braid_problem *p) {
     if (p->op == BRAID_OP_CONV2D_POOL_DAPPLY && seconds < INFINITY) return seconds <= apart_from_pool(user, p);
     if (!p->add || seconds == INFINITY) return seconds < INFINITY;
     plain.add = 0;
-    return seconds <= cheapest(user, &plain) + 3 * added_bytes_of(p, &plain) / JOINED_BYTES_PER_S + launch_s;
+    return seconds <= cheapest(user, &plain) + 3 * added_bytes_of(p, &plain) / bytes_per_s + launch_s;
 }
 
 static program_options options_of(const braid_model *model, const braid_plan_request *r) {

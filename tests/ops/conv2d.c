@@ -134,10 +134,11 @@ static outcome shifts_with_input(trial *t) {
 
 /* ---- Addends ------------------------------------------------------------------------------- */
 
-static outcome a_is_added(trial *t) {
-    static const int pairs[][2] = {{CONV2D_X, CONV2D_A}};
-    return addends_are_added(t, 1, pairs, 1);
-}
+static const int addends[][2] = {{CONV2D_X, CONV2D_A}};
+
+static outcome a_is_added(trial *t) { return addends_are_added(t, 1, addends, 1); }
+
+static outcome a_may_be_dx(trial *t) { return addends_may_be_outputs(t, 1, addends, 1); }
 
 static outcome linear_passes_are_adjoint(trial *t) { return t->problem->add ? NOT_HERE : passes_are_adjoint(t); }
 
@@ -182,6 +183,7 @@ static const property properties[] = {
     {"NaN in one stream reaches no other", streams_do_not_leak},
     {"NaN in blanked samples reaches nothing, they give 0", blanked_do_not_leak},
     {"a is added to dx", a_is_added},
+    {"dx may lie where a does", a_may_be_dx},
     {"active samples equal a batch of their own", active_samples_alone},
     {"a batch equals its parts", batch_splits},
     {"1, 2, 3 and 7 threads give the same bits", threads_leave_no_trace},

@@ -50,8 +50,8 @@ typedef struct cell {
 
 /* What the reference alone may do on the CPU: numbers that become doubles, and sums that plans ask of a GPU alone. */
 static int reference_will_do(const braid_problem *p) {
-    return (p->op == BRAID_OP_CAST && p->to == BRAID_DTYPE_F64) ||
-           ((p->op == BRAID_OP_INTEGRATE || p->op == BRAID_OP_CONV2D) && p->add) || p->op == BRAID_OP_INTEGRATE_DAPPLY;
+    return (p->op == BRAID_OP_CAST && p->to == BRAID_DTYPE_F64) || (p->op == BRAID_OP_INTEGRATE && p->add) ||
+           p->op == BRAID_OP_INTEGRATE_DAPPLY;
 }
 
 static int has_fast_path(const braid_problem *p, const device *d);

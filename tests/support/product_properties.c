@@ -5,6 +5,8 @@
  */
 #include "tests/support/product_properties.h"
 
+#include <string.h>
+
 #include "tests/support/rig.h"
 
 _Static_assert((int)CONV2D_X == (int)LINEAR_X && (int)CONV2D_W == (int)LINEAR_W &&
@@ -150,5 +152,35 @@ outcome addends_are_added(trial *t, int add, const int (*pairs)[2], int count) {
     for (int j = 0; j < count && found == HELD; j++) found = compare_sum(t, &plain, &added, pairs[j]);
     rig_destroy(&plain);
     rig_destroy(&added);
+    return found;
+}
+
+/* Launches a rig that has run once more, with each output of the pairs in the memory of its addend. */
+static braid_status run_in_place(const rig *r, const int (*pairs)[2], int count) {
+    buffers b;
+    image_buffers(&r->problem, &r->layout, r->block, &b);
+    b.workspace = r->workspace;
+    for (int j = 0; j < count; j++) memcpy(b.plane[pairs[j][0]], b.plane[pairs[j][1]], sizeof b.plane[0]);
+    return kernel_launch(r->kernel->functions, &r->problem, r->device, r->state, &b);
+}
+
+outcome addends_may_be_outputs(trial *t, int add, const int (*pairs)[2], int count) {
+    rig r = {0};
+    braid_problem with = *t->problem;
+    if (with.pass != BRAID_PASS_BWD_DATA || t->kernel->backend != KERNEL_CPU) return NOT_HERE;
+    with.add = add;
+    if (braid_problem_check(&with) || kernel_refuses(t->kernel, &with, t->device)) return NOT_HERE;
+    int ran = !rig_create(&r, &with, t->device, t->kernel, IMAGE_REAL, t->seed) && !rig_run(&r) &&
+              !run_in_place(&r, pairs, count);
+    outcome found = ran ? HELD : could_not_run(t);
+    for (int j = 0; j < count && found == HELD; j++) {
+        for (int i = 0; i < rig_planes(&r, pairs[j][0]) && found == HELD; i++) {
+            if (memcmp(rig_plane(&r, pairs[j][0], i), rig_plane(&r, pairs[j][1], i),
+                       r.layout.plane_bytes[pairs[j][0]][i]))
+                found = broken(t, "%s of stream %d: other bits in the memory of its addend",
+                               op_operand_name(&with, pairs[j][0]), i);
+        }
+    }
+    rig_destroy(&r);
     return found;
 }

@@ -20,4 +20,7 @@ outcome outputs_are_linear(trial *t);
  * output's slot and an addend's. */
 outcome addends_are_added(trial *t, int add, const int (*pairs)[2], int count);
 
+/* The same bits come out where each output lies in the memory of its addend. Of kernels of the CPU. */
+outcome addends_may_be_outputs(trial *t, int add, const int (*pairs)[2], int count);
+
 #endif

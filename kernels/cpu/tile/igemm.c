@@ -13,6 +13,7 @@
 #include "kernels/cpu/tile/parts.h"
 
 #define TAPS_AT_ONCE 64   /* pointers of so many taps are on the stack */
+#define ADDED_AT_ONCE 64  /* numbers made floats on the stack */
 #define COPIED_UNITS 8192 /* on the stack: copies of filter rows that touch the padding, and of halves made floats */
 
 typedef struct launch {
@@ -84,12 +85,13 @@ typedef struct part {
     int64_t group, pixel_begin, pixel_end, panel_begin, panel_end;
     const unsigned char *source; /* first channel of the group */
     const uint32_t *mask;
-    const float *bias;        /* of the group, from the first panel of the part on, or NULL */
-    int m, active;            /* active: not all of them are blank */
-    int blank[GEMM_MAX_ROWS]; /* by the mask, or because no tap reaches the class */
+    const unsigned char *added; /* the plane that dx is added to, or NULL */
+    const float *bias;          /* of the group, from the first panel of the part on, or NULL */
+    int m, active;              /* active: not all of them are blank */
+    int blank[GEMM_MAX_ROWS];   /* by the mask, or because no tap reaches the class */
     int64_t sample[GEMM_MAX_ROWS], y[GEMM_MAX_ROWS], x[GEMM_MAX_ROWS];
     unsigned char *out[GEMM_MAX_ROWS]; /* first channel of the group */
-    float *sums;                       /* of halves: [m][columns of the part] */
+    float *sums;                       /* where they are beside the output: [m][columns of the part] */
     const struct part *next;           /* with as many pixels, which are worked on after these; or NULL */
 } part;
 
@@ -220,7 +222,7 @@ static void run_panels(const part *a, const piece *q, const void *const *row, co
         const int64_t column = (panel - a->panel_begin) * width;
         float *out[GEMM_MAX_ROWS];
         for (int i = 0; i < a->m; i++)
-            out[i] = g->halves ? a->sums + i * sum_pitch + column : (float *)(void *)a->out[i] + panel * width;
+            out[i] = g->beside ? a->sums + i * sum_pitch + column : (float *)(void *)a->out[i] + panel * width;
         run.n = panel_columns(g, a->s, panel);
         run.ahead_first = (int)(panel - a->panel_begin);
         run.panel = group + panel * panel_units + (first_tap * a->s->tap_units + gemm_units(g->tile, q->begin)) * width;
@@ -302,6 +304,18 @@ static int64_t pixel_place(const part *a, int i) {
     return a->out[i] - (const unsigned char *)plane;
 }
 
+/* `count` sums gain what they are added to. */
+static void add_row(const part *a, const unsigned char *added, float *sums, int64_t count) {
+    float wide[ADDED_AT_ONCE];
+    for (int64_t first = 0; first < count; first += ADDED_AT_ONCE) {
+        const int64_t some = at_most(count - first, ADDED_AT_ONCE);
+        const void *from = added + first * a->l->g->bytes;
+        if (a->l->g->halves) a->l->g->halves->widen(wide, from, some);
+        const float *floats = a->l->g->halves ? wide : from;
+        for (int64_t j = 0; j < some; j++) sums[first + j] += floats[j];
+    }
+}
+
 /* Stores the sums of the current tile: finished, or rounded where the planes hold halves. */
 static void store_sums(const part *a) {
     const igemm *g = a->l->g;
@@ -309,13 +323,27 @@ static void store_sums(const part *a) {
     const int64_t count = at_most(a->s->columns - begin, pitch);
     for (int i = 0; i < a->m; i++) {
         void *out = a->out[i] + begin * g->bytes;
+        const int64_t place = pixel_place(a, i) + begin * g->bytes;
+        float *sums = g->beside ? a->sums + i * pitch : out;
         if (a->blank[i]) continue;
+        if (a->added) add_row(a, a->added + place, sums, count);
         if (a->l->finish)
-            finish_row(a->l->finish, a->stream, a->group * a->s->columns + begin, count,
-                       pixel_place(a, i) + begin * g->bytes, g->halves ? a->sums + i * pitch : out, out);
+            finish_row(a->l->finish, a->stream, a->group * a->s->columns + begin, count, place, sums, out);
         else if (g->halves)
-            g->halves->narrow(out, a->sums + i * pitch, count);
+            g->halves->narrow(out, sums, count);
+        else if (g->beside)
+            copy_floats(out, sums, count);
     }
+}
+
+/* Numbers without a sum become what they are added to, or 0. */
+static void clear_bytes(const part *a, unsigned char *out, int64_t bytes) {
+    if (!a->added) {
+        zero_bytes(out, bytes);
+        return;
+    }
+    const unsigned char *from = a->added + (out - (const unsigned char *)a->l->b->plane[CONV2D_X][a->stream]);
+    if (from != out) copy_bytes(out, from, bytes);
 }
 
 /* Clears the columns of the part at one pixel, and the lanes behind the last channel. */
@@ -323,7 +351,7 @@ static void clear_pixel(const part *a, unsigned char *out, int blank) {
     const igemm *g = a->l->g;
     int64_t begin = a->panel_begin * g->tile->columns, end = a->panel_end * g->tile->columns;
     if (end > a->s->columns) end = a->s->columns;
-    if (blank) zero_bytes(out + begin * g->bytes, (end - begin) * g->bytes);
+    if (blank) clear_bytes(a, out + begin * g->bytes, (end - begin) * g->bytes);
     if (a->group == g->groups - 1 && a->panel_end == a->s->panels)
         zero_bytes(out + end * g->bytes, (a->s->out_pitch - a->s->out_channels) * g->bytes);
 }
@@ -342,7 +370,7 @@ static void clear_neighbours(const part *a, int i) {
             if (!is_left_to_first(g, c)) continue;
             while (whole && column + count < columns && is_left_to_first(g, c + count)) count++;
             if (whole)
-                zero_bytes(out + column * pixel_bytes, count * pixel_bytes);
+                clear_bytes(a, out + column * pixel_bytes, count * pixel_bytes);
             else
                 clear_pixel(a, out + column * pixel_bytes, 1);
         }
@@ -394,6 +422,7 @@ static void run_part(void *context, int64_t index) {
     a->source = a->l->b->plane[g->direction == IGEMM_FORWARD ? CONV2D_X : CONV2D_Y][a->stream];
     a->source += a->group * a->s->depth * g->bytes;
     a->mask = a->l->b->plane[CONV2D_MASK][a->stream];
+    a->added = g->added ? a->l->b->plane[CONV2D_A][a->stream] : NULL;
     a->bias = find_bias(a, bias);
     a->sums = sums;
     both[1] = both[0];

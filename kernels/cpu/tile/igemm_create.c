@@ -86,7 +86,7 @@ static braid_status shape_stream(igemm *g, const braid_problem *p, int i) {
     s->panels = s->columns ? ceil_div(s->columns, g->tile->columns) : 1;
     int64_t panel_units = g->tap_count * s->tap_units * g->tile->columns;
     s->panels_in_part = panel_units < PANEL_UNITS ? PANEL_UNITS / (panel_units + 1) + 1 : 1;
-    if (g->halves) s->panels_in_part = at_most(s->panels_in_part, SUM_FLOATS / (g->tile->rows * g->tile->columns));
+    if (g->beside) s->panels_in_part = at_most(s->panels_in_part, SUM_FLOATS / (g->tile->rows * g->tile->columns));
     s->panels_in_part = at_most(s->panels_in_part, s->panels);
     const int64_t dims[4] = {g->groups, s->panels, panel_units, 1};
     TRY(reserve(g, dims, 4, &s->packed));
@@ -128,6 +128,8 @@ static braid_status create(const braid_problem *p, igemm_direction direction, co
     g->bytes = (int64_t)dtype_bytes(p->dtype);
     g->halves = gemm_halves(tile, p->dtype);
     g->widened = g->halves && !gemm_is_bf16(tile);
+    g->added = p->op == BRAID_OP_CONV2D && p->add;
+    g->beside = g->halves || g->added;
     braid_status status = fill(g, &conv);
     if (!status) status = size_array((size_t)g->workspace_units, sizeof(float), "packed weights", workspace_bytes);
     if (status) {
@@ -150,7 +152,6 @@ braid_status igemm_create_backward(const braid_problem *p, const gemm_tile *tile
 
 const char *igemm_backward_supports(const braid_problem *p, const device *d) {
     (void)d;
-    if (conv2d_refuses_add(p)) return conv2d_refuses_add(p);
     if (p->stride[0] > MAX_STRIDE || p->stride[1] > MAX_STRIDE)
         return "has one class of pixels per remainder: strides up to 64";
     return p->padding_mode == BRAID_PADDING_ZEROS ? NULL : "gathers gradients from zero padding only";

@@ -42,6 +42,8 @@ typedef struct igemm {
     const halves *halves; /* of the planes; NULL: they hold floats */
     int64_t bytes;        /* of a number in the planes */
     int widened;          /* the planes hold halves and the tile takes floats */
+    int added;            /* a data gradient is added to what lies in the slot CONV2D_A, whose memory may be its own */
+    int beside;           /* sums are made beside the output: it holds halves, or may be what is added */
     igemm_direction direction;
     int streams, merged; /* merged: the taps of a filter row are one tap of filter width * depth */
     int64_t batch, groups, step[2];
