@@ -237,7 +237,7 @@ static __device__ __forceinline__ void integrate_prepare(const integrate_prepare
     }
     __syncwarp(); /* the lanes beside the one that asks for the copies have waited for it */
     const moments_parts parts = {args.moments, all.counters, args.moments_pitch, all.parts, args.all.columns};
-    moments_join(parts, all.norm);
+    moments_join<columns <= 64 ? 8 : MOMENTS_GROUP_PARTS>(parts, all.norm); /* as many as registers hold */
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 2)

@@ -13,7 +13,8 @@
 #define MOST_LANES 32        /* a warp */
 #define WARP_ROW 256         /* elements of the longest row that a warp does without others */
 #define WINDOW_LANES 4       /* of a block with one large window: many rows of threads share its pixels; ... */
-#define FEW_WINDOW_LANES 2   /* ... where there are few blocks */
+#define FEW_WINDOW_LANES 2   /* ... where there are few blocks, of windows ... */
+#define MANY_PIXELS 4096     /* ... of so many pixels and more */
 #define VECTOR_BYTES 16      /* of one access */
 #define COLUMN_LANES 8       /* of a sum of packs: 128 bytes of a pixel, and few parts for every block that adds some */
 #define COLUMN_BLOCKS 396    /* of a sum that run side by side, three to a multiprocessor: the pixels are cut for ... */
@@ -155,11 +156,12 @@ static int fill_places(struct pixel_args *args, const braid_problem *p, const in
 }
 
 /* Lanes of a block with one window of avgpool, at least. */
-static int32_t window_lanes(const braid_problem *p, int64_t windows) {
+static int32_t window_lanes(const braid_problem *p, int64_t windows, int64_t pixels) {
     int64_t tiles = 0;
     for (int i = 0; i < p->streams; i++)
         tiles += launch_tiles(p->in_pitch[i], WINDOW_LANES * choose_width(p, p->in_pitch[i]));
-    return (double)tiles * (double)windows < ENOUGH_BLOCKS ? FEW_WINDOW_LANES : WINDOW_LANES;
+    const int is_few = (double)tiles * (double)windows < ENOUGH_BLOCKS && pixels >= MANY_PIXELS;
+    return is_few ? FEW_WINDOW_LANES : WINDOW_LANES;
 }
 
 /* A block for each window of avgpool and tile of channels; 0 where they are too many for one launch. */
@@ -167,7 +169,7 @@ static int fill_windows(struct pixel_args *args, const braid_problem *p) {
     struct pixel_map *map = &args->map;
     int64_t blocks[BRAID_MAX_PLANES] = {0}, windows = p->batch * p->out_size[0] * p->out_size[1];
     int64_t pixels = launch_tiles(p->size[0], p->out_size[0]) * launch_tiles(p->size[1], p->out_size[1]);
-    const int32_t lanes = window_lanes(p, windows);
+    const int32_t lanes = window_lanes(p, windows, pixels);
     for (int i = 0; i < p->streams; i++) {
         int64_t width = is_aligned(&args->plane[i]) ? choose_width(p, p->in_pitch[i]) : 1;
         map->vector[i] = width > 1 ? (int32_t)width : 0;

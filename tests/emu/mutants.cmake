@@ -391,7 +391,7 @@ emu_mutant(integrate_prepare_swizzle tile/panel_sums.cuh integrate_prepare_sm90a
 emu_mutant(integrate_prepare_lost_tiles tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "sums.count += count" "sums.count = count")
 emu_mutant(integrate_prepare_dropped_group tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "all.pitch, groups);" "all.pitch, groups > 1 ? groups - 1 : 1);")
+           "pitch, groups);" "pitch, groups > 1 ? groups - 1 : 1);")
 emu_mutant(integrate_prepare_early_group tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "count * all.columns)" "count * all.columns > 1 ? count * all.columns - 1 : 1)")
 emu_mutant(integrate_prepare_early_count tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
