@@ -37,44 +37,34 @@ static __device__ __forceinline__ uint32_t stage_empty(const ring_cursor &ring) 
     return ring.barriers + (uint32_t)(ring.stages + ring.index) * BARRIER_BYTES;
 }
 
-/* The stages of up to two rows of the gradient, those that there are. */
-struct maker_rows {
-    ring_cursor ring[2];
-    bool has[2];
-};
-
-/* Waits until they are empty; *ring moves on. */
-static __device__ __forceinline__ maker_rows take_rows(ring_cursor *ring, bool has_first, bool has_second) {
-    maker_rows rows = {{*ring, *ring}, {has_first, has_second}};
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
-        rows.ring[j] = *ring;
-        if (!rows.has[j]) continue;
-        barrier_wait(stage_empty(*ring), ring->parity ^ 1);
-        ring_next(ring);
-    }
-    return rows;
+/* Pixels 2 across and 2 across + 1 of a row of the gradient, once the stage is empty. */
+static __device__ __forceinline__ void put_row(const spread_memory &memory, const ring_cursor &ring, const words &even,
+                                               const words &odd, int32_t across, int32_t lane) {
+    const uint32_t to = memory.own + (uint32_t)ring.index * ROWS_Y_BYTES;
+    const int32_t pixel = 2 * across;
+    barrier_wait(stage_empty(ring), ring.parity ^ 1);
+    shared_write(to + pixel * ROWS_ROW_BYTES + ((lane ^ (pixel & 7)) << 4), even.at);
+    shared_write(to + (pixel + 1) * ROWS_ROW_BYTES + ((lane ^ ((pixel + 1) & 7)) << 4), odd.at);
 }
 
-/* Eight filters of a pixel of each. */
-static __device__ __forceinline__ void put_rows(const spread_memory &memory, const maker_rows &rows,
-                                                const words (&made)[2], int32_t pixel, int32_t lane) {
-    const uint32_t to = memory.own + pixel * ROWS_ROW_BYTES + ((lane ^ (pixel & 7)) << 4);
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
-        if (rows.has[j]) shared_write(to + (uint32_t)rows.ring[j].index * ROWS_Y_BYTES, made[j].at);
+/* Up to two rows, those that there are, one behind the other. */
+static __device__ __forceinline__ void leave_rows(const spread_memory &memory, ring_cursor *ring,
+                                                  const words (&made)[4], bool has_first, bool has_second,
+                                                  int32_t across, int32_t lane) {
+    ring_cursor second = *ring;
+    if (has_first) {
+        put_row(memory, *ring, made[0], made[1], across, lane);
+        ring_next(&second);
     }
-}
-
-/* Hands them to the matrix units. */
-static __device__ __forceinline__ void give_rows(const maker_rows &rows) {
+    if (has_second) put_row(memory, second, made[2], made[3], across, lane);
     fence_async();
     __syncwarp();
-    if (threadIdx.x % 32) return;
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
-        if (rows.has[j]) barrier_arrive(ring_filled(rows.ring[j]));
+    if (threadIdx.x % 32 == 0) {
+        if (has_first) barrier_arrive(ring_filled(*ring));
+        if (has_second) barrier_arrive(ring_filled(second));
     }
+    *ring = second;
+    if (has_second) ring_next(ring);
 }
 
 /* The rows of the columns of a unit, from its first up to `end`. A thread has eight filters of a column of windows.
@@ -83,33 +73,36 @@ template <class number>
 static __device__ __forceinline__ void make_rows(const maker_body<number> &of, slide_shared &windows,
                                                  const spread_memory &memory, const spread_unit &unit, int32_t end,
                                                  int64_t c, int32_t thread, ring_cursor *ring) {
-    const int32_t lane = thread % LANES, across = thread / LANES, right = across < 31 ? thread + LANES : thread;
+    const int32_t lane = thread % LANES, across = thread / LANES, next = across < 31 ? thread + LANES : thread;
     slide_work work;
     work.sample = unit.sample;
     work.column = across <= COLUMNS ? unit.column / 2 + across : of.args.window.out_size[1];
     const slide_source<number> from(of, work, c);
     const int32_t first = unit.row / 2, last = end / 2; /* rows of windows */
     words at[9] = {}, coming[6] = {}, dy = {};
-    slide_below before = {};
     if (from.inside) slide_read(at, from.x, from.window, 2 * first - 1, work.column, from.pitch);
     from.read(coming, dy, first);
 #pragma unroll
     for (int t = 0; t < 3; t++) at[t] = slide_keys(of, at[t]);
+#pragma unroll
+    for (int half = 0; half < PACK_WORDS / 2; half++)
+        windows[(first + 2) % SLIDE_ROWS].took[half][thread] = {0, 0}; /* those above gave nothing to the unit */
     for (int32_t row = first; row <= last; row++) {
         slide_row &mine = windows[row % SLIDE_ROWS];
-        words made[2], now = {};
-        if (from.has(row)) now = dy;
+        words took = {}, made[4];
 #pragma unroll
         for (int t = 0; t < 6; t++) at[t + 3] = slide_keys(of, coming[t]);
+#pragma unroll
+        for (int half = 0; half < PACK_WORDS / 2; half++)
+            mine.dy[half][thread] = {dy.at[2 * half], dy.at[2 * half + 1]};
         if (row < last) from.read(coming, dy, row + 1);
-        const slide_given given =
-            slide_even<number>(made, mine, thread, of, at, now, before, row == 0, work.column == 0);
-        const maker_rows rows = take_rows(ring, 2 * row - 1 >= unit.row, 2 * row >= unit.row && 2 * row < end);
-        put_rows(memory, rows, made, 2 * across, lane);
+        if (from.has(row)) took = slide_find<number>(of, at, row == 0, work.column == 0);
+#pragma unroll
+        for (int half = 0; half < PACK_WORDS / 2; half++)
+            mine.took[half][thread] = {took.at[2 * half], took.at[2 * half + 1]};
         named_sync(MAKERS_BARRIER, ROW_OF_MAKERS);
-        slide_odd<number>(made, before, mine, right, of, at, given);
-        put_rows(memory, rows, made, 2 * across + 1, lane);
-        give_rows(rows);
+        slide_make<number>(made, of, windows[(row + 2) % SLIDE_ROWS], mine, at, thread, next);
+        leave_rows(memory, ring, made, 2 * row - 1 >= unit.row, 2 * row >= unit.row && 2 * row < end, across, lane);
 #pragma unroll
         for (int s = 0; s < 3; s++) at[s] = at[s + 6];
     }

@@ -103,8 +103,7 @@ template <class number, int width> struct maxpool_slide : pixel_body<number, wid
     __device__ __forceinline__ void begin(factors *, int64_t, int32_t) const {}
     __device__ __forceinline__ void use(const factors &) const {}
     __device__ __forceinline__ uint32_t key(uint32_t x, int) const { return x; }
-    __device__ __forceinline__ uint32_t kept(int) const { return 0xFFFFFFFFu; }
-    __device__ __forceinline__ uint32_t opens(uint32_t, int) const { return 0xFFFFFFFFu; }
+    __device__ __forceinline__ uint32_t gate(uint32_t took, uint32_t, uint32_t, int) const { return took; }
     __device__ __forceinline__ uint32_t make(const float (&g)[word<number>::width], uint32_t, int) const {
         return word<number>::close(g);
     }

@@ -267,14 +267,14 @@ emu_mutant(bn_act_pool_bwd_data_open_relu tile/bn.cuh bn_dapply bn_act_pool_bwd_
            "act_gradient(this->args.activation, x[j] * scale[j]" "act_gradient(BRAID_ACTIVATION_NONE, x[j] * scale[j]")
 emu_mutant(maxpool_fwd_wrong_row tile/window3.cuh maxpool_fwd maxpool_fwd__cuda_direct
            "window.padding[0] + r, window.size[0]" "window.padding[0] + 1, window.size[0]")
-emu_mutant(maxpool_bwd_data_slide_all_of_equals tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
-           "            rest &= ~equal;\n" "")
+emu_mutant(maxpool_bwd_data_slide_second_of_equals tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
+           "int t = 8; t >= 0; t--" "int t = 0; t < 9; t++")
 emu_mutant(maxpool_bwd_data_slide_missing_barrier tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
-           "2 * work.column, made, c);\n        __syncthreads();" "2 * work.column, made, c);")
+           "took.at[2 * half + 1]};\n        __syncthreads();" "took.at[2 * half + 1]};")
 emu_mutant(maxpool_bwd_data_slide_short_strip tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "row = work.first - 1; row" "row = work.first; row")
-emu_mutant(bn_act_pool_bwd_data_slide_one_row tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
-           "SLIDE_ROWS 2 " "SLIDE_ROWS 1 ")
+emu_mutant(bn_act_pool_bwd_data_slide_two_rows tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
+           "SLIDE_ROWS 3 " "SLIDE_ROWS 2 ")
 emu_mutant(bn_act_pool_bwd_data_slide_padding tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
            "best | (t < 3 ? no_top : 0)" "best")
 emu_mutant(bn_act_pool_bwd_weight_scale_zero bn_sums.cu bn_sums bn_act_pool_bwd_weight__cuda_direct
@@ -615,9 +615,9 @@ function(pool_rows_mutant name from to)
 endfunction()
 pool_rows_mutant(wrong_first_row "first = unit.row / 2" "first = (unit.row + 1) / 2")
 pool_rows_mutant(missing_neighbour "across <= COLUMNS ?" "across < COLUMNS ?")
-pool_rows_mutant(wrong_swizzle "(lane ^ (pixel & 7))" "(lane ^ (pixel & 3))")
-pool_rows_mutant(missing_barrier "        named_sync(MAKERS_BARRIER, ROW_OF_MAKERS);\n        slide_odd" "        slide_odd")
-pool_rows_mutant(early_stage "        barrier_wait(stage_empty(*ring), ring->parity ^ 1);\n" "")
+pool_rows_mutant(wrong_swizzle "(lane ^ ((pixel + 1) & 7))" "(lane ^ (pixel & 7))")
+pool_rows_mutant(missing_barrier "        named_sync(MAKERS_BARRIER, ROW_OF_MAKERS);\n        slide_make" "        slide_make")
+pool_rows_mutant(early_stage "    barrier_wait(stage_empty(ring), ring.parity ^ 1);\n" "")
 pool_rows_mutant(early_use "    barrier_init(memory.own_barriers + i * BARRIER_BYTES, POOL_ROWS_MAKERS)"
                  "    barrier_init(memory.own_barriers + i * BARRIER_BYTES, 1)")
 pool_rows_mutant(row_too_many "2 * row < end" "2 * row <= end")

@@ -35,9 +35,9 @@ template <class number, int width> struct pool_rule {
     const factors *mine;
     __device__ __forceinline__ void use(const factors &from) { mine = &from; }
     __device__ __forceinline__ uint32_t key(uint32_t x, int k) const { return x ^ mine->gate.flipped.at[k]; }
-    __device__ __forceinline__ uint32_t kept(int k) const { return mine->gate.kept.at[k]; }
-    __device__ __forceinline__ uint32_t opens(uint32_t best, int k) const {
-        return word<number>::above(best & kept(k), mine->gate.threshold.at[k]);
+    __device__ __forceinline__ uint32_t gate(uint32_t took, uint32_t best, uint32_t first, int k) const {
+        const uint32_t kept = mine->gate.kept.at[k];
+        return ((took & kept) | (first & ~kept)) & word<number>::above(best & kept, mine->gate.threshold.at[k]);
     }
     __device__ __forceinline__ uint32_t make(const float (&g)[word<number>::width], uint32_t from, int k) const {
         const int numbers = word<number>::width;

@@ -1,18 +1,18 @@
 /*
  * What comes back through windows of 3 x 3 places, two apart, behind padding of one: dy of a window goes to the place
  * that it took. A thread has 16 bytes of channels and one column of windows. It goes down the rows, finds what each
- * window gives to which place from values that it has read once, and leaves what the places to the left get in shared
- * memory for the thread there; it makes the two columns of places that have all their windows, while the next rows are
- * on their way. Registers and instructions are scarce, so channels are worked on as packed words, and what a body knows
- * of them lies in shared memory. The body brings
+ * window took from values that it has read once, and leaves that in shared memory for the thread to its left; then it
+ * makes the two rows and two columns of places that have all their windows, while the next rows are on their way.
+ * Registers and instructions are scarce, so channels are worked on as packed words, and what a body knows of them lies
+ * in shared memory. The body brings
  *
  *     factors                    the type of what it knows of a pack of channels
  *     rounds                     true: the sum of two dy may be rounded to their format
  *     begin(all, first, packs)   readies the factors of `packs` packs from channel `first` on; all threads call it
  *     use(from)                  readies this thread to use those
  *     key(x, k)                  word k of a pack as windows compare it: the place with the largest key is taken
- *     kept(k)                    no bits where all keys of word k count as alike
- *     opens(best, k)             all bits set where dy of windows with these largest keys comes back
+ *     gate(took, best, first, k) what the windows of word k took, best being their largest keys and `first` their first
+ *                                place; 0 where nothing comes back
  *     make(g, key, k)            what it makes of the gradients g of word k
  *     blank(at)                  writes zeros: the sample is blanked
  *
@@ -24,16 +24,16 @@
 #include "kernels/cuda/tile/window3.cuh"
 
 #define SLIDE_LANES 32 /* most lanes of a block */
-#define SLIDE_ROWS 2   /* of windows that are kept: one that is read, and one that is written meanwhile */
+#define SLIDE_ROWS 3   /* of windows that are kept: two that are read, and one that is written meanwhile */
 
 /* Two words of a pack. */
 struct alignas(8) slide_pair {
     uint32_t at[2];
 };
 
-/* What the windows of a row give to the places to their left, in their three rows, by pair of words and thread. */
+/* What the windows of a row took, by pair of words and thread, and their dy. */
 struct slide_row {
-    slide_pair left[3][PACK_WORDS / 2][BLOCK_THREADS];
+    slide_pair took[PACK_WORDS / 2][BLOCK_THREADS], dy[PACK_WORDS / 2][BLOCK_THREADS];
 };
 
 typedef slide_row slide_shared[SLIDE_ROWS];
@@ -44,53 +44,49 @@ template <class number> static __device__ __forceinline__ uint32_t slide_code(in
     return word<number>::width == 2 ? 0x04000400u * (uint32_t)(t + 1) : 0x04000000u * (uint32_t)(t + 1);
 }
 
-/* The place that a window takes, of word k: the first of equal keys, or the last NaN, or the first place of all where
- * they are alike. Places above the image (top) or left of it repeat others and are never taken: what they are compared
- * with is a NaN. Those below and right come later than the places that they repeat. Rarely asked. */
+/* The place that a window takes: the first of equal keys, or the last NaN. Places above the image (top) or left of it
+ * repeat others and are never taken: what they are compared with is a NaN. Those below and right come later than the
+ * places that they repeat. */
 template <class number, class body>
-static __device__ __forceinline__ uint32_t slide_take(const body &of, const words (&key)[9], uint32_t best, bool top,
-                                                      bool left, int k) {
-    const uint32_t kept = of.kept(k), first = slide_code<number>((top ? 3 : 0) + (left ? 1 : 0));
-    uint32_t took = 0;
-#pragma unroll
-    for (int t = 8; t >= 0; t--) {
-        const uint32_t equal = (t < 3 && top) || (t % 3 == 0 && left) ? 0 : word<number>::equals(key[t].at[k], best);
-        took = (equal & slide_code<number>(t)) | (~equal & took);
-    }
-#pragma unroll
-    for (int t = 0; t < 9; t++) {
-        uint32_t nan = ~word<number>::equals(key[t].at[k], key[t].at[k]);
-        if ((t < 3 && top) || (t % 3 == 0 && left)) nan = 0;
-        took = (nan & slide_code<number>(t)) | (~nan & took);
-    }
-    return (took & kept) | (first & ~kept);
-}
-
-/* What a window gives to its nine places, of word k: its dy to the one that it takes, as slide_take says. */
-template <class number, class body>
-static __device__ __forceinline__ void slide_give(uint32_t (&gives)[9], const body &of, const words (&key)[9],
-                                                  uint32_t dy, bool top, bool left, int k) {
+static __device__ __forceinline__ words slide_find(const body &of, const words (&key)[9], bool top, bool left) {
     const uint32_t nans = word<number>::width == 2 ? 0x7FFF7FFFu : 0x7FFFFFFFu;
     const uint32_t no_top = top ? nans : 0, no_left = left ? nans : 0;
-    uint32_t best = key[0].at[k];
+    const uint32_t first = slide_code<number>((top ? 3 : 0) + (left ? 1 : 0));
+    words took;
 #pragma unroll
-    for (int t = 1; t < 9; t++) best = word<number>::larger(best, key[t].at[k]);
-    uint32_t rest = dy & of.opens(best, k);
-    if ((word<number>::equals(best, best) & of.kept(k)) == 0xFFFFFFFFu) {
+    for (int k = 0; k < PACK_WORDS; k++) {
+        uint32_t best = key[0].at[k], bits = 0;
 #pragma unroll
-        for (int t = 0; t < 8; t++) {
+        for (int t = 1; t < 9; t++) best = word<number>::larger(best, key[t].at[k]);
+#pragma unroll
+        for (int t = 8; t >= 0; t--) {
             const uint32_t with = best | (t < 3 ? no_top : 0) | (t % 3 == 0 ? no_left : 0);
             const uint32_t equal = word<number>::equals(key[t].at[k], with);
-            gives[t] = equal & rest;
-            rest &= ~equal;
+            bits = (equal & slide_code<number>(t)) | (~equal & bits);
         }
-        gives[8] = rest;
-    } else {
-        const uint32_t took = slide_take<number>(of, key, best, top, left, k);
+        if (word<number>::equals(best, best) != 0xFFFFFFFFu) {
 #pragma unroll
-        for (int t = 0; t < 9; t++) gives[t] = word<number>::equals(took, slide_code<number>(t)) & rest;
+            for (int t = 0; t < 9; t++) {
+                uint32_t nan = ~word<number>::equals(key[t].at[k], key[t].at[k]);
+                if ((t < 3 && top) || (t % 3 == 0 && left)) nan = 0;
+                bits = (nan & slide_code<number>(t)) | (~nan & bits);
+            }
+        }
+        took.at[k] = of.gate(bits, best, first, k);
     }
+    return took;
 }
+
+/* Two words of what a window took, with their dy. */
+template <class number> struct slide_window {
+    slide_pair took, dy;
+    __device__ __forceinline__ slide_window(const slide_row &row, int half, int32_t thread)
+        : took(row.took[half][thread]), dy(row.dy[half][thread]) {}
+    /* dy of word q where the window took place t. */
+    __device__ __forceinline__ uint32_t at(int t, int q) const {
+        return word<number>::equals(took.at[q], slide_code<number>(t)) & dy.at[q];
+    }
+};
 
 /* The sums of two words. */
 template <class number, bool rounds>
@@ -130,94 +126,63 @@ static __device__ __forceinline__ slide_work slide_work_find(const pixel_args &a
     return work;
 }
 
-/* What windows give to the second column of places of their own, and below, before what comes from the right. */
-struct slide_given {
-    words above, here; /* to rows 2 row - 1 and 2 row */
-    words even, odd;   /* to row 2 row + 1, both columns */
-};
-
-/* What windows gave to the row of places below them. */
-struct slide_below {
-    words even, odd, right;
-};
-
-/* Makes the first column of rows 2 row - 1 and 2 row of places and leaves what the thread to the left needs. `key` has
- * the three columns of those rows and of the next, dy is that of window (row, column), `before` is of the windows above
- * it. */
+/* Writes places (row, 2 column) and (row, 2 column + 1). */
 template <class number, class body>
-static __device__ __forceinline__ slide_given slide_even(words (&made)[2], slide_row &row, int32_t own, const body &of,
-                                                         const words (&key)[9], const words &dy,
-                                                         const slide_below &before, bool top, bool left) {
-    slide_given given;
-#pragma unroll
-    for (int half = 0; half < PACK_WORDS / 2; half++) {
-        slide_pair to_left[3];
-#pragma unroll
-        for (int q = 0; q < 2; q++) {
-            const int k = 2 * half + q;
-            uint32_t gives[9];
-            float g[word<number>::width];
-            slide_give<number>(gives, of, key, dy.at[k], top, left, k);
-            slide_add<number, body::rounds>(g, before.even.at[k], gives[1]);
-            made[0].at[k] = of.make(g, key[1].at[k], k);
-            word<number>::open(g, gives[4]);
-            made[1].at[k] = of.make(g, key[4].at[k], k);
-            given.above.at[k] = gives[2];
-            given.here.at[k] = gives[5];
-            given.even.at[k] = gives[7];
-            given.odd.at[k] = gives[8];
-#pragma unroll
-            for (int r = 0; r < 3; r++) to_left[r].at[q] = gives[3 * r];
-        }
-#pragma unroll
-        for (int r = 0; r < 3; r++) row.left[r][half][own] = to_left[r];
-    }
-    return given;
-}
-
-/* Makes the second column, with what the thread to the right has left, and keeps what the next row needs. */
-template <class number, class body>
-static __device__ __forceinline__ void slide_odd(words (&made)[2], slide_below &before, const slide_row &row,
-                                                 int32_t right, const body &of, const words (&key)[9],
-                                                 const slide_given &given) {
-#pragma unroll
-    for (int half = 0; half < PACK_WORDS / 2; half++) {
-        slide_pair from[3];
-#pragma unroll
-        for (int r = 0; r < 3; r++) from[r] = row.left[r][half][right];
-#pragma unroll
-        for (int q = 0; q < 2; q++) {
-            const int k = 2 * half + q;
-            float g[word<number>::width], more[word<number>::width];
-            slide_add<number, body::rounds>(g, before.odd.at[k], before.right.at[k]);
-            slide_add<number, body::rounds>(more, given.above.at[k], from[0].at[q]);
-#pragma unroll
-            for (int j = 0; j < word<number>::width; j++) g[j] += more[j];
-            made[0].at[k] = of.make(g, key[2].at[k], k);
-            slide_add<number, body::rounds>(g, given.here.at[k], from[1].at[q]);
-            made[1].at[k] = of.make(g, key[5].at[k], k);
-            before.right.at[k] = from[2].at[q];
-        }
-    }
-    before.even = given.even;
-    before.odd = given.odd;
-}
-
-/* Writes rows 2 row - 1 and 2 row of a column of places. */
-template <class number, class body>
-static __device__ __forceinline__ void slide_write(const body &of, const slide_work &work, int32_t row, int32_t column,
-                                                   words (&made)[2], int64_t c) {
+static __device__ __forceinline__ void slide_write(const body &of, const slide_work &work, int32_t row,
+                                                   const words &even, const words &odd, int64_t c) {
     const int32_t *size = of.args.window.size;
-    const int64_t inside = of.plane.channels - c;
-    if (column >= size[1]) return;
+    if (row < 0 || row >= size[0] || 2 * work.column >= size[1]) return;
+    const int64_t at = ((work.sample * size[0] + row) * size[1] + 2 * work.column) * of.plane.pitch + c;
+    number *to = (number *)of.plane.dx + at;
+    write_bytes<sizeof even>(to, &even);
+    if (2 * work.column + 1 < size[1]) write_bytes<sizeof odd>(to + of.plane.pitch, &odd);
+}
+
+/* What two columns of rows 2 row - 1 and 2 row of places get, which windows of rows row - 1 (above) and row (here) may
+ * have taken. `key` has the three columns of those rows; `next` is the thread to the right. */
+template <class number, class body>
+static __device__ __forceinline__ void slide_make(words (&made)[4], const body &of, const slide_row &above,
+                                                  const slide_row &here, const words (&key)[9], int32_t own,
+                                                  int32_t next) {
+    const int numbers = word<number>::width;
 #pragma unroll
-    for (int j = 0; j < 2; j++) {
-        const int32_t line = 2 * row - 1 + j;
-        if (inside < PACK_WORDS * word<number>::width) words_cut<number>(made[j], inside);
-        if (line < 0 || line >= size[0]) continue;
-        const int64_t at = ((work.sample * size[0] + line) * size[1] + column) * of.plane.pitch + c;
-        write_bytes<sizeof made[j]>((number *)of.plane.dx + at, &made[j]);
+    for (int half = 0; half < PACK_WORDS / 2; half++) {
+        const slide_window<number> top(above, half, own), top_right(above, half, next), low(here, half, own),
+            low_right(here, half, next);
+#pragma unroll
+        for (int q = 0; q < 2; q++) {
+            const int k = 2 * half + q;
+            float g[4][numbers], more[numbers];
+            slide_add<number, body::rounds>(g[0], top.at(7, q), low.at(1, q));
+            slide_add<number, body::rounds>(g[1], top.at(8, q), top_right.at(6, q));
+            slide_add<number, body::rounds>(more, low.at(2, q), low_right.at(0, q));
+            word<number>::open(g[2], low.at(4, q));
+            slide_add<number, body::rounds>(g[3], low.at(5, q), low_right.at(3, q));
+#pragma unroll
+            for (int j = 0; j < numbers; j++) g[1][j] += more[j];
+            made[0].at[k] = of.make(g[0], key[1].at[k], k);
+            made[1].at[k] = of.make(g[1], key[2].at[k], k);
+            made[2].at[k] = of.make(g[2], key[4].at[k], k);
+            made[3].at[k] = of.make(g[3], key[5].at[k], k);
+        }
     }
+}
+
+/* Makes and writes them. */
+template <class number, class body>
+static __device__ __forceinline__ void slide_places(const body &of, const slide_work &work, int32_t row,
+                                                    const slide_row &above, const slide_row &here,
+                                                    const words (&key)[9], int64_t c) {
+    const int32_t own = (int32_t)threadIdx.x;
+    const int64_t inside = of.plane.channels - c;
+    words made[4];
+    slide_make<number>(made, of, above, here, key, own, own + work.lanes);
+    if (inside < PACK_WORDS * word<number>::width) {
+#pragma unroll
+        for (int j = 0; j < 4; j++) words_cut<number>(made[j], inside);
+    }
+    slide_write<number>(of, work, 2 * row - 1, made[0], made[1], c);
+    slide_write<number>(of, work, 2 * row, made[2], made[3], c);
 }
 
 /* The three columns of a window in one row of places. */
@@ -266,26 +231,27 @@ template <class number, class body>
 static __device__ __forceinline__ void slide_down(const body &of, const slide_work &work, int64_t c,
                                                   slide_shared &shared) {
     const slide_source<number> from(of, work, c);
-    const int32_t own = (int32_t)threadIdx.x, right = work.owner ? own + work.lanes : own;
     words at[9] = {}, coming[6] = {}, dy = {};
-    slide_below before = {};
     if (from.inside) slide_read(at, from.x, from.window, 2 * work.first - 3, work.column, from.pitch);
     from.read(coming, dy, work.first - 1);
 #pragma unroll
     for (int t = 0; t < 3; t++) at[t] = slide_keys(of, at[t]);
     for (int32_t row = work.first - 1; row < work.last; row++) {
         slide_row &mine = shared[(row + 1) % SLIDE_ROWS];
-        const bool makes = from.inside && work.owner && row >= work.first;
-        words made[2], now = {};
-        if (from.has(row)) now = dy;
+        words took = {};
 #pragma unroll
         for (int t = 0; t < 6; t++) at[t + 3] = slide_keys(of, coming[t]);
+#pragma unroll
+        for (int half = 0; half < PACK_WORDS / 2; half++)
+            mine.dy[half][threadIdx.x] = {dy.at[2 * half], dy.at[2 * half + 1]};
         if (row + 1 < work.last) from.read(coming, dy, row + 1);
-        const slide_given given = slide_even<number>(made, mine, own, of, at, now, before, row == 0, work.column == 0);
-        if (makes) slide_write<number>(of, work, row, 2 * work.column, made, c);
+        if (from.has(row)) took = slide_find<number>(of, at, row == 0, work.column == 0);
+#pragma unroll
+        for (int half = 0; half < PACK_WORDS / 2; half++)
+            mine.took[half][threadIdx.x] = {took.at[2 * half], took.at[2 * half + 1]};
         __syncthreads();
-        slide_odd<number>(made, before, mine, right, of, at, given);
-        if (makes) slide_write<number>(of, work, row, 2 * work.column + 1, made, c);
+        if (from.inside && work.owner && row >= work.first)
+            slide_places<number>(of, work, row, shared[row % SLIDE_ROWS], mine, at, c);
 #pragma unroll
         for (int s = 0; s < 3; s++) at[s] = at[s + 6];
     }
