@@ -81,13 +81,18 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return weight_sum_conv2d(&conv, conv2d_rows_parts(&args.rows), d, &of_conv);
 }
 
-/* Making a row of the gradient takes longer than all that is done with it. */
+/* Three warps that spread the lines of x are the longest at three channels, those that make the gradient at one. */
 static double cost(const braid_problem *p) {
-    const double row_cycles = 750;
+    const double makers = 750, spreaders = 65; /* cycles of a row, and for each (s, c) of a line */
     const braid_problem conv = conv2d_pool_dapply_conv(p);
     struct conv2d_rows_args args;
+    double row = makers;
     (void)conv2d_rows_fill_down(&args, &conv, POOL_ROWS_PIXELS); /* `supports` has asked */
-    return conv2d_rows_seconds(&args, &conv, op_bytes(p), row_cycles);
+    for (int i = 0; i < p->streams; i++) {
+        const double spread = spreaders * (double)args.plane[i].spread;
+        if (spread > row) row = spread;
+    }
+    return conv2d_rows_seconds(&args, &conv, op_bytes(p), row);
 }
 
 const kernel_functions conv2d_pool_dapply__cuda_rows_wgmma = {

@@ -3,7 +3,7 @@
  * network, without the gradient between them. With r_i = conv2d(x_i, w_i), a ReLU and windows of 3 x 3 places, two
  * apart, behind padding of one:
  *
- *   g_i  = bn_act_pool's data gradient, in training, of r_i and dy_i, which has a place for each window
+ *   g_i  = bn_act_pool's data gradient, in training, of r_i and dy_i, which has a place for each window, in the format
  *   dw_i = conv2d's weight gradient of x_i and g_i
  *
  * Fields are those of the convolution. It equals these two passes one after the other.
