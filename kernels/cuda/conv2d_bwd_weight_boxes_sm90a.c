@@ -98,17 +98,26 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    static const launch_names names[MOST_BLOCKS] = {
-        {NULL, "conv2d_bwd_weight_boxes_f16_x1", "conv2d_bwd_weight_boxes_bf16_x1"},
-        {NULL, "conv2d_bwd_weight_boxes_f16_x2", "conv2d_bwd_weight_boxes_bf16_x2"},
-        {NULL, "conv2d_bwd_weight_boxes_f16_x3", "conv2d_bwd_weight_boxes_bf16_x3"},
-        {NULL, "conv2d_bwd_weight_boxes_f16_x4", "conv2d_bwd_weight_boxes_bf16_x4"},
+    static const launch_names names[2][MOST_BLOCKS] = {
+        {
+            {NULL, "conv2d_bwd_weight_boxes_f16_x1", "conv2d_bwd_weight_boxes_bf16_x1"},
+            {NULL, "conv2d_bwd_weight_boxes_f16_x2", "conv2d_bwd_weight_boxes_bf16_x2"},
+            {NULL, "conv2d_bwd_weight_boxes_f16_x3", "conv2d_bwd_weight_boxes_bf16_x3"},
+            {NULL, "conv2d_bwd_weight_boxes_f16_x4", "conv2d_bwd_weight_boxes_bf16_x4"},
+        },
+        {
+            {NULL, "conv2d_bwd_weight_boxes_f16_x1_tree", "conv2d_bwd_weight_boxes_bf16_x1_tree"},
+            {NULL, "conv2d_bwd_weight_boxes_f16_x2_tree", "conv2d_bwd_weight_boxes_bf16_x2_tree"},
+            {NULL, "conv2d_bwd_weight_boxes_f16_x3_tree", "conv2d_bwd_weight_boxes_bf16_x3_tree"},
+            {NULL, "conv2d_bwd_weight_boxes_f16_x4_tree", "conv2d_bwd_weight_boxes_bf16_x4_tree"},
+        },
     };
     const weight_plan *plan = state;
-    return weight_tiles_launch(plan, p, d, b,
-                               &(cuda_call){.stem = "conv2d_bwd_weight_boxes_sm90a",
-                                            .function = launch_name(&names[plan->args.tile_blocks - 1], p->dtype),
-                                            .threads = THREADS});
+    return weight_tiles_launch(
+        plan, p, d, b,
+        &(cuda_call){.stem = "conv2d_bwd_weight_boxes_sm90a",
+                     .function = launch_name(&names[plan->args.has_tree][plan->args.tile_blocks - 1], p->dtype),
+                     .threads = THREADS});
 }
 
 const kernel_functions conv2d_bwd_weight__cuda_boxes_wgmma = {

@@ -68,13 +68,13 @@ static __device__ __forceinline__ void produce(const weight_tiles_args &args, co
     }
 }
 
-template <class number, int blocks>
+template <class number, int blocks, bool has_tree>
 static __device__ __forceinline__ void consume(const weight_tiles_args &args, const weight_stages &stages, int half) {
     const uint32_t x = (uint32_t)(CONSUMERS * args.dy_bytes);
-    weight_consume<number, blocks * WEIGHT_BLOCK>(args, stages, half, half * args.dy_bytes, x, args.x_bytes);
+    weight_consume<number, blocks * WEIGHT_BLOCK, has_tree>(args, stages, half, half * args.dy_bytes, x, args.x_bytes);
 }
 
-template <class number, int blocks>
+template <class number, int blocks, bool has_tree = false>
 static __device__ __forceinline__ void conv2d_bwd_weight_boxes(const weight_tiles_args &args) {
     const int warpgroup = warp_uniform((int)threadIdx.x / 128);
     weight_stages stages;
@@ -84,7 +84,7 @@ static __device__ __forceinline__ void conv2d_bwd_weight_boxes(const weight_tile
         if (threadIdx.x == CONSUMERS * 128) produce<blocks>(args, stages);
     } else {
         registers_take<232>();
-        consume<number, blocks>(args, stages, warpgroup);
+        consume<number, blocks, has_tree>(args, stages, warpgroup);
     }
 }
 
@@ -126,4 +126,44 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     conv2d_bwd_weight_boxes_bf16_x4(const __grid_constant__ weight_tiles_args args) {
     conv2d_bwd_weight_boxes<bf16, 4>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    conv2d_bwd_weight_boxes_f16_x1_tree(const __grid_constant__ weight_tiles_args args) {
+    conv2d_bwd_weight_boxes<f16, 1, true>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    conv2d_bwd_weight_boxes_f16_x2_tree(const __grid_constant__ weight_tiles_args args) {
+    conv2d_bwd_weight_boxes<f16, 2, true>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    conv2d_bwd_weight_boxes_f16_x3_tree(const __grid_constant__ weight_tiles_args args) {
+    conv2d_bwd_weight_boxes<f16, 3, true>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    conv2d_bwd_weight_boxes_f16_x4_tree(const __grid_constant__ weight_tiles_args args) {
+    conv2d_bwd_weight_boxes<f16, 4, true>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    conv2d_bwd_weight_boxes_bf16_x1_tree(const __grid_constant__ weight_tiles_args args) {
+    conv2d_bwd_weight_boxes<bf16, 1, true>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    conv2d_bwd_weight_boxes_bf16_x2_tree(const __grid_constant__ weight_tiles_args args) {
+    conv2d_bwd_weight_boxes<bf16, 2, true>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    conv2d_bwd_weight_boxes_bf16_x3_tree(const __grid_constant__ weight_tiles_args args) {
+    conv2d_bwd_weight_boxes<bf16, 3, true>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    conv2d_bwd_weight_boxes_bf16_x4_tree(const __grid_constant__ weight_tiles_args args) {
+    conv2d_bwd_weight_boxes<bf16, 4, true>(args);
 }

@@ -87,10 +87,14 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    static const launch_names names = {NULL, "conv2d_bwd_weight_taps_f16", "conv2d_bwd_weight_taps_bf16"};
-    return weight_tiles_launch(state, p, d, b,
+    static const launch_names names[2] = {
+        {NULL, "conv2d_bwd_weight_taps_f16", "conv2d_bwd_weight_taps_bf16"},
+        {NULL, "conv2d_bwd_weight_taps_f16_tree", "conv2d_bwd_weight_taps_bf16_tree"},
+    };
+    const weight_plan *plan = state;
+    return weight_tiles_launch(plan, p, d, b,
                                &(cuda_call){.stem = "conv2d_bwd_weight_taps_sm90a",
-                                            .function = launch_name(&names, p->dtype),
+                                            .function = launch_name(&names[plan->args.has_tree], p->dtype),
                                             .threads = THREADS});
 }
 

@@ -39,7 +39,8 @@ static __device__ __forceinline__ void produce(const weight_tiles_args &args, co
     }
 }
 
-template <class number> static __device__ __forceinline__ void conv2d_bwd_weight_taps(const weight_tiles_args &args) {
+template <class number, bool has_tree>
+static __device__ __forceinline__ void conv2d_bwd_weight_taps(const weight_tiles_args &args) {
     const int warpgroup = warp_uniform((int)threadIdx.x / 128);
     weight_stages stages;
     weight_open(&stages, args, 1, 1, CONSUMERS);
@@ -49,16 +50,26 @@ template <class number> static __device__ __forceinline__ void conv2d_bwd_weight
     } else {
         const uint32_t x = (uint32_t)(args.dy_bytes + warpgroup * args.x_pitch * WEIGHT_PIXEL_BYTES);
         registers_take<160>();
-        weight_consume<number, COLUMNS>(args, stages, warpgroup, 0, x, WEIGHT_PIXEL_BYTES);
+        weight_consume<number, COLUMNS, has_tree>(args, stages, warpgroup, 0, x, WEIGHT_PIXEL_BYTES);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     conv2d_bwd_weight_taps_f16(const __grid_constant__ weight_tiles_args args) {
-    conv2d_bwd_weight_taps<f16>(args);
+    conv2d_bwd_weight_taps<f16, false>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     conv2d_bwd_weight_taps_bf16(const __grid_constant__ weight_tiles_args args) {
-    conv2d_bwd_weight_taps<bf16>(args);
+    conv2d_bwd_weight_taps<bf16, false>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    conv2d_bwd_weight_taps_f16_tree(const __grid_constant__ weight_tiles_args args) {
+    conv2d_bwd_weight_taps<f16, true>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    conv2d_bwd_weight_taps_bf16_tree(const __grid_constant__ weight_tiles_args args) {
+    conv2d_bwd_weight_taps<bf16, true>(args);
 }

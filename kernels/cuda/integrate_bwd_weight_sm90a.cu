@@ -89,16 +89,16 @@ static __device__ __forceinline__ sum_tree find_tree(const integrate_tma_args &a
     sum_tree tree;
     tree.part = work.part;
     tree.parts = args.all.parts;
-    tree.counters = args.counters + (2 * first + group) * SUM_TREE_SLICES;
-    tree.counter_step = 2 * SUM_TREE_SLICES;
+    tree.counters = args.counters + 2 * first + group;
+    tree.counter_step = 2;
     tree.slot_elements = 2 * count * SUM_TREE_GROUP;
-    tree.slots = args.all.workspace + (int64_t)first * tree.slot_elements + group * count * SUM_TREE_GROUP;
+    tree.slots = args.all.workspace + (int64_t)(2 * first) * tree.slot_elements + group * count * SUM_TREE_GROUP;
     tree.meeting = shared_address(shared_memory()) + INTEGRATE_TMA_MEETING_AT + (uint32_t)group * 4;
     tree.barrier = 2 + group;
     return tree;
 }
 
-/* Writes the sums of a group as those of its part. */
+/* Writes the sums of a group, from `output` and a panel on, as those of its part. */
 template <int count>
 static __device__ __forceinline__ void write_part(const float (&sum)[count], const integrate_panels_args &all,
                                                   int32_t part, int32_t output, int32_t first_panel) {
@@ -114,13 +114,12 @@ static __device__ __forceinline__ void write_part(const float (&sum)[count], con
     }
 }
 
-/* Writes slices of the sums of a group, from `output` and a panel on. */
+/* The same as the gradients. */
 template <class number, int count>
 static __device__ __forceinline__ void write(const float (&sum)[count], const integrate_panels_args &all,
-                                             int32_t output, int32_t first_panel, uint32_t slices) {
+                                             int32_t output, int32_t first_panel) {
 #pragma unroll
-    for (int j = 0; j < count / SUM_TREE_RUN; j++) {
-        if (!sum_tree_has(slices, j, count / SUM_TREE_RUN)) continue;
+    for (int j = 0; j < count / 16; j++) {
         const int32_t panel = first_panel + j / 2;
         const integrate_panels_source &to = all.source[find_source(all, panel)];
         const int32_t c = (panel - to.first_column) * PANEL_COLUMNS + j % 2 * 32 + panel_run_column();
@@ -135,7 +134,7 @@ static __device__ __forceinline__ void write(const float (&sum)[count], const in
     }
 }
 
-template <class number, int rows>
+template <class number, int rows, bool has_tree>
 static __device__ __forceinline__ void consume(const integrate_tma_args &args, ring_cursor at) {
     const int row_groups = rows / 64, group_columns = COLUMNS * row_groups / 2;
     const weight_tile work = find_tile<rows>(args.all);
@@ -161,42 +160,59 @@ static __device__ __forceinline__ void consume(const integrate_tma_args &args, r
     wgmma_hold(sum);
     const int32_t output = work.first_output + row_group * 64 + panel_sum_row();
     const int32_t panel = work.first_panel + column_group * (group_columns / PANEL_COLUMNS);
-    if (args.has_tree) {
-        const uint32_t slices = sum_tree_climb(find_tree<group_columns / 2>(args, work), sum);
-        if (slices) write<number>(sum, args.all, output, panel, slices);
-    } else {
+    if (!has_tree) {
         write_part(sum, args.all, work.part, output, panel);
+    } else if (sum_tree_climb(find_tree<group_columns / 2>(args, work), sum)) {
+        write<number>(sum, args.all, output, panel);
     }
 }
 
-template <class number, int rows>
+template <class number, int rows, bool has_tree = false>
 static __device__ __forceinline__ void integrate_bwd_weight(const integrate_tma_args &args) {
     const ring_cursor at = open_ring(args, 2);
     if (is_consumer(2)) {
-        registers_take<232>();
-        consume<number, rows>(args, at);
-    } else {
-        registers_give<40>();
-        if (is_producer(2)) produce<rows>(args, at);
+        consume<number, rows, has_tree>(args, at);
+    } else if (is_producer(2)) {
+        produce<rows>(args, at);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_WEIGHT_THREADS, 1)
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
     integrate_bwd_weight_wgmma_f16_64(const __grid_constant__ integrate_tma_args args) {
     integrate_bwd_weight<f16, 64>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_WEIGHT_THREADS, 1)
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
     integrate_bwd_weight_wgmma_f16_128(const __grid_constant__ integrate_tma_args args) {
     integrate_bwd_weight<f16, 128>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_WEIGHT_THREADS, 1)
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
     integrate_bwd_weight_wgmma_bf16_64(const __grid_constant__ integrate_tma_args args) {
     integrate_bwd_weight<bf16, 64>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(INTEGRATE_WEIGHT_THREADS, 1)
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
     integrate_bwd_weight_wgmma_bf16_128(const __grid_constant__ integrate_tma_args args) {
     integrate_bwd_weight<bf16, 128>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+    integrate_bwd_weight_wgmma_f16_64_tree(const __grid_constant__ integrate_tma_args args) {
+    integrate_bwd_weight<f16, 64, true>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+    integrate_bwd_weight_wgmma_f16_128_tree(const __grid_constant__ integrate_tma_args args) {
+    integrate_bwd_weight<f16, 128, true>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+    integrate_bwd_weight_wgmma_bf16_64_tree(const __grid_constant__ integrate_tma_args args) {
+    integrate_bwd_weight<bf16, 64, true>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(INTEGRATE_TMA_THREADS, 1)
+    integrate_bwd_weight_wgmma_bf16_128_tree(const __grid_constant__ integrate_tma_args args) {
+    integrate_bwd_weight<bf16, 128, true>(args);
 }

@@ -32,7 +32,7 @@ struct integrate_panels_args {
     struct integrate_panels_source source[BRAID_MAX_PLANES];
     void *y;
     const void *bias;
-    float *workspace;      /* bwd_weight: [part][source][output][channel]; by a tree [tile][part][its sums] */
+    float *workspace;      /* bwd_weight: [part][source][output][channel]; of a tree [tile][join][branch][sums] */
     int64_t part_elements; /* of one part */
     int32_t sources, outputs, pixels, out_size[2], size[2], stride[2];
     int32_t needs_places; /* 1: a pixel's sample or its place in z matters */

@@ -10,7 +10,6 @@
 #include "kernels/cuda/integrate_prepare.h"
 #include "kernels/cuda/tile/moments_join.h"
 #include "kernels/cuda/tile/panel_sums.h"
-#include "kernels/cuda/tile/sum_tree.h"
 
 #define SHARED_ALONE 232448 /* bytes for the one block of a multiprocessor, and for each of two */
 #define SHARED_OF_TWO 115712
@@ -18,7 +17,8 @@
 #define ADDING_PROCESSORS 132
 #define WEIGHT_BLOCKS 132 /* of a weight gradient: by the problem alone, so that the parts are the same everywhere */
 #define WEIGHT_PANELS 4   /* of channels in a tile */
-#define MOST_COUNTERS (WEIGHT_BLOCKS * 2 * SUM_TREE_SLICES) /* of two groups that multiply */
+#define TREE_PARTS 4      /* that the blocks add by a tree; more are added faster by a second launch */
+#define MOST_COUNTERS (WEIGHT_BLOCKS * 2) /* of two groups that multiply */
 
 const char *integrate_tma_refuses(const braid_problem *p, const device *d) {
     const char *reason = integrate_panels_refuses(p, d);
@@ -273,41 +273,43 @@ static void fill_weights(struct integrate_panels_args *all, const braid_problem 
 }
 
 /* Without pixels there are no parts, and weight_sum writes zeros. */
-static int has_tree(const struct integrate_panels_args *all) { return all->parts > 0 && all->parts <= SUM_TREE_FEW; }
+static int has_tree(const struct integrate_panels_args *all) { return all->parts > 0 && all->parts <= TREE_PARTS; }
 
 braid_status integrate_tma_workspace(const braid_problem *p, size_t *bytes) {
     struct integrate_panels_args all;
     fill_weights(&all, p, NULL);
     if (!has_tree(&all)) return integrate_panels_workspace(&all, bytes);
     size_t tile_bytes = (size_t)weight_rows(p) * WEIGHT_PANELS * PANEL_COLUMNS * sizeof(float);
-    size_t parts = all.parts > 1 ? (size_t)all.tiles * (size_t)all.parts : 0;
-    return size_array(parts, tile_bytes, "partial weight gradients", bytes);
+    size_t slots = all.parts > 1 ? 2 * (size_t)all.tiles * (size_t)all.parts : 0;
+    return size_array(slots, tile_bytes, "partial weight gradients", bytes);
 }
 
 braid_status integrate_tma_launch_weights(const braid_problem *p, device *d, const buffers *b) {
-    static const launch_names narrow = {NULL, "integrate_bwd_weight_wgmma_f16_64",
-                                        "integrate_bwd_weight_wgmma_bf16_64"},
-                              wide = {NULL, "integrate_bwd_weight_wgmma_f16_128",
-                                      "integrate_bwd_weight_wgmma_bf16_128"};
+    static const launch_names names[2][2] = {
+        {{NULL, "integrate_bwd_weight_wgmma_f16_64", "integrate_bwd_weight_wgmma_bf16_64"},
+         {NULL, "integrate_bwd_weight_wgmma_f16_128", "integrate_bwd_weight_wgmma_bf16_128"}},
+        {{NULL, "integrate_bwd_weight_wgmma_f16_64_tree", "integrate_bwd_weight_wgmma_bf16_64_tree"},
+         {NULL, "integrate_bwd_weight_wgmma_f16_128_tree", "integrate_bwd_weight_wgmma_bf16_128_tree"}},
+    };
     struct integrate_tma_args args;
     int is_wide = weight_rows(p) == 128;
     size_t stage = (size_t)(WEIGHT_PANELS + (is_wide ? 2 : 1)) * PANEL_SQUARE_BYTES;
     memset(&args, 0, sizeof args);
     fill_weights(&args.all, p, b);
     args.stages = count_stages(SHARED_ALONE, 0, stage);
-    args.has_tree = has_tree(&args.all);
+    int tree = has_tree(&args.all);
     args.counters = cuda_counters(d, MOST_COUNTERS);
     if (args.all.parts > 0) {
         TRY(map_sources(&args, d, p, 64));
         TRY(map_y(&args, d, p, 64));
         TRY(launch(&args, d,
                    &(cuda_call){.stem = "integrate_bwd_weight_sm90a",
-                                .function = launch_name(is_wide ? &wide : &narrow, p->dtype),
+                                .function = launch_name(&names[tree][is_wide], p->dtype),
                                 .blocks = (int64_t)args.all.tiles * args.all.parts,
-                                .threads = INTEGRATE_WEIGHT_THREADS,
+                                .threads = INTEGRATE_TMA_THREADS,
                                 .shared_bytes = (size_t)args.stages * stage}));
     }
-    return args.has_tree ? BRAID_OK : integrate_panels_sum(&args.all, d, p->dtype);
+    return tree ? BRAID_OK : integrate_panels_sum(&args.all, d, p->dtype);
 }
 
-_Static_assert(MOST_COUNTERS <= CUDA_MOST_COUNTERS, "there is a counter for every slice");
+_Static_assert(MOST_COUNTERS <= CUDA_MOST_COUNTERS, "there is a counter for every group");

@@ -11,7 +11,6 @@
 #include "kernels/cuda/sums.h"
 
 #define INTEGRATE_TMA_THREADS 288          /* two groups that multiply, and a warp that asks for the copies */
-#define INTEGRATE_WEIGHT_THREADS 384       /* or a group, which gives its registers to those that multiply */
 #define INTEGRATE_PREPARE_THREADS 416      /* and four warps that take statistics, or three, */
 #define INTEGRATE_PREPARE_WIDE_THREADS 384 /* beside tiles of more than 128 columns */
 
@@ -22,8 +21,7 @@ struct integrate_tma_args {
     struct integrate_panels_args all;
     int32_t stages;     /* in shared memory: behind the barriers and the weights that stay */
     int32_t is_strided; /* 1: the map of the integrated pathway is an im2col map */
-    int32_t has_tree;   /* bwd_weight: 1: the blocks add the parts themselves */
-    uint32_t *counters; /* ... and have [tile][part][group][slice] */
+    uint32_t *counters; /* bwd_weight, of a tree: [tile][join][group] */
     /* integrate_prepare: */
     int32_t squares_at, sums_at; /* in shared memory: staged results, and sums of panels */
     int32_t stream_sums;         /* panels of the streams that a block adds up, at most */

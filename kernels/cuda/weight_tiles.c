@@ -8,13 +8,12 @@
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "kernels/cuda/tile/shape.h"
-#include "kernels/cuda/tile/sum_tree.h"
 #include "kernels/cuda/weight_tiles_launch.h"
 
 #define SHARED_BYTES 232448 /* that a block of sm_90 may use */
 #define BARRIER_BYTES 16    /* of a stage */
 #define MOST_CTAS 132       /* multiprocessors of the GPU that these kernels are made for: one CTA fills one */
-#define MOST_COUNTERS (MOST_CTAS * WEIGHT_MAX_GROUPS * SUM_TREE_SLICES)
+#define MOST_COUNTERS (MOST_CTAS * WEIGHT_MAX_GROUPS)
 #define FEWEST_STEPS 24         /* of a CTA: less work is not worth a partial tile */
 #define SLICED_PARTS 8          /* from so many partial tiles on, four threads share a sum */
 #define COPY_BYTES_PER_CYCLE 36 /* of the copy engine, measured */
@@ -126,7 +125,7 @@ int weight_tiles_plan(weight_plan *plan, const braid_problem *p) {
         args->dilation[axis] = (int32_t)p->dilation[axis];
     }
     args->ctas = (int32_t)choose_ctas(args);
-    args->has_tree = launch_tiles(args->ctas, tiles) + 1 <= SUM_TREE_FEW;
+    args->has_tree = args->ctas <= 2 * tiles; /* no tile has more than three parts */
     args->slices = args->ctas / tiles >= SLICED_PARTS ? 4 : 1;
     args->sum_fours = args->slices == 1 ? WEIGHT_BLOCK_FOURS : BLOCK_THREADS / args->slices;
     int64_t elements = (int64_t)args->tile_rows * args->tile_blocks * WEIGHT_BLOCK;
@@ -144,7 +143,7 @@ braid_status weight_tiles_create(const weight_plan *plan, void **state, size_t *
     const struct weight_tiles_args *args = &plan->args;
     size_t elements = 0;
     *state = NULL;
-    TRY(size_array((size_t)args->ctas + (size_t)args->tiles,
+    TRY(size_array((size_t)args->ctas + (size_t)(args->has_tree ? args->ctas : args->tiles),
                    (size_t)args->tile_rows * (size_t)args->tile_blocks * WEIGHT_BLOCK, "partial weight gradients",
                    &elements));
     TRY(size_array(elements, sizeof(float), "partial weight gradients", workspace_bytes));
@@ -211,5 +210,5 @@ braid_status weight_tiles_launch(const weight_plan *plan, const braid_problem *p
                                        .args_bytes = sizeof args});
 }
 
-_Static_assert(MOST_COUNTERS <= CUDA_MOST_COUNTERS, "there is a counter for every slice");
+_Static_assert(MOST_COUNTERS <= CUDA_MOST_COUNTERS, "there is a counter for every warpgroup");
 _Static_assert(WEIGHT_MAX_GROUPS * 4 <= WEIGHT_MEETING_BYTES, "there is a word for every warpgroup");

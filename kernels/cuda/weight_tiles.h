@@ -5,12 +5,12 @@
  * The gradients of all planes are cut into tiles: tile_rows filters by tile_blocks blocks, a block being 64 channels
  * of one tap. The blocks of a plane are numbered through all taps of its first 64 channels, then of the next. A tile
  * is the sum of its units: pieces of the output pixels, [sample][row of pieces][piece of a row]. The units of all
- * tiles, one after the other, are cut into `ctas` equal runs. The parts of a tile that a few CTAs share are added by a
- * tree (tile/sum_tree.cuh), and whoever has the whole of a tile writes it; where more share a tile, each CTA leaves its
- * part, and the second stage adds them in the order of the CTAs. All of it follows from the problem alone.
+ * tiles, one after the other, are cut into `ctas` equal runs. Where at most three CTAs share a tile, they add their
+ * parts by a tree (tile/sum_tree.cuh), and the one that has the whole writes dw; where more do, each leaves its part,
+ * and the second stage adds them in the order of the CTAs. All of it follows from the problem alone.
  *
- * Where a CTA has a part of a tile that is not the tile's first, it is the first part of the CTA's run. So the counters
- * of all trees, which belong to such parts, are numbered by CTAs.
+ * A CTA has a part of a tile that is not the tile's first at the begin of its run only. So the joins of all trees are
+ * numbered by CTAs: join j of a tile is that of the CTA which has part j.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -41,8 +41,8 @@ struct weight_tiles_plane {
 
 struct weight_tiles_args {
     struct weight_tiles_plane plane[BRAID_MAX_PLANES];
-    float *workspace;   /* [cta + tile][tile_rows x tile_blocks x 64, in the order of the accumulators] */
-    uint32_t *counters; /* [cta][warpgroup][slice] */
+    float *workspace;   /* [cta + tile, of trees join and branch][tile_rows x tile_blocks x 64, as accumulators lie] */
+    uint32_t *counters; /* [join][warpgroup] */
     int64_t units;      /* of all tiles */
     int32_t planes, tiles, ctas;
     int32_t batch, piece_rows, piece_columns; /* units of one tile */

@@ -116,24 +116,20 @@ emu_mutant(conv2d_bwd_weight_boxes_wrong_filters conv2d_bwd_weight_boxes_sm90a.c
            "filter + half * 64" "filter")
 emu_mutant(conv2d_bwd_weight_taps_short_row tile/weight_tiles.cuh conv2d_bwd_weight_taps_sm90a conv2d_bwd_weight__cuda_taps_wgmma
            "unit.row + 1 < args.piece_rows ? args.steps : args.last_steps" "args.last_steps")
-# The tree that adds the parts of a tile: a level left out, a wrong branch, a branch twice, a counter that is not set back
-# or of another slice, a part of the next tile, threads that go on without the word, filters and channels at the edge.
+# The tree that adds the parts of a tile: a level left out, the wrong branch, a counter that is not set back, a part of the
+# next tile, threads that go on without the word, filters and channels at the edge.
 function(sum_tree_mutant name file from to)
     emu_mutant(conv2d_bwd_weight_taps_${name} ${file} conv2d_bwd_weight_taps_sm90a conv2d_bwd_weight__cuda_taps_wgmma
                "${from}" "${to}")
 endfunction()
-sum_tree_mutant(skipped_level tile/sum_tree.cuh "1 << 2 * level < tree.parts" "4 << 2 * level < tree.parts")
-sum_tree_mutant(wrong_branch tile/sum_tree.cuh "beside = node.branch ^ 1" "beside = node.branch")
-sum_tree_mutant(dropped_branch tile/sum_tree.cuh "if (other + 1 < node.branches) sum_tree_add_read(second, third);" "")
-sum_tree_mutant(wrong_node tile/sum_tree.cuh "tree.part & ~(4 * node.width - 1)" "tree.part & ~(node.width - 1)")
-sum_tree_mutant(dirty_counter tile/sum_tree.cuh "[threadIdx.x % SUM_TREE_GROUP] = 0;" "[threadIdx.x % SUM_TREE_GROUP];")
-sum_tree_mutant(wrong_slice tile/sum_tree.cuh "sum_tree_counters(tree, node) + slice;" "sum_tree_counters(tree, node);")
-sum_tree_mutant(early_word tile/sum_tree.cuh "slices);\n    }\n    named_sync(tree.barrier, SUM_TREE_GROUP);"
-                "slices);\n    }")
-sum_tree_mutant(unleft_slice tile/sum_tree.cuh "left = mine & later & ~found;" "left = 0;")
+sum_tree_mutant(skipped_level tile/sum_tree.cuh "1 << level < tree.parts" "2 << level < tree.parts")
+sum_tree_mutant(wrong_branch tile/sum_tree.cuh "(2 * join + 1 - branch)" "(2 * join + branch)")
+sum_tree_mutant(dirty_counter tile/sum_tree.cuh "tree.counters[(int64_t)join * tree.counter_step] = 0" "(void)0")
+sum_tree_mutant(early_word tile/sum_tree.cuh "levels);\n    }\n    named_sync(tree.barrier, SUM_TREE_GROUP);"
+                "levels);\n    }")
 sum_tree_mutant(wrong_part tile/weight_units.cuh "(tile + 1) * tile_units - 1) + 1 - of.first"
                 "(tile + 1) * tile_units) + 1 - of.first")
-sum_tree_mutant(wrong_warpgroup tile/weight_tiles.cuh "(of.first * groups + warpgroup)" "(of.first * groups)")
+sum_tree_mutant(wrong_warpgroup tile/weight_tiles.cuh "by.first * groups + warpgroup" "by.first * groups")
 sum_tree_mutant(unwritten_filters tile/weight_tiles.cuh "second < 2" "second < 1")
 sum_tree_mutant(wrong_run tile/weight_tiles.cuh "j % 2 * 32" "j % 2 * 16")
 sum_tree_mutant(unwritten_channel tile/weight_tiles.cuh "if (channel + 1 < channels)" "if (channel + 2 < channels)")
@@ -447,6 +443,10 @@ emu_mutant(integrate_bwd_weight_mma_dropped_step integrate_bwd_weight_mma.cu int
            integrate_bwd_weight__cuda_mma "(end - pixel + 63) / 64" "(end - pixel) / 64")
 emu_mutant(integrate_bwd_weight_wgmma_wrong_panel tile/panel_wgmma.cuh integrate_bwd_weight_sm90a
            integrate_bwd_weight__cuda_wgmma "turned_a ? 2048 : 32" "32")
+emu_mutant(integrate_bwd_weight_wgmma_wrong_join tile/sum_tree.cuh integrate_bwd_weight_sm90a
+           integrate_bwd_weight__cuda_wgmma "(part >> level | 1) << level" "(part >> level << level) | 1")
+emu_mutant(integrate_bwd_weight_wgmma_left_sums tile/sum_tree.cuh integrate_bwd_weight_sm90a
+           integrate_bwd_weight__cuda_wgmma "if (!(come >> level & 1)) return false;" "")
 emu_mutant(integrate_bwd_weight_wgmma_wrong_tile integrate_bwd_weight_sm90a.cu integrate_bwd_weight_sm90a
            integrate_bwd_weight__cuda_wgmma "first = work.tile * args.all.parts" "first = 0")
 emu_mutant(integrate_bwd_weight_wgmma_wrong_group integrate_bwd_weight_sm90a.cu integrate_bwd_weight_sm90a

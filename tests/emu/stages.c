@@ -29,14 +29,14 @@ static const char *const cases[][2] = {
     {"layernorm_bwd_weight__cuda_direct", "layernorm_bwd_weight:f32:n1:b40:hw1x5:c300"},
 };
 
-/* By a tree of 1 to 12 parts: one tile, tiles that begin inside the run of a block, several streams. */
+/* By a tree of up to four parts: one tile, tiles that begin inside the run of a block, several streams. */
 static const char *const trees[][2] = {
-    {"conv2d_bwd_weight__cuda_taps_wgmma", "conv2d_bwd_weight:f16:n1:b5:hw20x23:c64:k64:rs3x3:pad1"},
-    {"conv2d_bwd_weight__cuda_taps_wgmma", "conv2d_bwd_weight:bf16:n2:b3:hw17x19:c72,40:k72,64:rs3x3:pad1:mask1"},
+    {"conv2d_bwd_weight__cuda_taps_wgmma", "conv2d_bwd_weight:f16:n1:b4:hw12x15:c64:k64:rs3x3:pad1"},
+    {"conv2d_bwd_weight__cuda_taps_wgmma", "conv2d_bwd_weight:bf16:n2:b2:hw17x19:c72,40:k72,64:rs3x3:pad1:mask1"},
     {"conv2d_bwd_weight__cuda_taps_wgmma", "conv2d_bwd_weight:f16:n3:b2:hw9x14:c128,64,8:k64,136,16:rs3x3:pad1"},
-    {"conv2d_bwd_weight__cuda_boxes_wgmma", "conv2d_bwd_weight:f16:n2:b4:hw31x33:c64,64:k128,64:rs3x3:st2:pad1"},
-    {"conv2d_bwd_weight__cuda_boxes_wgmma", "conv2d_bwd_weight:bf16:n1:b6:hw30x30:c96:k64:rs1x1:mask1"},
-    {"integrate_bwd_weight__cuda_wgmma", "integrate_bwd_weight:f16:n2:b3:hw31x33:c64,40:zi64:zo64:mask1"},
+    {"conv2d_bwd_weight__cuda_boxes_wgmma", "conv2d_bwd_weight:f16:n2:b2:hw31x33:c64,64:k128,64:rs3x3:st2:pad1"},
+    {"conv2d_bwd_weight__cuda_boxes_wgmma", "conv2d_bwd_weight:bf16:n1:b3:hw16x16:c96:k64:rs1x1:mask1"},
+    {"integrate_bwd_weight__cuda_wgmma", "integrate_bwd_weight:f16:n2:b3:hw15x17:c64,40:zi64:zo64:mask1"},
     {"integrate_bwd_weight__cuda_wgmma", "integrate_bwd_weight:bf16:n3:b2:hw40x41:c128,72,64:st2:zi64:zo136"},
 };
 

@@ -119,19 +119,30 @@ static __device__ __forceinline__ void weight_open(weight_stages *stages, const 
 
 /* ---- The sums ------------------------------------------------------------------------------------- */
 
+/* Leaves a warpgroup's accumulators of one tile to the second stage: [warpgroup][four of them][thread]. */
+template <int count>
+static __device__ __forceinline__ void weight_leave(const weight_tiles_args &args, int32_t tile, int warpgroup,
+                                                    const float (&sums)[count]) {
+    const int64_t tile_elements = (int64_t)args.tile_rows * args.tile_blocks * WEIGHT_BLOCK;
+    float *to = args.workspace + ((int64_t)blockIdx.x + tile) * tile_elements + warpgroup * count * 128 +
+                (threadIdx.x % 128) * 4;
+#pragma unroll
+    for (int j = 0; j < count; j += 4) write_bytes<16>(to + j * 128, &sums[j]);
+}
+
 /* Where a warpgroup of this CTA is in the tree of a tile. */
 template <int count>
 static __device__ __forceinline__ sum_tree weight_tree(const weight_tiles_args &args, const weight_stages &stages,
                                                        int32_t tile, int warpgroup) {
-    const weight_sharers of = weight_find_sharers(args, tile);
+    const weight_sharers by = weight_find_sharers(args, tile);
     const int32_t groups = args.tile_rows * args.tile_blocks * WEIGHT_BLOCK / (count * SUM_TREE_GROUP);
     sum_tree tree;
-    tree.part = (int32_t)blockIdx.x - of.first;
-    tree.parts = of.parts;
-    tree.counters = args.counters + (of.first * groups + warpgroup) * SUM_TREE_SLICES;
-    tree.counter_step = groups * SUM_TREE_SLICES;
+    tree.part = (int32_t)blockIdx.x - by.first;
+    tree.parts = by.parts;
+    tree.counters = args.counters + by.first * groups + warpgroup;
+    tree.counter_step = groups;
     tree.slot_elements = groups * count * SUM_TREE_GROUP;
-    tree.slots = args.workspace + (int64_t)(of.first + tile) * tree.slot_elements + warpgroup * count * SUM_TREE_GROUP;
+    tree.slots = args.workspace + (int64_t)(2 * by.first) * tree.slot_elements + warpgroup * count * SUM_TREE_GROUP;
     tree.meeting = stages.meetings + (uint32_t)warpgroup * 4;
     tree.barrier = warpgroup + 1;
     return tree;
@@ -145,12 +156,11 @@ static __device__ __forceinline__ void weight_write_pair(number *to, int32_t cha
     if (channel + 1 < channels) store(to + channel + 1, values[1]);
 }
 
-/* Writes slices of a warpgroup's accumulators of a tile as dw, [filter][tap][channel], as far as it goes. */
+/* Writes a warpgroup's accumulators of a tile as dw, [filter][tap][channel], as far as it goes. */
 template <class number, int count>
 static __device__ __forceinline__ void weight_write(const weight_tiles_args &args, const weight_tiles_plane &plane,
-                                                    int32_t tile, int warpgroup, const float (&sums)[count],
-                                                    uint32_t slices) {
-    const int runs = count / SUM_TREE_RUN;
+                                                    int32_t tile, int warpgroup, const float (&sums)[count]) {
+    const int runs = count / 16; /* of 32 channels */
     const int32_t taps = args.filter[0] * args.filter[1];
     const int32_t filter =
         weight_tile_row(plane, tile) * args.tile_rows + (args.stacked ? warpgroup * 64 : 0) + panel_sum_row();
@@ -158,7 +168,6 @@ static __device__ __forceinline__ void weight_write(const weight_tiles_args &arg
         weight_tile_column(plane, tile) * args.tile_blocks + (args.stacked ? 0 : warpgroup * (runs / 2));
 #pragma unroll
     for (int j = 0; j < runs; j++) {
-        if (!sum_tree_has(slices, j, runs)) continue;
         const int32_t block = first + j / 2, channel = block / taps * WEIGHT_BLOCK + j % 2 * 32, tap = block % taps;
 #pragma unroll
         for (int second = 0; second < 2; second++) {
@@ -172,7 +181,7 @@ static __device__ __forceinline__ void weight_write(const weight_tiles_args &arg
 #pragma unroll
                 for (int i = 0; i < 4; i++)
                     weight_write_pair(to, channel + 8 * i + (int32_t)threadIdx.x % 4 * 2, plane.channels,
-                                      &sums[SUM_TREE_RUN * j + 4 * i + 2 * second]);
+                                      &sums[16 * j + 4 * i + 2 * second]);
             }
         }
     }
@@ -180,7 +189,7 @@ static __device__ __forceinline__ void weight_write(const weight_tiles_args &arg
 
 /* One warpgroup: adds dy x of all units, tile by tile. In a stage its filters begin at byte `dy`, its first block at
  * byte `x`, and each further block of its columns `leading` bytes on. */
-template <class number, int columns>
+template <class number, int columns, bool has_tree>
 static __device__ __forceinline__ void weight_consume(const weight_tiles_args &args, const weight_stages &stages,
                                                       int warpgroup, uint32_t dy, uint32_t x, uint32_t leading) {
     const bool arrives = threadIdx.x % 32 == 0;
@@ -220,10 +229,11 @@ static __device__ __forceinline__ void weight_consume(const weight_tiles_args &a
         wgmma_wait<0>();
         wgmma_hold(sums);
         if (busy && arrives) barrier_arrive(stages.empty + at.previous * BARRIER_BYTES);
-        const sum_tree tree = weight_tree<columns / 2>(args, stages, tile, warpgroup);
-        const uint32_t slices = args.has_tree ? sum_tree_climb(tree, sums) : 0;
-        if (!args.has_tree) sum_tree_leave_all(tree, sums);
-        if (slices) weight_write<number>(args, args.plane[plane], tile, warpgroup, sums, slices);
+        if (!has_tree) {
+            weight_leave(args, tile, warpgroup, sums);
+        } else if (sum_tree_climb(weight_tree<columns / 2>(args, stages, tile, warpgroup), sums)) {
+            weight_write<number>(args, args.plane[plane], tile, warpgroup, sums);
+        }
     }
 }
 
