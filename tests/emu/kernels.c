@@ -227,10 +227,11 @@ static int run_unrounded(const kernel *k, device *d, tally *t) {
     return 1;
 }
 
-/* What is made has a mean a thousand times its deviation, whose digits the statistics keep. */
+/* What is made has a mean a thousand times its deviation, whose digits the statistics keep, or no deviation. */
 static int run_prepared_large_mean(const kernel *k, device *d, tally *t) {
-    static const char *const problems[] = {"conv2d_prepare:f16:b2:hw37x72:c1:k9:rs5x5:pad2:kp16",
-                                           "conv2d_prepare:f16:b2:hw41x145:c16:k24:rs3x3:pad1"};
+    static const char *const problems[] = {
+        "conv2d_prepare:f16:b2:hw37x72:c1:k9:rs5x5:pad2:kp16", "conv2d_prepare:f16:b2:hw41x145:c16:k24:rs3x3:pad1",
+        "conv2d_prepare:bf16:b2:hw20x64:c3:k16:rs3x3", "conv2d_prepare:bf16:b2:hw20x145:c16:k24:rs3x3"};
     for (size_t j = 0; j < sizeof problems / sizeof problems[0]; j++) {
         braid_problem p;
         char failure[128] = "";

@@ -1,5 +1,6 @@
 /*
- * Statistics of numbers whose mean is a thousand times their deviation: a sum of squares would lose the variance.
+ * Statistics of numbers whose mean is a thousand times their deviation, where a sum of squares would lose the variance,
+ * and of numbers that are all alike, whose variance is 0 and must not be less.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,8 +9,8 @@
 
 #include "kernels/kernel.h"
 
-/* Runs a kernel of conv2d_prepare with filters that hand on the first channel of x. `failure` says in words what its
- * statistics miss; it stays empty where they hold. */
+/* Runs a kernel of conv2d_prepare with filters that hand on the first channel of x; without padding on pixels that are
+ * all alike. `failure` says in words what its statistics miss; it stays empty where they hold. */
 braid_status large_mean_loses(const kernel *k, device *d, const braid_problem *p, char *failure, size_t size);
 
 #endif

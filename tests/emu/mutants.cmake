@@ -408,7 +408,7 @@ emu_mutant(conv2d_prepare_halo_rows_wrong_channel tile/row_moments.cuh conv2d_fw
 emu_mutant(conv2d_prepare_halo_rows_origin_stays tile/row_moments.cuh conv2d_fwd_halo_sm90a
            conv2d_prepare__cuda_halo_rows112 "origin[i] = next;" "")
 emu_mutant(conv2d_prepare_halo_rows_no_origin tile/row_moments.cuh conv2d_fwd_halo_sm90a
-           conv2d_prepare__cuda_halo_rows112 "isfinite(sums[2 * i]) ? sums[2 * i] : 0" "0")
+           conv2d_prepare__cuda_halo_rows112 "isfinite(first) ? first : 0" "isfinite(first) ? 0 : first")
 emu_mutant(conv2d_prepare_halo_rows_lost_lanes tile/row_moments.cuh conv2d_fwd_halo_sm90a
            conv2d_prepare__cuda_halo_rows136 "bits < 4; bits *= 2" "bits < 2; bits *= 2")
 emu_mutant(conv2d_prepare_halo_rows_wrong_share tile/halo_rows.cuh conv2d_fwd_halo_sm90a

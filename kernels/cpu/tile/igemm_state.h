@@ -12,7 +12,7 @@
 #include "kernels/cpu/tile/parts.h"
 #include "kernels/cpu/tile/taps.h"
 
-#define SUM_FLOATS 8192 /* on the stack, where the sums wait for their rounding to halves */
+#define SUM_FLOATS 8192 /* on the stack, where sums wait that are beside the output */
 
 typedef enum igemm_direction { IGEMM_FORWARD, IGEMM_BACKWARD } igemm_direction;
 

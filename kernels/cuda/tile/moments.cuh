@@ -32,8 +32,9 @@ static __device__ __forceinline__ bn_moments add_across(const bn_moments &mine, 
     return (int)threadIdx.x % 32 & bits ? add(theirs, mine) : add(mine, theirs);
 }
 
+/* Rounding may leave a little less than nothing. */
 static __device__ __forceinline__ float moments_var(const bn_moments &all) {
-    return all.count > 0 ? all.square / all.count : 0;
+    return all.count > 0 && !(all.square < 0) ? all.square / all.count : 0;
 }
 
 /* Parts are added by their distances from the first of them, without a division for each. */

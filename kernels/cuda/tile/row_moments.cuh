@@ -33,11 +33,14 @@ template <class number> struct row_moments {
     int32_t count = 0; /* of the thread's pixels */
     float origin[2] = {0, 0}, sum[2] = {0, 0}, square[2] = {0, 0};
 
-    /* Before the first tile: a value of each channel. */
+    /* Before the first tile: a value of each channel, as it is stored, so that none is left where all are alike. */
     __device__ __forceinline__ void begin(const float *sums) {
         if (count > 0) return;
 #pragma unroll
-        for (int i = 0; i < 2; i++) origin[i] = isfinite(sums[2 * i]) ? sums[2 * i] : 0;
+        for (int i = 0; i < 2; i++) {
+            const float first = pair_at<number>(pair_made<number>(sums[2 * i], 0.0f), 0);
+            origin[i] = isfinite(first) ? first : 0;
+        }
     }
 
     __device__ __forceinline__ void include_one(int i, float value) {
