@@ -10,6 +10,7 @@ static const property properties[] = {
     {"streams permute", streams_permute},
     {"streams together equal streams alone", streams_stand_alone},
     {"NaN in one stream reaches no other", streams_do_not_leak},
+    {"NaN in blanked samples reaches nothing, they give 0", blanked_samples_do_not_leak},
     {"1, 2, 3 and 7 threads give the same bits", threads_leave_no_trace},
     {NULL, NULL},
 };
