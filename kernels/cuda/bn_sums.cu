@@ -113,7 +113,7 @@ template <class number> struct pool_sums : pixel_body<number, widest<number>::wi
     /* Windows of rows first to last - 1. */
     __device__ __forceinline__ void down(const slide_source<number> &from, int32_t first, int32_t last) {
         words coming[6], dy;
-        slide_read(coming, from.x, from.window, 2 * first - 1, from.column, from.pitch);
+        from.read_places(coming, 2 * first - 1);
         words above = largest(coming), corner = coming[0];
         from.read(coming, dy, first);
         for (int32_t row = first; row < last; row++) {

@@ -80,7 +80,7 @@ static __device__ __forceinline__ void make_rows(const maker_body<number> &of, s
     const slide_source<number> from(of, work, c);
     const int32_t first = unit.row / 2, last = end / 2; /* rows of windows */
     words at[9] = {}, coming[6] = {}, dy = {};
-    if (from.inside) slide_read(at, from.x, from.window, 2 * first - 1, work.column, from.pitch);
+    if (from.inside) from.read_places(at, 2 * first - 1);
     from.read(coming, dy, first);
 #pragma unroll
     for (int t = 0; t < 3; t++) at[t] = slide_keys(of, at[t]);

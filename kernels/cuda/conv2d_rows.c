@@ -41,10 +41,10 @@ static int64_t shift(const braid_problem *p, int i) {
     return (PIECE - p->padding[1] * p->in_channels[i] % PIECE) % PIECE;
 }
 
-/* One more than it takes: elements are read in pairs. */
+/* One more than it takes: elements are read in pairs. An odd number of pieces: lines begin at different banks. */
 static int64_t box(const braid_problem *p, int i) {
     int64_t columns = (ROWS_STEP - 1) * p->stride[1] + p->filter[1];
-    return round_up(shift(p, i) + columns * p->in_channels[i] + 1, PIECE);
+    return round_up(shift(p, i) + columns * p->in_channels[i] + 1 - PIECE, 2 * PIECE) + PIECE;
 }
 
 static int64_t unit_lines(const braid_problem *p, int64_t rows) { return (rows - 1) * p->stride[0] + p->filter[0]; }

@@ -268,6 +268,7 @@ static const char *const chosen[] = {
     "conv2d_pool_dapply:f16:n1:b20:hw30x136:c2:k24:rs5x3:st1x2:pad2x1:mask1",
     "conv2d_pool_dapply:f16:n1:b2:hw40x112:c4:k136:rs7x7:st2:pad3",
     "conv2d_pool_dapply:f16:n1:b70:hw18x64:c1:k8:rs3x3:pad1:mask1",
+    "conv2d_pool_dapply:f16:n1:b2:hw19x40:c1:k8:rs3x4",
     "conv2d_pool_dapply:f16:n1:b0:hw9x16:c1:k8:rs3x3:pad1",
     "integrate_bwd_weight:f16:n2:b3:hw23x25:c72,8:zi64:zo40:st2x1:mask1:cp80,8",
     "integrate_bwd_weight:bf16:n2:b2:hw17x29:c136,24:zi72:zo200:mask1",

@@ -269,10 +269,14 @@ emu_mutant(maxpool_bwd_data_slide_missing_barrier tile/slide.cuh maxpool_bwd_dat
            "took.at[2 * half + 1]};\n        __syncthreads();" "took.at[2 * half + 1]};")
 emu_mutant(maxpool_bwd_data_slide_short_strip tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "row = work.first - 1; row" "row = work.first; row")
+emu_mutant(maxpool_bwd_data_slide_right_edge tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
+           "right = middle < last" "right = middle <= last")
+emu_mutant(maxpool_bwd_data_slide_left_of_last tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
+           "middle > 0 && middle <= last" "middle > 0")
 emu_mutant(bn_act_pool_bwd_data_slide_two_rows tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
            "SLIDE_ROWS 3 " "SLIDE_ROWS 2 ")
 emu_mutant(bn_act_pool_bwd_data_slide_padding tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
-           "best | (t < 3 ? no_top : 0)" "best")
+           "best.at[k] | (t < 3 ? no_top : 0)" "best.at[k]")
 emu_mutant(bn_act_pool_bwd_weight_scale_zero bn_sums.cu bn_sums bn_act_pool_bwd_weight__cuda_direct
            "some_alike ? (best.at[k] & kept) | (first.at[k] & ~kept) : best.at[k]" "best.at[k]")
 emu_mutant(bn_act_pool_bwd_weight_short_part bn_sums.cu bn_sums bn_act_pool_bwd_weight__cuda_direct
@@ -589,8 +593,10 @@ rows_mutant(early_use tile/spread_sums.cuh bwd_weight "        ring_wait(made);\
 rows_mutant(wrong_stage tile/spread_sums.cuh bwd_weight "        ring_next(&made);\n" "")
 rows_mutant(unwritten_filters tile/spread_sums.cuh bwd_weight "k < plane.filters" "k < plane.filters - 1")
 rows_mutant(wrong_swizzle tile/spread.cuh bwd_weight "(piece ^ ((row + 1) & 7))" "(piece ^ (row & 7))")
-rows_mutant(wrong_half tile/spread.cuh bwd_weight "i % 2 * SPREAD_PIECE * plane.step"
-            "i % 2 * (SPREAD_PIECE - 1) * plane.step")
+rows_mutant(wrong_half tile/spread.cuh bwd_weight "i % 2 * SPREAD_PIECE * step"
+            "i % 2 * (SPREAD_PIECE - 1) * step")
+rows_mutant(wrong_turn tile/spread.cuh bwd_weight "piece, word + turn," "piece, word,")
+rows_mutant(dropped_turns tile/spread.cuh bwd_weight "pair += turns * apart" "pair += pairs")
 rows_mutant(dropped_line tile/spread.cuh bwd_weight "(unit.rows - 1) * args.stride + args.filter_rows"
             "unit.rows * args.stride + args.filter_rows - 3")
 rows_mutant(odd_box tile/spread.cuh bwd_weight "plane.step - plane.before" "plane.step - plane.before + plane.shift")
@@ -623,6 +629,8 @@ pool_rows_mutant(early_use "    barrier_init(memory.own_barriers + i * BARRIER_B
 pool_rows_mutant(row_too_many "2 * row < end" "2 * row <= end")
 emu_mutant(conv2d_pool_dapply_rows_pixels_beyond tile/spread.cuh conv2d_pool_dapply_rows_sm90a
            conv2d_pool_dapply__cuda_rows_wgmma "inside = unit.pixels -" "inside = args.out_size[1] - unit.column -")
+emu_mutant(conv2d_pool_dapply_rows_pixel_beyond tile/spread.cuh conv2d_pool_dapply_rows_sm90a
+           conv2d_pool_dapply__cuda_rows_wgmma "2 * j + 1 < inside" "2 * j < inside")
 pool_rows_mutant(wrong_count "mask_active(plane.mask, args.batch)" "args.batch")
 pool_rows_mutant(wrong_filter "work.filter + thread % LANES * 8" "thread % LANES * 8")
 function(li_rows_mutant name file stem from to)

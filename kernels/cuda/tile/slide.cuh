@@ -52,28 +52,38 @@ static __device__ __forceinline__ words slide_find(const body &of, const words (
     const uint32_t nans = word<number>::width == 2 ? 0x7FFF7FFFu : 0x7FFFFFFFu;
     const uint32_t no_top = top ? nans : 0, no_left = left ? nans : 0;
     const uint32_t first = slide_code<number>((top ? 3 : 0) + (left ? 1 : 0));
-    words took;
+    words best, took;
+    uint32_t numbers = 0xFFFFFFFFu; /* none of the largest is a NaN */
 #pragma unroll
     for (int k = 0; k < PACK_WORDS; k++) {
-        uint32_t best = key[0].at[k], bits = 0;
+        best.at[k] = key[0].at[k];
 #pragma unroll
-        for (int t = 1; t < 9; t++) best = word<number>::larger(best, key[t].at[k]);
+        for (int t = 1; t < 9; t++) best.at[k] = word<number>::larger(best.at[k], key[t].at[k]);
+        numbers &= word<number>::equals(best.at[k], best.at[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < PACK_WORDS; k++) {
+        took.at[k] = 0;
 #pragma unroll
         for (int t = 8; t >= 0; t--) {
-            const uint32_t with = best | (t < 3 ? no_top : 0) | (t % 3 == 0 ? no_left : 0);
+            const uint32_t with = best.at[k] | (t < 3 ? no_top : 0) | (t % 3 == 0 ? no_left : 0);
             const uint32_t equal = word<number>::equals(key[t].at[k], with);
-            bits = (equal & slide_code<number>(t)) | (~equal & bits);
+            took.at[k] = (equal & slide_code<number>(t)) | (~equal & took.at[k]);
         }
-        if (word<number>::equals(best, best) != 0xFFFFFFFFu) {
+    }
+    if (numbers != 0xFFFFFFFFu) {
 #pragma unroll
-            for (int t = 0; t < 9; t++) {
-                uint32_t nan = ~word<number>::equals(key[t].at[k], key[t].at[k]);
-                if ((t < 3 && top) || (t % 3 == 0 && left)) nan = 0;
-                bits = (nan & slide_code<number>(t)) | (~nan & bits);
+        for (int t = 0; t < 9; t++) {
+            if ((t < 3 && top) || (t % 3 == 0 && left)) continue;
+#pragma unroll
+            for (int k = 0; k < PACK_WORDS; k++) {
+                const uint32_t number_here = word<number>::equals(key[t].at[k], key[t].at[k]);
+                took.at[k] = (~number_here & slide_code<number>(t)) | (number_here & took.at[k]);
             }
         }
-        took.at[k] = of.gate(bits, best, first, k);
     }
+#pragma unroll
+    for (int k = 0; k < PACK_WORDS; k++) took.at[k] = of.gate(took.at[k], best.at[k], first, k);
     return took;
 }
 
@@ -185,37 +195,39 @@ static __device__ __forceinline__ void slide_places(const body &of, const slide_
     slide_write<number>(of, work, 2 * row, made[2], made[3], c);
 }
 
-/* The three columns of a window in one row of places. */
-template <class number>
-static __device__ __forceinline__ void slide_read(words *to, const number *x, const pixel_window &window, int32_t row,
-                                                  int32_t column, int64_t pitch) {
-    const number *line = x + (int64_t)clamp(row, window.size[0]) * window.size[1] * pitch;
-#pragma unroll
-    for (int s = 0; s < 3; s++) to[s] = words_read(line + clamp(2 * column - 1 + s, window.size[1]) * pitch);
-}
-
 /* One pack of channels of a thread: x of its sample, and dy of its column of windows. */
 template <class number> struct slide_source {
     const pixel_window &window;
-    const number *x, *dy;
-    int64_t pitch;
-    int32_t column;
+    const number *x, *dy; /* x: of the column in the middle of the windows */
+    int64_t line, dy_line;
+    int32_t left, right; /* how far the columns beside it are; none there: 0, which repeats it */
     bool inside;
     template <class body>
     __device__ __forceinline__ slide_source(const body &of, const slide_work &work, int64_t c)
-        : window(of.args.window), pitch(of.plane.pitch), column(work.column) {
-        inside = c < pitch && column < window.out_size[1];
-        x = (const number *)of.plane.x + work.sample * window.size[0] * window.size[1] * pitch + c;
-        dy = (const number *)of.plane.dy + c;
-        dy += (work.sample * window.out_size[0] * window.out_size[1] + column) * pitch;
+        : window(of.args.window), line(window.size[1] * of.plane.pitch), dy_line(window.out_size[1] * of.plane.pitch) {
+        const int64_t pitch = of.plane.pitch;
+        const int32_t middle = 2 * work.column, last = window.size[1] - 1;
+        inside = c < pitch && work.column < window.out_size[1];
+        x = (const number *)of.plane.x + work.sample * window.size[0] * line + clamp(middle, window.size[1]) * pitch +
+            c;
+        dy = (const number *)of.plane.dy + work.sample * window.out_size[0] * dy_line + work.column * pitch + c;
+        left = middle > 0 && middle <= last ? (int32_t)pitch : 0;
+        right = middle < last ? (int32_t)pitch : 0;
     }
     __device__ __forceinline__ bool has(int32_t row) const { return inside && row >= 0 && row < window.out_size[0]; }
-    /* The lower two of the rows of places of a row of windows. */
+    /* The three columns of a window in one row of places. */
+    __device__ __forceinline__ void read_places(words *to, int32_t row) const {
+        const number *middle = x + clamp(row, window.size[0]) * line;
+        to[0] = words_read(middle - left);
+        to[1] = words_read(middle);
+        to[2] = words_read(middle + right);
+    }
+    /* The lower two of the rows of places of a row of windows, and its dy. */
     __device__ __forceinline__ void read(words (&places)[6], words &gradient, int32_t row) const {
         if (!inside) return;
-        slide_read(places, x, window, 2 * row, column, pitch);
-        slide_read(places + 3, x, window, 2 * row + 1, column, pitch);
-        if (has(row)) gradient = words_read(dy + (int64_t)row * window.out_size[1] * pitch);
+        read_places(places, 2 * row);
+        read_places(places + 3, 2 * row + 1);
+        if (has(row)) gradient = words_read(dy + row * dy_line);
     }
 };
 
@@ -232,7 +244,7 @@ static __device__ __forceinline__ void slide_down(const body &of, const slide_wo
                                                   slide_shared &shared) {
     const slide_source<number> from(of, work, c);
     words at[9] = {}, coming[6] = {}, dy = {};
-    if (from.inside) slide_read(at, from.x, from.window, 2 * work.first - 3, work.column, from.pitch);
+    if (from.inside) from.read_places(at, 2 * work.first - 3);
     from.read(coming, dy, work.first - 1);
 #pragma unroll
     for (int t = 0; t < 3; t++) at[t] = slide_keys(of, at[t]);

@@ -118,38 +118,72 @@ template <bool even> static __device__ __forceinline__ uint32_t spread_pair(cons
     return even ? *(const uint32_t *)from : from[0] | (uint32_t)from[1] << 16;
 }
 
-/* Spreads the lines of a unit: a thread takes a pair of neighbouring taps and eight pixels of a line at a time. Pairs
- * begin at even elements where pixels do (`even`), so the first may have one tap, as may the last. Pixels beyond the
- * unit become zeros. Eight neighbouring threads write four pairs by two pieces of 16 bytes: to different banks. */
+/* Division of numbers that are not negative, by `by`: their product must be less than 2^31. */
+struct spread_divisor {
+    int32_t by;
+    uint32_t factor;
+    __device__ __forceinline__ explicit spread_divisor(int32_t to) : by(to), factor((0x7FFFFFFFu + to) / to) {}
+    __device__ __forceinline__ int32_t quotient(int32_t of) const {
+        return (int32_t)((uint64_t)(uint32_t)of * factor >> 31);
+    }
+};
+
+/* Writes a pair of spread rows of eight pixels, of which so many are inside; the others become zeros. */
+static __device__ __forceinline__ void spread_write(uint32_t to, int32_t row, int32_t piece, const uint32_t *word,
+                                                    int32_t inside, bool has_first, bool has_second) {
+    uint32_t low[4], high[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        low[j] = (word[2 * j] & 0xFFFFu) | word[2 * j + 1] << 16;
+        high[j] = word[2 * j] >> 16 | (word[2 * j + 1] & 0xFFFF0000u);
+    }
+    if (inside < SPREAD_PIECE) { /* the last piece of a line: rarely */
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const uint32_t kept = (2 * j < inside ? 0xFFFFu : 0) | (2 * j + 1 < inside ? 0xFFFF0000u : 0);
+            low[j] &= kept;
+            high[j] &= kept;
+        }
+    }
+    if (has_first) shared_write(to + row * ROWS_ROW_BYTES + ((piece ^ (row & 7)) << 4), low);
+    if (has_second) shared_write(to + (row + 1) * ROWS_ROW_BYTES + ((piece ^ ((row + 1) & 7)) << 4), high);
+}
+
+/* Spreads the lines of a unit. A thread takes eight pixels of a line and a pair of neighbouring taps, and with it the
+ * pairs that lie whole pixels further: each sees the words of the one before, from the second pixel on. Pairs begin at
+ * even elements where pixels do (`even`; else each is read by itself), so the first may have one tap, as may the last.
+ * What is read of the argument stays in registers: it takes as long as shared memory, and every write in between would
+ * have it read anew. */
 template <bool even>
 static __device__ __forceinline__ void spread_lines(uint32_t to, const unsigned char *from,
                                                     const conv2d_rows_args &args, const conv2d_rows_plane &plane,
                                                     const spread_unit &unit, int32_t warp, int32_t warps) {
-    const int32_t odd = plane.shift % 2, pairs = (plane.spread + odd + 1) / 2;
-    const int32_t lines = (unit.rows - 1) * args.stride + args.filter_rows;
-    for (int32_t i = (int32_t)threadIdx.x % 32; i < 2 * unit.steps * pairs; i += 32) {
-        const int32_t step = i / 2 / pairs, tap = 2 * (i / 2 - step * pairs) - odd, piece = 2 * step + i % 2;
-        const int32_t inside = unit.pixels - SPREAD_PIECE * piece;
-        const uint16_t *first =
-            (const uint16_t *)(from + step * plane.box_bytes) + plane.shift + i % 2 * SPREAD_PIECE * plane.step + tap;
-        for (int32_t line = warp; line < lines; line += warps) {
-            const uint16_t *x = first + line * plane.box;
-            uint32_t word[SPREAD_PIECE], low[4], high[4];
+    const int turns = even ? 4 : 1;
+    const int32_t spread = plane.spread, step = plane.step, box = plane.box, box_bytes = plane.box_bytes;
+    const int32_t shift = plane.shift, odd = shift % 2, pairs = (spread + odd + 1) / 2;
+    const int32_t apart = even && step / 2 < pairs ? step / 2 : pairs; /* pairs of a pixel */
+    const spread_divisor by_apart(apart), by_lines((unit.rows - 1) * args.stride + args.filter_rows);
+    const int32_t items = unit.steps * by_lines.by * apart * 2;
+    for (int32_t i = warp * 32 + (int32_t)threadIdx.x % 32; i < items; i += 32 * warps) {
+        const int32_t of_line = by_apart.quotient(i / 2), phase = i / 2 - of_line * apart;
+        const int32_t of_step = by_lines.quotient(of_line), line = of_line - of_step * by_lines.by;
+        const int32_t piece = 2 * of_step + i % 2, inside = unit.pixels - SPREAD_PIECE * piece;
+        const uint16_t *x = (const uint16_t *)(from + of_step * box_bytes) + shift - odd;
+        x += line * box + i % 2 * SPREAD_PIECE * step;
+        for (int32_t pair = phase; pair < pairs; pair += turns * apart) {
+            uint32_t word[SPREAD_PIECE + turns - 1];
 #pragma unroll
-            for (int j = 0; j < SPREAD_PIECE; j++) word[j] = spread_pair<even>(x + j * plane.step);
-            if (inside < SPREAD_PIECE) { /* the last piece of a row: rarely */
-#pragma unroll
-                for (int j = 0; j < SPREAD_PIECE; j++) word[j] = j < inside ? word[j] : 0;
+            for (int j = 0; j < SPREAD_PIECE + turns - 1; j++) {
+                const int32_t turn = j < SPREAD_PIECE ? 0 : j - SPREAD_PIECE + 1;
+                const bool read = inside > 0 && pair + turn * apart < pairs;
+                word[j] = read ? spread_pair<even>(x + 2 * pair + j * step) : 0;
             }
 #pragma unroll
-            for (int j = 0; j < 4; j++) {
-                low[j] = (word[2 * j] & 0xFFFFu) | word[2 * j + 1] << 16;
-                high[j] = word[2 * j] >> 16 | (word[2 * j + 1] & 0xFFFF0000u);
+            for (int turn = 0; turn < turns; turn++) {
+                const int32_t tap = 2 * (pair + turn * apart) - odd;
+                spread_write(to, line * spread + tap, piece, word + turn, inside, tap >= 0 && tap < spread,
+                             tap + 1 < spread);
             }
-            const int32_t row = line * plane.spread + tap;
-            if (tap >= 0) shared_write(to + row * ROWS_ROW_BYTES + ((piece ^ (row & 7)) << 4), low);
-            if (tap + 1 < plane.spread)
-                shared_write(to + (row + 1) * ROWS_ROW_BYTES + ((piece ^ ((row + 1) & 7)) << 4), high);
         }
     }
 }
