@@ -20,8 +20,7 @@ template <bool curved> struct act_bwd_data {
             float x[width], dy[width];
             pack_open(x, in.x);
             pack_open(dy, in.dy);
-#pragma unroll
-            for (int j = 0; j < width; j++) dy[j] = rule.gradient(x[j], dy[j]);
+            rule.gradients(x, dy);
             this->put(this->plane.dx, at, dy, c);
         }
         __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }

@@ -15,8 +15,7 @@ template <bool curved> struct act_fwd {
             const act_rule<curved, sizeof(number) == 2> rule(this->args.activation);
             float value[width];
             pack_open(value, x);
-#pragma unroll
-            for (int j = 0; j < width; j++) value[j] = rule.value(value[j]);
+            rule.values(value);
             this->put(this->plane.y, at, value, c);
         }
         __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }

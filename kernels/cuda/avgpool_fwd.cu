@@ -7,10 +7,52 @@
 #include "kernels/cuda/tile/columns.cuh"
 #include "kernels/cuda/tile/window.cuh"
 
-#define AHEAD 6 /* pixels that a thread has on their way from memory: there may be one block to a multiprocessor */
+#define STAGES (COLUMN_RING_PACKS / BLOCK_THREADS)
+
+/* The pixels of a window that a thread adds: first, first + step, ... before count. */
+template <class number> struct window_share {
+    const number *x; /* the thread's channels of the window's first pixel */
+    int64_t pitch;
+    int32_t first, step, count, across, line; /* columns of the window and of the image */
+    __device__ __forceinline__ const number *from(int32_t at) const {
+        return x + (across == line ? at : at / across * line + at % across) * pitch;
+    }
+};
+
+/* Packs are on their way in a ring of which a thread sees its own: there may be one block to a multiprocessor. */
+template <class number, int width>
+static __device__ __forceinline__ void add_packs(float (&sum)[width], const window_share<number> &of,
+                                                 column_pack *ring) {
+    column_pack *const own = ring + threadIdx.x;
+    int32_t next = of.first, here = 0, last = STAGES - 1; /* the pixel that is sent next; stages */
+#pragma unroll 1
+    for (int s = 0; s < STAGES - 1; s++, next += of.step) {
+        if (next < of.count) copy_async(own + s * BLOCK_THREADS, of.from(next), true);
+        copy_async_commit();
+    }
+#pragma unroll 2
+    for (int32_t at = of.first; at < of.count; at += of.step, next += of.step) {
+        float value[width];
+        copy_async_wait<STAGES - 2>();
+        if (next < of.count) copy_async(own + last * BLOCK_THREADS, of.from(next), true);
+        copy_async_commit();
+        pack_open(value, *(const pack<number, width> *)(own + here * BLOCK_THREADS));
+#pragma unroll
+        for (int j = 0; j < width; j++) sum[j] += value[j];
+        last = here;
+        here = here + 1 < STAGES ? here + 1 : 0;
+    }
+    copy_async_wait<0>();
+}
+
+template <class number>
+static __device__ __forceinline__ void add_packs(float (&sum)[1], const window_share<number> &of, column_pack *) {
+#pragma unroll 4
+    for (int32_t at = of.first; at < of.count; at += of.step) sum[0] += load(of.from(at));
+}
 
 template <class number, int width>
-static __device__ __forceinline__ void average(const pixel_args &args, int i, int32_t block, float *shared) {
+static __device__ __forceinline__ void average(const pixel_args &args, int i, int32_t block, column_pack *ring) {
     const pixel_plane &plane = args.plane[i];
     const pixel_window &window = args.window;
     const int32_t lanes = args.map.lanes[i], tiles = args.map.blocks[i];
@@ -23,57 +65,47 @@ static __device__ __forceinline__ void average(const pixel_args &args, int i, in
     const int32_t across = share_end(out.column, window.out_size[1], window.size[1]) - left;
     const int64_t corner = (out.sample * window.size[0] + top) * window.size[1] + left;
     const number *x = (const number *)plane.x + corner * plane.pitch + c;
-    const int32_t step = BLOCK_THREADS / lanes, pixels = height * across;
-    const bool has_rows = across == window.size[1]; /* whole ones, one behind the other */
+    const window_share<number> share = {x,
+                                        plane.pitch,
+                                        (int32_t)threadIdx.x / lanes,
+                                        BLOCK_THREADS / lanes,
+                                        c < plane.channels ? height * across : 0,
+                                        across,
+                                        window.size[1]};
     float sum[width] = {0};
-    for (int32_t first = (int32_t)threadIdx.x / lanes; first < pixels && c < plane.channels; first += AHEAD * step) {
-        pack<number, width> in[AHEAD];
-#pragma unroll
-        for (int p = 0; p < AHEAD; p++) {
-            const int32_t at = first + p * step;
-            const int32_t place = has_rows ? at : at / across * window.size[1] + at % across;
-            if (at < pixels) in[p] = pack_read<width>(x + place * plane.pitch);
-        }
-#pragma unroll
-        for (int p = 0; p < AHEAD; p++) {
-            float value[width];
-            if (first + p * step >= pixels) continue;
-            pack_open(value, in[p]);
-#pragma unroll
-            for (int j = 0; j < width; j++) sum[j] += value[j];
-        }
-    }
-    column_add_rows(shared, sum, lanes);
+    add_packs(sum, share, ring);
+    __syncthreads(); /* nobody reads packs any more */
+    column_add_rows((float *)ring, sum, lanes);
     if ((int32_t)threadIdx.x >= lanes || c >= plane.pitch) return;
 #pragma unroll
     for (int j = 0; j < width; j++) sum[j] /= (float)(height * across);
     pack_write((number *)plane.y + output * plane.pitch + c, sum, plane.channels - c);
 }
 
-template <class number> static __device__ __forceinline__ void avgpool_fwd(const pixel_args &args, float *shared) {
+template <class number> static __device__ __forceinline__ void avgpool_fwd(const pixel_args &args, column_pack *ring) {
     const int i = schedule_plane(args.map.first_block, args.planes);
     const int32_t block = (int32_t)blockIdx.x - args.map.first_block[i];
     if (args.map.vector[i]) {
-        average<number, widest<number>::width>(args, i, block, shared);
+        average<number, widest<number>::width>(args, i, block, ring);
     } else {
-        average<number, 1>(args, i, block, shared);
+        average<number, 1>(args, i, block, ring);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4)
     avgpool_fwd_f32(const __grid_constant__ pixel_args args) {
-    __shared__ float shared[widest<f32>::width * BLOCK_THREADS];
-    avgpool_fwd<f32>(args, shared);
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    avgpool_fwd<f32>(args, ring);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4)
     avgpool_fwd_f16(const __grid_constant__ pixel_args args) {
-    __shared__ float shared[widest<f16>::width * BLOCK_THREADS];
-    avgpool_fwd<f16>(args, shared);
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    avgpool_fwd<f16>(args, ring);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4)
     avgpool_fwd_bf16(const __grid_constant__ pixel_args args) {
-    __shared__ float shared[widest<bf16>::width * BLOCK_THREADS];
-    avgpool_fwd<bf16>(args, shared);
+    __shared__ column_pack ring[COLUMN_RING_PACKS];
+    avgpool_fwd<bf16>(args, ring);
 }

@@ -22,7 +22,8 @@ template <bool curved> struct bn_apply {
             float value[width];
             pack_open(value, x);
 #pragma unroll
-            for (int j = 0; j < width; j++) value[j] = rule.value(value[j] * scale[j] + shift[j]);
+            for (int j = 0; j < width; j++) value[j] = value[j] * scale[j] + shift[j];
+            rule.values(value);
             this->put(this->plane.y, at, value, c);
         }
         __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }

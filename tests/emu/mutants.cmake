@@ -227,6 +227,11 @@ emu_mutant(act_bwd_data_open_relu tile/act.cuh act_bwd_data act_bwd_data__cuda_d
            "x <= floor ? 0 : dy" "x < floor ? 0 : dy")
 emu_mutant(act_fwd_wrong_side tile/act.cuh act_fwd act_fwd__cuda_direct
            "x < 0 ? beyond : 1 - beyond" "1 - beyond")
+emu_mutant(act_fwd_other_curve tile/act.cuh act_fwd act_fwd__cuda_direct
+           "act_rule(BRAID_ACTIVATION_GELU_TANH).each::values(x)" "act_rule(BRAID_ACTIVATION_GELU).each::values(x)")
+emu_mutant(act_bwd_data_other_curve tile/act.cuh act_bwd_data act_bwd_data__cuda_direct
+           "act_rule(BRAID_ACTIVATION_GELU).each::gradients(x, dy)"
+           "act_rule(BRAID_ACTIVATION_GELU_TANH).each::gradients(x, dy)")
 emu_mutant(act_bwd_data_no_density tile/act.cuh act_bwd_data act_bwd_data__cuda_direct
            "normal.below + x * ACT_INV_SQRT_2PI * normal.density" "normal.below")
 emu_mutant(add_unaligned tile/pixels.cuh add add__cuda_direct
@@ -237,6 +242,12 @@ emu_mutant(dropout_shared_block dropout.cu dropout dropout_fwd__cuda_direct
            "j > 0 && number_at % 4 == 0" "j > 0 && number_at % 8 == 0")
 emu_mutant(dropout_wrong_stream dropout.cu dropout dropout_bwd_data__cuda_direct
            "* 16 + (uint64_t)i" "* 16")
+emu_mutant(dropout_whole_blocks dropout.cu dropout dropout_fwd__cuda_direct
+           "channels % 4 == 0" "channels % 4 >= 0")
+emu_mutant(dropout_full_tail tile/pack.cuh dropout dropout_fwd__cuda_direct
+           "if (inside < width) {" "if (inside < -width) {")
+emu_mutant(dropout_keeps_at_the_limit dropout.cu dropout dropout_fwd__cuda_direct
+           "all.limit >> BITS ? 0 :" "all.limit < 0 ? 0 :")
 emu_mutant(maxpool_fwd_wrong_tap tile/window.cuh maxpool_fwd maxpool_fwd__cuda_direct
            "left + s * window.dilation[1]" "left + s")
 emu_mutant(maxpool_bwd_data_last_of_equals tile/window.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
@@ -245,6 +256,12 @@ emu_mutant(maxpool_bwd_data_missing_window tile/window.cuh maxpool_bwd_data maxp
            "r = window.filter[0] - 1; r >= 0" "r = window.filter[0] - 1; r > 0")
 emu_mutant(avgpool_fwd_missing_barrier tile/columns.cuh avgpool_fwd avgpool_fwd__cuda_direct
            "            }\n        }\n        __syncthreads();" "            }\n        }")
+emu_mutant(avgpool_fwd_early_pack avgpool_fwd.cu avgpool_fwd avgpool_fwd__cuda_direct
+           "copy_async_wait<STAGES - 2>();" "copy_async_wait<STAGES - 1>();")
+emu_mutant(avgpool_fwd_early_sums avgpool_fwd.cu avgpool_fwd avgpool_fwd__cuda_direct
+           "__syncthreads(); /* nobody reads packs any more */" "")
+emu_mutant(avgpool_fwd_wrong_line avgpool_fwd.cu avgpool_fwd avgpool_fwd__cuda_direct
+           "at / across * line" "at / across * across")
 emu_mutant(avgpool_fwd_unwritten_tail avgpool_fwd.cu avgpool_fwd avgpool_fwd__cuda_direct
            "lanes || c >= plane.pitch" "lanes || c >= plane.channels")
 emu_mutant(avgpool_bwd_data_wrong_window tile/window.cuh avgpool_bwd_data avgpool_bwd_data__cuda_direct

@@ -79,16 +79,29 @@ struct act_normal {
     }
 };
 
+/* What a rule makes of several numbers: f(x) in the place of x, dy * f'(x) in that of dy. */
+template <class rule> struct act_each {
+    template <int width> __device__ __forceinline__ void values(float (&x)[width]) const {
+#pragma unroll
+        for (int j = 0; j < width; j++) x[j] = ((const rule *)this)->value(x[j]);
+    }
+    template <int width> __device__ __forceinline__ void gradients(const float (&x)[width], float (&dy)[width]) const {
+#pragma unroll
+        for (int j = 0; j < width; j++) dy[j] = ((const rule *)this)->gradient(x[j], dy[j]);
+    }
+};
+
 /* value(x) = f(x); gradient(x, dy) = dy * f'(x). Halves: numbers of 16 bits, for which a few units of the last place of
  * a float are nothing. */
-template <bool curved, bool halves = false> struct act_rule {
+template <bool curved, bool halves = false> struct act_rule : act_each<act_rule<curved, halves>> {
     int32_t activation;
     __device__ __forceinline__ explicit act_rule(int32_t kind) : activation(kind) {}
     __device__ __forceinline__ float value(float x) const { return act_curved(activation, x); }
     __device__ __forceinline__ float gradient(float x, float dy) const { return dy * act_curved_slope(activation, x); }
 };
 
-template <> struct act_rule<true, true> {
+template <> struct act_rule<true, true> : act_each<act_rule<true, true>> {
+    typedef act_each<act_rule<true, true>> each;
     int32_t activation;
     __device__ __forceinline__ explicit act_rule(int32_t kind) : activation(kind) {}
     __device__ __forceinline__ float value(float x) const {
@@ -100,11 +113,26 @@ template <> struct act_rule<true, true> {
         const act_normal normal(x);
         return dy * (normal.below + x * ACT_INV_SQRT_2PI * normal.density);
     }
+    /* Which of the two it is is asked once for all, so that they are worked on side by side. */
+    template <int width> __device__ __forceinline__ void values(float (&x)[width]) const {
+        if (activation == BRAID_ACTIVATION_GELU) {
+            act_rule(BRAID_ACTIVATION_GELU).each::values(x);
+        } else {
+            act_rule(BRAID_ACTIVATION_GELU_TANH).each::values(x);
+        }
+    }
+    template <int width> __device__ __forceinline__ void gradients(const float (&x)[width], float (&dy)[width]) const {
+        if (activation == BRAID_ACTIVATION_GELU) {
+            act_rule(BRAID_ACTIVATION_GELU).each::gradients(x, dy);
+        } else {
+            act_rule(BRAID_ACTIVATION_GELU_TANH).each::gradients(x, dy);
+        }
+    }
 };
 
 /* ReLU, or none, as a floor: nothing lies below a NaN. Behind a closed ReLU the gradient is 0, even that of an infinite
  * dy. */
-template <bool halves> struct act_rule<false, halves> {
+template <bool halves> struct act_rule<false, halves> : act_each<act_rule<false, halves>> {
     float floor;
     __device__ __forceinline__ explicit act_rule(int32_t kind) : floor(kind == BRAID_ACTIVATION_RELU ? 0 : NAN) {}
     __device__ __forceinline__ float value(float x) const { return x < floor ? 0 : x; }

@@ -49,10 +49,12 @@ template <bool curved> struct gradient_act {
         __device__ __forceinline__ void gradient_at(float (&g)[width], float (&x)[width], const inputs &in, int64_t,
                                                     int64_t) const {
             const act_rule<curved, sizeof(number) == 2> rule(this->args.activation);
+            float u[width];
             pack_open(g, in.dy);
             pack_open(x, in.x);
 #pragma unroll
-            for (int j = 0; j < width; j++) g[j] = rule.gradient(x[j] * scale[j] + shift[j], g[j]);
+            for (int j = 0; j < width; j++) u[j] = x[j] * scale[j] + shift[j];
+            rule.gradients(u, g);
         }
     };
 };
