@@ -152,13 +152,22 @@ static braid_status check_listed(braid_op *op, const braid_plan_options *o) {
     TRY((op->is_brief ? race_check_small
          : all        ? race_check
                       : race_check_quick)(op->context, &op->problem, 1, &op->race));
+    op->race.is_brief = op->is_brief;
     op->is_checked = !op->is_brief;
     op->checked_with = o->effort;
     return BRAID_OK;
 }
 
+/* Recalls a race that tells as much as this one would: a brief one does not stand for a whole one. */
+static int recall_as_good(braid_op *op) {
+    race known = op->race;
+    if (!wisdom_recall(op->context, &op->problem, &known) || (known.is_brief && !op->is_brief)) return 0;
+    op->race = known;
+    return 1;
+}
+
 static braid_status measure(braid_op *op, const braid_plan_options *o) {
-    if (!o->again && wisdom_recall(op->context, &op->problem, &op->race)) return BRAID_OK;
+    if (!o->again && recall_as_good(op)) return BRAID_OK;
     const double start = measure_now();
     if (!op->is_checked) TRY(check_listed(op, o));
     const double checked = measure_now();

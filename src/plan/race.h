@@ -30,6 +30,7 @@ typedef struct race {
     int winner; /* -1: none */
     char why[RACE_TEXT];
     int from_wisdom;
+    int is_brief; /* 1: slow candidates may have taken no part, and the winner alone was checked on the problem */
     const device *device; /* borrowed; NULL: costs are those of the CPU */
 } race;
 

@@ -26,6 +26,7 @@
 #define KEY_TEXT 2048
 #define NAME_TEXT 64
 #define LEFT_OUT "left_out_s"
+#define BRIEF "brief"
 #define CHECKSUM_LINE_BYTES 22 /* "xxh3 " + 16 digits + newline */
 
 /* ---- Entries as text ---------------------------------------------------------------------- */
@@ -48,7 +49,7 @@ static json_t *race_to_json(const char *key, const race *r) {
             candidates = NULL;
         }
     }
-    return candidates ? json_pack("{s:s, s:o}", "key", key, "candidates", candidates) : NULL;
+    return candidates ? json_pack("{s:s, s:b, s:o}", "key", key, BRIEF, r->is_brief, "candidates", candidates) : NULL;
 }
 
 /* The entry with its checksum. Takes the entry; NULL: there was no memory for it. */
@@ -128,6 +129,7 @@ static braid_status read_entry(const json_t *entry, const char *key, race *r) {
     TRY(json_get_text(entry, "key", &stored));
     if (strcmp(stored, key) != 0)
         return fail(BRAID_ERROR_DATA, "wisdom: expected the key of this problem and machine, got another");
+    r->is_brief = json_is_true(json_object_get(entry, BRIEF));
     TRY(json_get_array(entry, "candidates", &candidates));
     for (size_t j = 0; j < json_array_size(candidates); j++) TRY(read_candidate(json_array_get(candidates, j), r));
     if (json_array_size(candidates) == 0)
@@ -280,6 +282,9 @@ static braid_status store_text(const braid_context *context, const braid_problem
 static braid_status store(const braid_context *context, const braid_problem *p, const race *r) {
     char key[KEY_TEXT], *text = NULL;
     size_t bytes = 0;
+    race known = *r;
+    race_forget_times(&known);
+    if (r->is_brief && recall(context, p, &known) == BRAID_OK && !known.is_brief) return BRAID_OK;
     TRY(make_key(context, p, key));
     braid_status status = wisdom_write(key, r, &text, &bytes);
     if (status == BRAID_OK) status = store_text(context, p, 0, text, bytes);

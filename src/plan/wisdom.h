@@ -13,13 +13,15 @@
 
 #include "plan/race.h"
 
-/* Fills in the times of a race that was just listed. False: nothing is known. Never fails otherwise. */
+/* Fills in the times of a race that was just listed, and whether it was brief. False: nothing is known. Never fails
+ * otherwise. */
 int wisdom_recall(const braid_context *context, const braid_problem *p, race *r);
 
 /* The same from the entry with the nearest batch (the smaller of two as near), another one's times. */
 int wisdom_recall_nearest(const braid_context *context, const braid_problem *p, race *r);
 
-/* Stores the times of a race. A folder that cannot be written is reported in the log only. */
+/* Stores the times of a race; those of a brief one do not replace those of a whole one. A folder that cannot be written
+ * is reported in the log only. */
 void wisdom_store(const braid_context *context, const braid_problem *p, const race *r);
 
 /* Notes that a plan had no time for a race, within a budget of so many seconds, so that the next plan with as many does

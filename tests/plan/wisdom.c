@@ -18,6 +18,7 @@
 #include "core/files.h"
 #include "core/memory.h"
 #include "core/rng.h"
+#include "plan/planned_op.h"
 #include "tests/support/fake_race.h"
 #include "tests/support/given.h"
 
@@ -442,6 +443,46 @@ static void plan_uses_wisdom_and_again_measures(void **state) {
     braid_op_destroy(near);
 }
 
+/* What the races of a plan or of a chain's steps left serves the next of them, not whoever asks for a whole race. */
+static void a_brief_race_does_not_stand_for_a_whole_one(void **state) {
+    const braid_plan_options quick = {.seconds = 1e-3}, again = {.seconds = 1e-3, .again = 1};
+    const braid_plan_options estimate = {.effort = BRAID_EFFORT_ESTIMATE};
+    braid_op *brief = given_op(context, "linear_fwd:f16:b2:c3:k4"),
+             *whole = given_op(context, "linear_fwd:f16:b2:c3:k4");
+    char path[512];
+    (void)state;
+    brief->is_brief = 1;
+    assert_int_equal(planned(brief, &quick)->from_wisdom, 0);
+    only_entry(path);
+    const ino_t first = inode_of(path);
+    assert_int_equal(planned(brief, &quick)->from_wisdom, 1);
+    assert_int_equal(planned(whole, &estimate)->from_wisdom, 1);
+    assert_true(inode_of(path) == first);
+    assert_int_equal(planned(whole, &quick)->from_wisdom, 0);
+    const ino_t second = inode_of(path);
+    assert_true(second != first);
+    assert_int_equal(planned(whole, &quick)->from_wisdom, 1);
+    assert_int_equal(planned(brief, &quick)->from_wisdom, 1);
+    assert_int_equal(planned(brief, &again)->from_wisdom, 0);
+    assert_true(inode_of(path) == second); /* of a whole race it stays */
+    braid_op_destroy(brief);
+    braid_op_destroy(whole);
+}
+
+/* The steps of a chain race briefly: asked for by itself, such a step races anew. */
+static void a_step_of_a_chain_races_again_by_itself(void **state) {
+    const braid_plan_options quick = {.seconds = 1e-3};
+    braid_op *fused = given_op(context, "linear_act_fwd:b4:c8:k8"), *step = given_op(context, "linear_fwd:b4:c8:k8");
+    (void)state;
+    assert_int_equal(planned(fused, &quick)->from_wisdom, 0);
+    assert_in_range(given_entries(folder, ".wisdom"), 2, 9); /* its own, and of its steps */
+    assert_int_equal(planned(step, &quick)->from_wisdom, 0);
+    assert_int_equal(planned(step, &quick)->from_wisdom, 1);
+    assert_int_equal(planned(fused, &quick)->from_wisdom, 1);
+    braid_op_destroy(fused);
+    braid_op_destroy(step);
+}
+
 /* ---- Races that were left out ------------------------------------------------------------------ */
 
 static void a_note_of_a_race_left_out(void **state) {
@@ -478,6 +519,8 @@ int main(void) {
         CASE(an_unknown_batch_takes_the_nearest),
         CASE(strange_names_in_the_folder),
         CASE(plan_uses_wisdom_and_again_measures),
+        CASE(a_brief_race_does_not_stand_for_a_whole_one),
+        CASE(a_step_of_a_chain_races_again_by_itself),
         CASE(a_note_of_a_race_left_out),
     };
     return cmocka_run_group_tests_name("wisdom", tests, NULL, NULL);
