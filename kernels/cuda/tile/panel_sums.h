@@ -6,10 +6,8 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_PANEL_SUMS_H
 #define BRAID_KERNELS_CUDA_TILE_PANEL_SUMS_H
 
-/* In shared memory, of 64 columns: two sums of eight columns for each lane, origins, and counts of each lane. */
-#define PANEL_SUMS_SQUARE_AT 1024
-#define PANEL_SUMS_ORIGIN_AT 2048
-#define PANEL_SUMS_COUNT_AT 2304
-#define PANEL_SUMS_BYTES 2432
+/* In shared memory, of 64 columns: two means and two squares of each pair of columns, then counts of the pairs. */
+#define PANEL_SUMS_COUNT_AT 512
+#define PANEL_SUMS_BYTES 640
 
 #endif
