@@ -1,6 +1,6 @@
 /*
  * li_conv2d weight gradient for few input channels on Hopper's matrix units, the first layer of a network: the sums of
- * parts of the pixels, their totals (weight_sum.cu) and the small product of li_conv2d_rows.h.
+ * parts of the pixels, and in a second launch their totals and the small product of li_conv2d_rows.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,8 +9,6 @@
 #include "core/sizes.h"
 #include "kernels/cuda/conv2d_rows_launch.h"
 #include "kernels/cuda/li_conv2d_rows.h"
-#include "kernels/cuda/tile/shape.h"
-#include "kernels/cuda/weight_sum_launch.h"
 
 #define MOST_TAPS 152
 
@@ -49,67 +47,44 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     size_t elements;
     (void)d;
     *state = NULL;
-    fill(&args, p); /* the parts, and the totals as one more */
-    TRY(size_array((size_t)args.rows.part_elements, (size_t)conv2d_rows_parts(&args.rows) + 1, "partial gradients",
+    fill(&args, p);
+    TRY(size_array((size_t)args.rows.part_elements, (size_t)conv2d_rows_parts(&args.rows), "partial gradients",
                    &elements));
     return size_array(elements, sizeof(float), "partial gradients", workspace_bytes);
 }
 
-/* Two more launches than conv2d's. */
-static double cost(const braid_problem *p) { return 6e-6 + conv2d_rows_cost(p); }
+static double cost(const braid_problem *p) { return conv2d_rows_cost(p); }
 
-/* Totals of G and H in f32, and dv. */
+/* dw = G + v^T H, and dv. */
 static braid_status add_parts(const struct li_conv2d_rows_args *args, const braid_problem *p, device *d,
-                              const buffers *b) {
-    const struct conv2d_rows_args *rows = &args->rows;
-    struct weight_sum_args sums = {.planes = 2 * p->streams,
-                                   .parts = conv2d_rows_parts(rows),
-                                   .workspace = rows->workspace,
-                                   .part_elements = rows->part_elements};
-    struct weight_sum_args mix = sums;
-    float *totals = rows->workspace + sums.parts * rows->part_elements;
-    mix.planes = p->streams;
-    for (int i = 0; i < p->streams; i++) {
-        int64_t taps = rows->plane[i].taps, filters = rows->plane[i].filters;
-        sums.plane[2 * i] = (struct weight_sum_plane){.w = totals + rows->plane[i].partial,
-                                                      .partial = rows->plane[i].partial,
-                                                      .elements = filters * taps,
-                                                      .columns = taps};
-        sums.plane[2 * i + 1] = (struct weight_sum_plane){.w = totals + args->mixed[i],
-                                                          .partial = args->mixed[i],
-                                                          .elements = p->integrated_out * taps,
-                                                          .columns = taps};
-        mix.plane[i] = (struct weight_sum_plane){.w = b->plane[LI_CONV2D_DV][i],
-                                                 .partial = args->mix[i],
-                                                 .elements = p->integrated_out * filters,
-                                                 .columns = filters};
-    }
-    TRY(weight_sum_launch(&sums, d, BRAID_DTYPE_F32));
-    return weight_sum_launch(&mix, d, p->dtype);
-}
-
-/* dw = G + v^T H. */
-static braid_status add_mixed(const struct li_conv2d_rows_args *args, const braid_problem *p, device *d,
                               const buffers *b) {
     static const launch_names names = {NULL, "li_conv2d_mix_f16", "li_conv2d_mix_bf16"};
     const struct conv2d_rows_args *rows = &args->rows;
-    const float *totals = rows->workspace + conv2d_rows_parts(rows) * rows->part_elements;
-    struct li_conv2d_mix_args mix = {.planes = p->streams, .integrated = args->integrated};
+    struct li_conv2d_mix_args mix;
     int64_t blocks[BRAID_MAX_PLANES] = {0};
+    memset(&mix, 0, sizeof mix);
+    mix.workspace = rows->workspace;
+    mix.part_elements = rows->part_elements;
+    mix.planes = p->streams;
+    mix.integrated = args->integrated;
+    mix.parts = conv2d_rows_parts(rows);
     for (int i = 0; i < p->streams; i++) {
-        mix.plane[i] = (struct li_conv2d_mix_plane){.gradient = totals + rows->plane[i].partial,
-                                                    .mixed = totals + args->mixed[i],
-                                                    .v = b->plane[LI_CONV2D_V][i],
+        mix.plane[i] = (struct li_conv2d_mix_plane){.v = b->plane[LI_CONV2D_V][i],
                                                     .dw = b->plane[LI_CONV2D_W][i],
+                                                    .dv = b->plane[LI_CONV2D_DV][i],
+                                                    .gradient = rows->plane[i].partial,
+                                                    .mixed = args->mixed[i],
+                                                    .mix = args->mix[i],
                                                     .filters = rows->plane[i].filters,
                                                     .taps = rows->plane[i].taps};
-        blocks[i] = launch_tiles((int64_t)mix.plane[i].filters * mix.plane[i].taps, BLOCK_THREADS);
+        blocks[i] = launch_tiles(mix.plane[i].taps, LI_MIX_TAPS) +
+                    launch_tiles((int64_t)mix.integrated * mix.plane[i].filters, LI_MIX_THREADS);
     }
     (void)launch_schedule(mix.first_block, blocks, p->streams); /* few: 64 filters of 152 taps at most */
     return cuda_launch(d, &(cuda_call){.stem = "li_conv2d_bwd_weight_mix",
                                        .function = launch_name(&names, p->dtype),
                                        .blocks = mix.first_block[BRAID_MAX_PLANES],
-                                       .threads = BLOCK_THREADS,
+                                       .threads = LI_MIX_THREADS,
                                        .args = &mix,
                                        .args_bytes = sizeof mix});
 }
@@ -130,8 +105,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
                                     .shared_bytes = (size_t)conv2d_rows_shared(&args.rows, p),
                                     .args = &args,
                                     .args_bytes = sizeof args}));
-    TRY(add_parts(&args, p, d, b));
-    return add_mixed(&args, p, d, b);
+    return add_parts(&args, p, d, b);
 }
 
 const kernel_functions li_conv2d_bwd_weight__cuda_rows_wgmma = {

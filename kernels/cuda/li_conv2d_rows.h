@@ -25,21 +25,26 @@ struct li_conv2d_rows_args {
     int32_t integrated;             /* zo */
 };
 
+#define LI_MIX_TAPS 4                                   /* of a block of the last stage */
+#define LI_MIX_THREADS (2 * ROWS_FILTERS * LI_MIX_TAPS) /* one for each element of G and H */
+
 struct li_conv2d_mix_plane {
-    const float *gradient, *mixed; /* G and H, summed */
     const void *v;
-    void *dw;
+    void *dw, *dv;
+    int64_t gradient, mixed, mix; /* where G, H and dv start in a part */
     int32_t filters, taps;
 };
 
 struct li_conv2d_mix_args {
     struct li_conv2d_mix_plane plane[LI_ROWS_STREAMS];
-    int32_t first_block[BRAID_MAX_PLANES + 1];
-    int32_t planes, integrated;
+    const float *workspace; /* [part][part_elements] */
+    int64_t part_elements;
+    int32_t first_block[BRAID_MAX_PLANES + 1]; /* of a plane: those of its taps, then those of dv */
+    int32_t planes, integrated, parts;
 };
 
 #define LI_CONV2D_ROWS_ARGS_BYTES 3776
-#define LI_CONV2D_MIX_ARGS_BYTES 208
+#define LI_CONV2D_MIX_ARGS_BYTES 296
 
 #ifdef __cplusplus
 static_assert(sizeof(struct li_conv2d_rows_args) == LI_CONV2D_ROWS_ARGS_BYTES, "kernel and launcher agree");

@@ -671,7 +671,11 @@ li_rows_mutant(early_use li_conv2d_bwd_weight_rows_sm90a.cu li_conv2d_bwd_weight
                "            ring_wait(stage);\n" "")
 li_rows_mutant(unwritten_mix li_conv2d_bwd_weight_rows_sm90a.cu li_conv2d_bwd_weight_rows_sm90a
                "mix, args.integrated, plane.filters" "mix, args.integrated - 1, plane.filters")
-li_rows_mutant(wrong_weight li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix "z * plane.filters + filter"
-               "z + plane.filters * filter")
+li_rows_mutant(wrong_weight li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix
+               "(first + j) * plane.filters + filter" "(first + j) + plane.filters * filter")
 li_rows_mutant(unwritten_tail li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix
-               "at >= plane.filters * plane.taps" "at >= plane.filters * plane.taps - 1")
+               "element < args.integrated * plane.filters" "element < args.integrated * plane.filters - 1")
+li_rows_mutant(lost_half li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix " + sum + room" " + room")
+li_rows_mutant(missing_barrier li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix
+               "column] = sum;\n    __syncthreads();" "column] = sum;")
+li_rows_mutant(dropped_part li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix "part < args.parts" "part < args.parts - 1")
