@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/conv2d_epilogue.h"
 #include "kernels/cuda/conv2d_halo_launch.h"
+#include "kernels/cuda/dsums_launch.h"
 
 #define SHARED_MOST 232448 /* bytes of shared memory that one block of sm_90 may have */
 #define STAGES_MOST 16     /* of weights in all rings */
@@ -260,8 +261,7 @@ static braid_status make_row_map(cuda_tensor_map *to, device *d, const braid_pro
 }
 
 static braid_status make_row_maps(struct conv2d_halo_plane *plane, device *d, const braid_problem *p,
-                                  const halo_shape *shape) {
-    const void *added = plane->epilogue.added;
+                                  const halo_shape *shape, const void *added) {
     if (added) TRY(make_row_map(&plane->added, d, p, shape, added, plane->channels, plane->pitch));
     return make_row_map(&plane->row, d, p, shape, plane->output, plane->pitch, plane->pitch);
 }
@@ -275,12 +275,34 @@ static size_t shared_bytes(const struct conv2d_halo_args *args, const halo_shape
            HALO_BARRIER_BYTES;
 }
 
-/* Parts of statistics are those of one GPU on all, so that their sums have the same bits. */
+/* What a kernel leaves beside its outputs, parts first: statistics of them, or the sums of a normalisation whose
+ * operands `norm` are. All NULL: nothing. */
+typedef struct halo_beside {
+    struct bn_moments *moments;
+    const buffers *norm;
+} halo_beside;
+
+/* One plane of it; channels in front of it are counted by args->parts_pitch. */
+static void fill_beside(struct conv2d_halo_args *args, struct conv2d_halo_plane *plane, const halo_beside *beside,
+                        int i) {
+    if (beside->moments) plane->parts = beside->moments + args->parts_pitch;
+    if (beside->norm) plane->parts = (struct bn_gradients *)beside->norm->workspace + args->parts_pitch;
+    if (beside->norm) plane->sums = dsums_plane_of(beside->norm, i);
+    args->parts_pitch += plane->channels;
+}
+
+/* Of the groups of channels of all streams, in their order: each has the parts of its blocks. */
+static int64_t counters_of(const struct conv2d_halo_args *args) {
+    return args->first_tile[BRAID_MAX_PLANES] / args->strip_tiles * DSUMS_COUNTERS(2 * args->strip_tiles);
+}
+
+/* Parts are those of one GPU on all, so that their sums have the same bits. */
 static braid_status launch_once(const braid_problem *whole, device *d, const halo_kernel *k, const buffers *b,
-                                struct bn_moments *moments) {
+                                const halo_beside *beside) {
     struct conv2d_halo_args args;
     const braid_problem of_tiles = seen(whole, &k->shape), *p = &of_tiles;
-    int rings = k->shape.rings, processors = moments ? H200_PROCESSORS : cuda_processors(d);
+    int rings = k->shape.rings, has_parts = beside->moments || beside->norm;
+    int processors = has_parts ? H200_PROCESSORS : cuda_processors(d);
     if (!fill_shape(&args, p, &k->shape) || !fill_schedule(&args, p, &k->shape, processors))
         return fail(BRAID_ERROR_ARGUMENT, "conv2d: %s", launch_too_large);
     int32_t tiles = args.first_tile[BRAID_MAX_PLANES];
@@ -291,10 +313,12 @@ static braid_status launch_once(const braid_problem *whole, device *d, const hal
         plane->output = b->plane[is_gradient(p) ? CONV2D_X : CONV2D_Y][i];
         plane->epilogue = conv2d_epilogue(p, b, i);
         plane->mask = b->plane[CONV2D_MASK][i];
-        plane->moments = moments ? moments + args.moments_pitch : NULL;
-        args.moments_pitch += plane->channels;
-        if (rings == 0) TRY(make_row_maps(plane, d, p, &k->shape));
+        const void *read = beside->norm ? beside->norm->plane[BN_FUSED_X][i] : plane->epilogue.added;
+        fill_beside(&args, plane, beside, i);
+        if (rings == 0) TRY(make_row_maps(plane, d, p, &k->shape, read));
     }
+    if (beside->norm) args.counters = cuda_counters(d, counters_of(&args));
+    if (beside->norm && !args.counters) return fail(BRAID_ERROR_ARGUMENT, "conv2d: %s", launch_too_large);
     return cuda_launch(d, &(cuda_call){.stem = k->stem,
                                        .function = launch_name(&k->names, p->dtype),
                                        .blocks = tiles < processors || rings == 0 ? tiles : processors,
@@ -308,7 +332,7 @@ braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_ke
     for (int j = 0; j < launch_parts(p, HALO_MOST_STREAMS); j++) {
         launch_part part;
         launch_take_part(&part, p, b, HALO_MOST_STREAMS, j);
-        TRY(launch_once(&part.problem, d, k, &part.memory, NULL));
+        TRY(launch_once(&part.problem, d, k, &part.memory, &(halo_beside){0}));
     }
     return BRAID_OK;
 }
@@ -326,5 +350,15 @@ int32_t conv2d_halo_parts(const braid_problem *p, const halo_shape *shape) {
 
 braid_status conv2d_halo_launch_moments(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b,
                                         struct bn_moments *moments) {
-    return launch_once(p, d, k, b, moments);
+    return launch_once(p, d, k, b, &(halo_beside){.moments = moments});
+}
+
+const char *conv2d_halo_refuses_sums(const braid_problem *p, const device *d, const halo_shape *shape) {
+    if (p->add) return "does not add to what x gets from elsewhere";
+    return p->streams > HALO_MOST_STREAMS ? "sums of 6 streams at most" : conv2d_halo_refuses(p, d, shape);
+}
+
+braid_status conv2d_halo_launch_sums(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b,
+                                     const buffers *norm) {
+    return launch_once(p, d, k, b, &(halo_beside){.norm = norm});
 }

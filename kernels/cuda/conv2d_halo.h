@@ -16,8 +16,8 @@
 
 #include "backend/cuda/tensor_map.h"
 #include "braid.h"
+#include "kernels/cuda/dsums.h"
 #include "kernels/cuda/epilogue.h"
-#include "kernels/cuda/sums.h"
 
 #define HALO_MOST_STREAMS 6     /* so that the argument has 4096 bytes at most */
 #define HALO_THREADS 384        /* two warpgroups that compute, one that loads */
@@ -42,15 +42,16 @@ struct conv2d_halo_plane {
     cuda_tensor_map input;  /* [sample][row][column][channel] */
     cuda_tensor_map weight; /* [k][tap][c] */
     cuda_tensor_map row;    /* of the output, for halo_rows: boxes of one row of a strip; of parity: even columns */
-    cuda_tensor_map added;  /* the same of what is added; of parity, which adds nothing: odd columns of the output */
+    cuda_tensor_map added;  /* the same of what is added, or of r; of parity, which adds nothing: odd columns */
     void *output;
     struct epilogue epilogue;
     const uint32_t *mask;
-    struct bn_moments *moments; /* of conv2d_prepare: [part][moments_pitch], a part for each warpgroup */
-    int32_t pitch;              /* elements of an output pixel */
-    int32_t channels;           /* outputs */
-    int32_t blocks;             /* of 64 input channels */
-    int32_t groups;             /* tiles of output channels */
+    void *parts; /* of conv2d_prepare bn_moments, of conv2d_dsums bn_gradients: [part][parts_pitch], two of a block */
+    struct dsums_plane sums;
+    int32_t pitch;    /* elements of an output pixel */
+    int32_t channels; /* outputs */
+    int32_t blocks;   /* of 64 input channels */
+    int32_t groups;   /* tiles of output channels */
 };
 
 struct conv2d_halo_args {
@@ -66,7 +67,8 @@ struct conv2d_halo_args {
     uint32_t stage_bytes; /* of shared memory for one block of input channels */
     int32_t stages;       /* of weights */
     int32_t out_size[2];  /* of the output at stride 2 */
-    int32_t moments_pitch;
+    int32_t parts_pitch;
+    uint32_t *counters; /* of conv2d_dsums */
 };
 
 #ifdef __cplusplus

@@ -33,6 +33,12 @@ int32_t conv2d_halo_parts(const braid_problem *p, const halo_shape *shape);
 braid_status conv2d_halo_launch_moments(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b,
                                         struct bn_moments *moments);
 
+/* The same for those that leave the sums of conv2d_dsums: parts in the workspace of `norm`, the operands of the
+ * normalisation, which tell where the sums go, too. */
+const char *conv2d_halo_refuses_sums(const braid_problem *p, const device *d, const halo_shape *shape);
+braid_status conv2d_halo_launch_sums(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b,
+                                     const buffers *norm);
+
 /* The map of stream i's weights: boxes of 64 x 64 of one tap. */
 braid_status conv2d_halo_map_weights(cuda_tensor_map *to, device *d, const braid_problem *p, const buffers *b, int i);
 

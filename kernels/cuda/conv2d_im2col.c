@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "kernels/cuda/conv2d_epilogue.h"
 #include "kernels/cuda/conv2d_im2col_launch.h"
+#include "kernels/cuda/dsums_launch.h"
 
 #define PROCESSORS 132 /* multiprocessors of the GPU that tiles are sized for; the result does not depend on it */
 
@@ -159,6 +160,7 @@ static int fill_classes(struct conv2d_im2col_args *args, const braid_problem *p)
 }
 
 static void fill_planes(struct conv2d_im2col_args *args, const braid_problem *p, int split) {
+    args->planes = p->streams;
     for (int i = 0; i < p->streams; i++) {
         struct im2col_plane *plane = &args->plane[i];
         plane->pitch = is_forward(p) ? p->out_pitch[i] : p->in_pitch[i];
@@ -204,14 +206,50 @@ static void fill_tiles(struct conv2d_im2col_args *args, int columns, int split) 
     }
 }
 
+static int64_t end_of(const struct conv2d_im2col_args *args, int s) {
+    return s + 1 < args->segments ? args->segment[s + 1].first_tile : args->tiles;
+}
+
+/* For results that are added up: blocks of one plane each, as many as its share of the work, in multiples of its tiles
+ * of lanes. At stride 1 a plane is one segment. */
+static void fill_blocks(struct conv2d_im2col_args *args) {
+    double work[BRAID_MAX_PLANES] = {0}, all = 0;
+    int32_t first = 0;
+    for (int s = 0; s < args->segments; s++) {
+        work[s] = (double)(end_of(args, s) - args->segment[s].first_tile) * steps_of(args, &args->segment[s]);
+        all += work[s];
+    }
+    for (int s = 0; s < args->segments; s++) {
+        struct im2col_plane *plane = &args->plane[args->segment[s].plane];
+        int64_t tiles = end_of(args, s) - args->segment[s].first_tile, each = plane->lane_tiles;
+        int64_t share = (int64_t)(PROCESSORS * (work[s] / all) + 1e-6) / each;
+        int64_t blocks = share < 1 ? each : share * each;
+        plane->first_block = first;
+        plane->blocks = (int32_t)(blocks < tiles ? blocks : tiles);
+        first += plane->blocks;
+    }
+}
+
+/* Cycles until the last of those blocks is done. */
+static double cycles_of_blocks(const struct conv2d_im2col_args *args, int columns) {
+    const double store = 8; /* with what is read and added up */
+    double longest = 0;
+    for (int s = 0; s < args->segments; s++) {
+        const struct im2col_plane *plane = &args->plane[args->segment[s].plane];
+        double turns = (double)launch_tiles(end_of(args, s) - args->segment[s].first_tile, plane->blocks);
+        double cycles = turns * (tile_cycles(args, &args->segment[s], columns) + store * columns);
+        if (cycles > longest) longest = cycles;
+    }
+    return longest;
+}
+
 /* Cycles until the last block is done. Pixels that lie apart take longer to store. */
 static double cycles_of(const struct conv2d_im2col_args *args, int columns) {
     double longest = 0;
     for (int block = 0; block < PROCESSORS; block++) {
         double cycles = 0;
         for (int s = 0; s < args->segments; s++) {
-            int64_t begin = args->segment[s].first_tile;
-            int64_t end = s + 1 < args->segments ? args->segment[s + 1].first_tile : args->tiles;
+            int64_t begin = args->segment[s].first_tile, end = end_of(args, s);
             /* tiles of the segment that are `block` modulo PROCESSORS */
             int64_t mine = (end + PROCESSORS - 1 - block) / PROCESSORS - (begin + PROCESSORS - 1 - block) / PROCESSORS;
             double store = args->plane[args->segment[s].plane].dense ? 5 : 20;
@@ -232,12 +270,14 @@ static const im2col_tile *choose(struct conv2d_im2col_args *args, const braid_pr
     fill_segments(args, p->streams, fill_classes(args, p));
     for (const im2col_tile *tile = tiles->list; tile->columns; tile++) {
         fill_tiles(args, tile->columns, tiles->split);
-        double now = cycles_of(args, tile->columns);
+        if (tiles->sums) fill_blocks(args);
+        double now = tiles->sums ? cycles_of_blocks(args, tile->columns) : cycles_of(args, tile->columns);
         if (best && now >= *cycles) continue;
         best = tile;
         *cycles = now;
     }
     fill_tiles(args, best->columns, tiles->split);
+    if (tiles->sums) fill_blocks(args);
     return best;
 }
 
@@ -257,6 +297,36 @@ double conv2d_im2col_cost(const braid_problem *p, const im2col_tiles *tiles) {
 }
 
 /* ---- Tensor maps and launch -------------------------------------------------------------------- */
+
+static cuda_tensor_map *map_of(struct conv2d_im2col_args *args, int kind, int i) {
+    return &args->map[kind * args->planes + i];
+}
+
+/* What the epilogue reads of stream i: r and x of `norm`, the operands of sums, then what is added. */
+static braid_status make_read_maps(struct conv2d_im2col_args *args, const braid_problem *p, device *d,
+                                   const buffers *norm, int i, int tile_pixels) {
+    const struct im2col_plane *plane = &args->plane[i];
+    const void *read[] = {norm ? norm->plane[BN_FUSED_X][i] : NULL, norm ? norm->plane[BN_FUSED_Y][i] : NULL,
+                          plane->epilogue.added};
+    int64_t pixel = 2 * plane->pitch, row = pixel * args->size[1];
+    int kind = IM2COL_READ;
+    cuda_tensor tile = {
+        .dtype = p->dtype,
+        .rank = 4,
+        .size = {plane->lanes, args->size[1], args->size[0], p->batch},
+        .pitch = {pixel, row, row * args->size[0]},
+        .box = {64, tile_pixels},
+        .step = {1, args->step[1], args->step[0], 1},
+        .swizzle = 128,
+        .is_im2col = 1,
+    };
+    for (size_t j = 0; j < sizeof read / sizeof read[0]; j++) {
+        if (!read[j]) continue;
+        tile.memory = read[j];
+        TRY(cuda_tensor_map_make(map_of(args, kind++, i), d, &tile));
+    }
+    return BRAID_OK;
+}
 
 static braid_status make_maps(struct conv2d_im2col_args *args, const braid_problem *p, device *d, const buffers *b,
                               int i, int tile_pixels) {
@@ -298,22 +368,9 @@ static braid_status make_maps(struct conv2d_im2col_args *args, const braid_probl
         .box = {64, 16},
         .swizzle = 128,
     };
-    int64_t pixel = 2 * plane->pitch, row = pixel * args->size[1];
-    cuda_tensor added = {
-        .memory = plane->epilogue.added,
-        .dtype = p->dtype,
-        .rank = 4,
-        .size = {plane->lanes, args->size[1], args->size[0], p->batch},
-        .pitch = {pixel, row, row * args->size[0]},
-        .box = {64, tile_pixels},
-        .step = {1, args->step[1], args->step[0], 1},
-        .swizzle = 128,
-        .is_im2col = 1,
-    };
-    if (plane->epilogue.added) TRY(cuda_tensor_map_make(&args->added[i], d, &added));
-    TRY(cuda_tensor_map_make(&args->pixels[i], d, &pixels));
-    TRY(cuda_tensor_map_make(&args->weights[i], d, &weights));
-    return plane->dense ? cuda_tensor_map_make(&args->out[i], d, &out) : BRAID_OK;
+    TRY(cuda_tensor_map_make(map_of(args, IM2COL_GATHERED, i), d, &pixels));
+    TRY(cuda_tensor_map_make(map_of(args, IM2COL_WEIGHTS, i), d, &weights));
+    return plane->dense ? cuda_tensor_map_make(map_of(args, IM2COL_OUT, i), d, &out) : BRAID_OK;
 }
 
 braid_status conv2d_im2col_create(const braid_problem *p, const im2col_tiles *tiles, void **state) {
@@ -345,8 +402,39 @@ static void drop_idle(struct conv2d_im2col_args *args) {
     }
 }
 
+static int64_t parts_of(const struct im2col_plane *plane) { return plane->blocks / plane->lane_tiles; }
+
+/* Where the sums of conv2d_dsums go, whose operands are `norm`. */
+static braid_status fill_sums(struct conv2d_im2col_args *args, device *d, const buffers *norm) {
+    struct bn_gradients *gradients = norm->workspace;
+    int64_t counters = 0;
+    for (int i = 0; i < args->planes; i++) {
+        struct im2col_plane *plane = &args->plane[i];
+        plane->sums = dsums_plane_of(norm, i);
+        plane->gradients = gradients;
+        gradients += parts_of(plane) * plane->lanes;
+        counters += launch_tiles(plane->lanes, DSUMS_CHANNELS) * DSUMS_COUNTERS(parts_of(plane));
+    }
+    uint32_t *first = cuda_counters(d, counters);
+    if (!first) return fail(BRAID_ERROR_ARGUMENT, "conv2d: %s", launch_too_large);
+    for (int i = 0; i < args->planes; i++) {
+        struct im2col_plane *plane = &args->plane[i];
+        plane->counters = first;
+        first += launch_tiles(plane->lanes, DSUMS_CHANNELS) * DSUMS_COUNTERS(parts_of(plane));
+    }
+    return BRAID_OK;
+}
+
+/* The blocks of a launch. */
+static int64_t blocks_of(const struct conv2d_im2col_args *args, const im2col_tiles *tiles) {
+    int64_t blocks = 0;
+    if (!tiles->sums) return args->tiles < PROCESSORS ? args->tiles : PROCESSORS;
+    for (int i = 0; i < args->planes; i++) blocks += args->plane[i].blocks;
+    return blocks;
+}
+
 static braid_status launch_once(const braid_problem *p, device *d, const im2col_state *made, const buffers *b,
-                                const im2col_tiles *tiles) {
+                                const buffers *norm, const im2col_tiles *tiles) {
     const im2col_tile *tile = made->tile;
     struct conv2d_im2col_args args = made->args;
     for (int i = 0; i < p->streams; i++) {
@@ -354,11 +442,13 @@ static braid_status launch_once(const braid_problem *p, device *d, const im2col_
         args.plane[i].epilogue = conv2d_epilogue(p, b, i);
         args.plane[i].mask = b->plane[CONV2D_MASK][i];
         TRY(make_maps(&args, p, d, b, i, IM2COL_PIXELS(tile->columns, tiles->split)));
+        TRY(make_read_maps(&args, p, d, norm, i, IM2COL_PIXELS(tile->columns, tiles->split)));
     }
+    if (norm) TRY(fill_sums(&args, d, norm));
     drop_idle(&args);
     return cuda_launch(d, &(cuda_call){.stem = tiles->stem,
                                        .function = p->dtype == BRAID_DTYPE_F16 ? tile->f16 : tile->bf16,
-                                       .blocks = args.tiles < PROCESSORS ? args.tiles : PROCESSORS,
+                                       .blocks = blocks_of(&args, tiles),
                                        .threads = IM2COL_THREADS,
                                        .shared_bytes = (size_t)IM2COL_SHARED_BYTES(tile->columns, tiles->split),
                                        .args = &args,
@@ -372,7 +462,27 @@ braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state
     for (int j = 0; j < parts; j++) {
         launch_part part;
         launch_take_part(&part, p, b, IM2COL_MOST_STREAMS, j);
-        TRY(launch_once(&part.problem, d, &made[j], &part.memory, tiles));
+        TRY(launch_once(&part.problem, d, &made[j], &part.memory, NULL, tiles));
     }
     return BRAID_OK;
+}
+
+const char *conv2d_im2col_refuses_sums(const braid_problem *p, const device *d, int reads) {
+    if (p->stride[0] != 1 || p->stride[1] != 1) return "only stride 1";
+    if (p->streams > IM2COL_MOST_STREAMS || p->streams * (IM2COL_READ + reads + p->add) > IM2COL_MOST_MAPS)
+        return "too many streams for one launch";
+    return conv2d_im2col_refuses(p, d);
+}
+
+braid_status conv2d_im2col_create_sums(const braid_problem *p, const im2col_tiles *tiles, void **state, size_t *bytes) {
+    TRY(conv2d_im2col_create(p, tiles, state));
+    const struct conv2d_im2col_args *args = &((const im2col_state *)*state)->args;
+    int64_t sums = 0;
+    for (int i = 0; i < args->planes; i++) sums += parts_of(&args->plane[i]) * args->plane[i].lanes;
+    return size_array((size_t)sums, sizeof(struct bn_gradients), "partial sums", bytes);
+}
+
+braid_status conv2d_im2col_launch_sums(const braid_problem *p, device *d, void *state, const buffers *b,
+                                       const buffers *norm, const im2col_tiles *tiles) {
+    return launch_once(p, d, state, b, norm, tiles);
 }

@@ -13,6 +13,7 @@
 
 #include "backend/cuda/tensor_map.h"
 #include "braid.h"
+#include "kernels/cuda/dsums.h"
 #include "kernels/cuda/epilogue.h"
 
 #define IM2COL_MAX_TAPS 64
@@ -26,8 +27,8 @@
 #define IM2COL_PIXELS(columns, split) ((split) ? 2 * (columns) : (columns))
 
 /* Shared memory: a ring of stages, each a tap's weights and pixels of 64 channels; then, for each warpgroup, two
- * buffers of 32 pixels of results; then the barriers. What is added to a tile comes as stages of their own behind its
- * taps, 64 lanes of all pixels in each. */
+ * buffers of 32 pixels of results; then the barriers, and a word of each. What is added to a tile, and what its sums
+ * need, comes as stages of their own behind its taps, 64 lanes of all pixels in each. */
 #define IM2COL_STAGE_BYTES(columns, split) ((IM2COL_LANES(split) + IM2COL_PIXELS(columns, split)) * 128)
 #define IM2COL_RESULT_BYTES 4096
 #define IM2COL_MOST_BYTES 232448
@@ -36,9 +37,20 @@
 #define IM2COL_STAGES(columns, split) (IM2COL_FITTING(columns, split) < 8 ? IM2COL_FITTING(columns, split) : 8)
 #define IM2COL_SHARED_BYTES(columns, split)                                                         \
     (IM2COL_STAGES(columns, split) * IM2COL_STAGE_BYTES(columns, split) + 4 * IM2COL_RESULT_BYTES + \
-     16 * IM2COL_STAGES(columns, split))
+     16 * IM2COL_STAGES(columns, split) + 16)
 
-#define IM2COL_MOST_STREAMS 5 /* so that the argument has 4096 bytes at most */
+/* So that the argument has 4096 bytes at most. */
+#define IM2COL_MOST_STREAMS 5
+#define IM2COL_MOST_MAPS 20
+
+/* The kinds of maps, each with one for every stream. Behind the last: what the epilogue reads, 64 lanes of a tile's
+ * pixels at a time. That is what its sums need, if it makes some, and then what is added, if anything is. */
+enum {
+    IM2COL_GATHERED, /* 64 channels of a tile's pixels */
+    IM2COL_WEIGHTS,  /* [K][tap][C]: 64 x 1 x 64 */
+    IM2COL_OUT,      /* [pixel][lane]: 16 x 64; of dense planes */
+    IM2COL_READ,
+};
 
 #define IM2COL_BLOCKS(slices) (((slices) + 3) / 4) /* of 64 channels */
 
@@ -67,20 +79,21 @@ struct im2col_plane {
     int64_t pitch; /* of out */
     int32_t lanes; /* the others up to the pitch are written as zeros */
     int32_t lane_tiles;
-    int32_t slices; /* of 16 channels to sum over; a step loads four and multiplies those that are there */
-    int32_t dense;  /* 1: pixels lie side by side and all lanes are real: the copy engine stores */
+    int32_t slices;          /* of 16 channels to sum over; a step loads four and multiplies those that are there */
+    int32_t dense;           /* 1: pixels lie side by side and all lanes are real: the copy engine stores */
+    struct dsums_plane sums; /* of conv2d_dsums */
+    struct bn_gradients *gradients; /* [part][lanes] */
+    uint32_t *counters;             /* DSUMS_COUNTERS(parts) for every 64 lanes */
+    int32_t first_block, blocks;    /* that take the tiles of this plane alone, lane_tiles for each part */
 };
 
 struct conv2d_im2col_args {
-    cuda_tensor_map pixels[IM2COL_MOST_STREAMS];  /* what is gathered: 64 channels of a tile's pixels */
-    cuda_tensor_map weights[IM2COL_MOST_STREAMS]; /* [K][tap][C]: 64 x 1 x 64 */
-    cuda_tensor_map out[IM2COL_MOST_STREAMS];     /* [pixel][lane]: 16 x 64; of dense planes */
-    cuda_tensor_map added[IM2COL_MOST_STREAMS];   /* what is added: 64 lanes of a tile's pixels */
+    cuda_tensor_map map[IM2COL_MOST_MAPS]; /* [kind][plane] */
     struct im2col_plane plane[IM2COL_MOST_STREAMS];
     struct im2col_segment segment[IM2COL_MAX_SEGMENTS];
     struct im2col_tap tap[IM2COL_MAX_TAPS];
     struct im2col_class pixel_class[IM2COL_MAX_CLASSES];
-    int32_t segments, tiles, batch;
+    int32_t planes, segments, tiles, batch;
     int32_t count[2];  /* rows and columns of the pixels of a class */
     int32_t stride[2]; /* from pixel to pixel in what is gathered ... */
     int32_t lower[2];  /* ... and where the first one begins to read */
@@ -88,7 +101,7 @@ struct conv2d_im2col_args {
     int32_t size[2];   /* ... so many rows and columns */
 };
 
-#define CONV2D_IM2COL_ARGS_BYTES 3648
+#define CONV2D_IM2COL_ARGS_BYTES 3968
 
 #ifdef __cplusplus
 static_assert(sizeof(struct conv2d_im2col_args) == CONV2D_IM2COL_ARGS_BYTES, "kernel and launcher agree on it");

@@ -20,6 +20,7 @@ typedef struct im2col_tile {
 typedef struct im2col_tiles {
     const char *stem;
     int split; /* 1: the warpgroups divide the pixels */
+    int sums;  /* 1: results are added up for conv2d_dsums */
     const im2col_tile *list;
 } im2col_tiles;
 
@@ -33,6 +34,13 @@ braid_status conv2d_im2col_create(const braid_problem *p, const im2col_tiles *ti
 void conv2d_im2col_destroy(device *d, void *state);
 braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state, const buffers *b,
                                   const im2col_tiles *tiles);
+
+/* The same for tiles with sums, of all streams in one launch. An epilogue reads `reads` tiles for them; parts lie in
+ * the workspace of `norm`, the operands of the normalisation, which tell where the sums go, too. */
+const char *conv2d_im2col_refuses_sums(const braid_problem *p, const device *d, int reads);
+braid_status conv2d_im2col_create_sums(const braid_problem *p, const im2col_tiles *tiles, void **state, size_t *bytes);
+braid_status conv2d_im2col_launch_sums(const braid_problem *p, device *d, void *state, const buffers *b,
+                                       const buffers *norm, const im2col_tiles *tiles);
 
 /* The functions of the candidate `tiles`, an im2col_tiles; IM2COL_KERNEL(tiles) is its kernel_functions. */
 #define IM2COL_FUNCTIONS(tiles)                                                                            \

@@ -223,6 +223,9 @@ braid_problem li_conv2d_mix(const braid_problem *p, braid_pass pass, int with_z)
 /* The problems inside one of conv2d_pool_dapply: the data pass of its bn_act_pool, and conv2d's weight pass. */
 braid_problem conv2d_pool_dapply_norm(const braid_problem *p);
 braid_problem conv2d_pool_dapply_conv(const braid_problem *p);
+/* The problems inside one of conv2d_dsums: conv2d's data pass, and the weight pass of the normalisation in front. */
+braid_problem conv2d_dsums_conv(const braid_problem *p);
+braid_problem conv2d_dsums_norm(const braid_problem *p);
 int64_t maxpool_out_size(const braid_problem *p, int axis);
 /* The rows (axis 0) or columns (axis 1) [*begin, *end) that adaptive pooling averages for output position `out`. */
 void avgpool_window(const braid_problem *p, int axis, int64_t out, int64_t *begin, int64_t *end);
@@ -436,6 +439,22 @@ enum {
     CONV2D_POOL_DAPPLY_DBETA,
     CONV2D_POOL_DAPPLY_R,
 };
+enum {
+    CONV2D_DSUMS_DY,
+    CONV2D_DSUMS_W,
+    CONV2D_DSUMS_MASK,
+    CONV2D_DSUMS_A,
+    CONV2D_DSUMS_R,
+    CONV2D_DSUMS_X,
+    CONV2D_DSUMS_SCALE,
+    CONV2D_DSUMS_SHIFT,
+    CONV2D_DSUMS_CENTER,
+    CONV2D_DSUMS_RSTD,
+    CONV2D_DSUMS_DX,
+    CONV2D_DSUMS_DGAMMA,
+    CONV2D_DSUMS_DBETA,
+};
+enum { CONV2D_DSUMS_ADD_A = 1, CONV2D_DSUMS_ADD_Z = 2 }; /* bits of its field add */
 /* The first five are those of conv2d. */
 enum {
     LI_CONV2D_X,

@@ -170,6 +170,12 @@ static double apart_from_pool(const braid_context *context, const braid_problem 
     return cheapest(context, &conv) + op_bytes(&norm) / JOINED_BYTES_PER_S;
 }
 
+/* The same of conv2d_dsums: conv2d's data gradient, and what the sums of its streams read. */
+static double apart_from_sums(const braid_context *context, const braid_problem *p) {
+    const braid_problem norm = conv2d_dsums_norm(p), conv = conv2d_dsums_conv(p);
+    return cheapest(context, &conv) + op_bytes(&norm) / JOINED_BYTES_PER_S;
+}
+
 /* True where there is one and, with an addend, where adding it in a call of its own would take longer: two inputs and
  * an output of its size, and a launch. */
 static int has_kernel(void *user, const braid_problem *p) {
@@ -181,6 +187,7 @@ static int has_kernel(void *user, const braid_problem *p) {
     braid_problem plain = *p;
     if (p->op == BRAID_OP_INTEGRATE_DAPPLY && seconds < INFINITY) return seconds <= apart(user, p);
     if (p->op == BRAID_OP_CONV2D_POOL_DAPPLY && seconds < INFINITY) return seconds <= apart_from_pool(user, p);
+    if (p->op == BRAID_OP_CONV2D_DSUMS && seconds < INFINITY) return seconds <= apart_from_sums(user, p);
     if (!p->add || seconds == INFINITY) return seconds < INFINITY;
     plain.add = 0;
     return seconds <= cheapest(user, &plain) + 3 * added_bytes_of(p, &plain) / bytes_per_s + launch_s;

@@ -7,6 +7,7 @@
  *   join_layer.c  the weight gradients of the first layer of a LINet become one call
  *   join_pool.c  the weight gradient of the first layer of others, and the gradient through the pooling behind it
  *   join.c      backward calls that one kernel does together
+ *   join_sums.c  the sums of a normalisation's gradient become a part of the convolution that makes what they add up
  *   remake.c    what is made again instead of kept
  *   place.c     lifetimes, and a place for every tensor in one arena
  *
@@ -96,6 +97,7 @@ braid_status program_differentiate(program *p);
 void program_join_layer(program *p);
 void program_join_pool(program *p);
 void program_join(program *p);
+void program_join_sums(program *p);
 braid_status program_remake(program *p);
 
 /* Finds lifetimes and places, where call j also needs workspace_bytes[j] while it runs, at *workspace_offset. */

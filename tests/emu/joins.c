@@ -1,7 +1,7 @@
 /*
- * Calls that become one (src/plan/join_layer.c, join_pool.c, join.c, and mixes and convolutions with their statistics),
- * on the emulator: the gradients of every parameter and the running statistics are those of the calls one by one, to
- * the roundings of f16.
+ * Calls that become one (src/plan/join_layer.c, join_pool.c, join.c, join_sums.c, and mixes and convolutions with their
+ * statistics), on the emulator: the gradients of every parameter and the running statistics are those of the calls one
+ * by one, to the roundings of f16.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,6 +21,13 @@
 #define DAPPLY "integrate_dapply__cuda_wgmma"
 #define PREPARE "integrate_prepare__cuda_wgmma"
 #define POOL "conv2d_pool_dapply__cuda_rows_wgmma"
+#define DSUMS "conv2d_dsums__cuda_halo_rows112,conv2d_dsums__cuda_halo_rows136,conv2d_dsums__cuda_im2col_lanes"
+/* What makes the data gradient of a convolution in less time than the kernels of conv2d_dsums. */
+#define FAST_DATA                                                                                    \
+    "conv2d_bwd_data__cuda_im2col_lanes,conv2d_bwd_data__cuda_im2col_pixels,"                        \
+    "conv2d_bwd_data__cuda_strips,conv2d_bwd_data__cuda_patches,conv2d_bwd_data__cuda_halo_128x192," \
+    "conv2d_bwd_data__cuda_halo_128x232,conv2d_bwd_data__cuda_halo_64x240,"                          \
+    "conv2d_bwd_data__cuda_halo_rows112,conv2d_bwd_data__cuda_halo_rows136,conv2d_bwd_data__cuda_igemm"
 #define CONV_PREPARE \
     "conv2d_prepare__cuda_rows_wgmma,conv2d_prepare__cuda_halo_rows112,conv2d_prepare__cuda_halo_rows136"
 
@@ -71,10 +78,33 @@ static braid_net *two_plain_layers(void) {
     return net;
 }
 
+static braid_value normalised(braid_net *net, const char *conv, const char *norm, braid_value x) {
+    const braid_problem of = {.op = BRAID_OP_CONV2D, .out_channels = {32, 40}, .filter = {3, 3}, .padding = {1, 1}};
+    return braid_net_layer(net, norm, braid_net_layer(net, conv, x, &of), &(braid_problem){.op = BRAID_OP_BATCHNORM});
+}
+
+/* A layer and two blocks around which it goes. */
+static braid_net *two_blocks(void) {
+    static const char *const names[2][4] = {{"conv2", "norm2", "conv3", "norm3"}, {"conv4", "norm4", "conv5", "norm5"}};
+    const braid_problem act = {.op = BRAID_OP_ACT};
+    braid_net *net = NULL;
+    OK(braid_net_create(NULL, NULL, &net));
+    braid_value x = braid_net_join(net, braid_net_input(net, "rgb", 3), braid_net_input(net, "depth", 1));
+    x = braid_net_layer(net, NULL, normalised(net, "conv1", "norm1", x), &act);
+    for (int j = 0; j < 2; j++) {
+        braid_value y = braid_net_layer(net, NULL, normalised(net, names[j][0], names[j][1], x), &act);
+        x = braid_net_layer(net, NULL, braid_net_add(net, normalised(net, names[j][2], names[j][3], y), x), &act);
+    }
+    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_AVGPOOL, .out_size = {1, 1}});
+    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_FUSE, .fusion = BRAID_FUSION_CONCAT});
+    braid_net_output(net, braid_net_layer(net, "fc", x, &(braid_problem){.op = BRAID_OP_LINEAR, .out_channels = {4}}));
+    return net;
+}
+
 /* One forward and backward run, with blanked samples where the plan has masks. */
-static trial run_net(trial_setup s, int plain, const char *disable) {
+static trial run_net(trial_setup s, braid_net *(*build)(void), const char *disable) {
     const unsigned char blanked[2][3] = {{0, 1, 0}, {0, 0, 1}};
-    if (!s.kind) s.built = plain ? two_plain_layers() : two_layers();
+    if (!s.kind) s.built = build();
     s.device = "cuda:0";
     s.disable = disable;
     trial t = trial_open(&s);
@@ -85,7 +115,7 @@ static trial run_net(trial_setup s, int plain, const char *disable) {
     return t;
 }
 
-static trial run(trial_setup s, const char *disable) { return run_net(s, 0, disable); }
+static trial run(trial_setup s, const char *disable) { return run_net(s, two_layers, disable); }
 
 static int count_calls(const trial *t, braid_op_id op) {
     int count = 0;
@@ -187,10 +217,23 @@ static void convolutions_are_prepared(void **state) {
     (void)state;
     for (int mask = 0; mask < 2; mask++) {
         const trial_setup s = {.dtype = BRAID_DTYPE_F16, .request = {.batch = 3, .size = {21, 40}, .mask = mask}};
-        trial joined = run_net(s, 1, "conv2d_prepare__chain,bn_prepare__cuda_direct"),
-              apart = run_net(s, 1, CONV_PREPARE);
+        trial joined = run_net(s, two_plain_layers, "conv2d_prepare__chain,bn_prepare__cuda_direct"),
+              apart = run_net(s, two_plain_layers, CONV_PREPARE);
         assert_int_equal(count_calls(&joined, BRAID_OP_CONV2D_PREPARE), 2);
         assert_int_equal(count_calls(&apart, BRAID_OP_CONV2D_PREPARE), 0);
+        compare(&joined, &apart, 2.5e-3);
+    }
+}
+
+/* The gradients between the convolutions of both blocks, what comes back to the second, and what comes back to the
+ * first, which a plain layer made. */
+static void sums_are_joined(void **state) {
+    (void)state;
+    for (int mask = 0; mask < 2; mask++) {
+        const trial_setup s = {.dtype = BRAID_DTYPE_F16, .request = {.batch = 3, .size = {21, 40}, .mask = mask}};
+        trial joined = run_net(s, two_blocks, FAST_DATA ",conv2d_dsums__chain"), apart = run_net(s, two_blocks, DSUMS);
+        assert_int_equal(count_calls(&joined, BRAID_OP_CONV2D_DSUMS), 4);
+        assert_int_equal(count_calls(&apart, BRAID_OP_CONV2D_DSUMS), 0);
         compare(&joined, &apart, 2.5e-3);
     }
 }
@@ -199,7 +242,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_layers_are_joined),     cmocka_unit_test(a_linet_is_joined),
         cmocka_unit_test(a_pooling_is_joined),       cmocka_unit_test(mixes_are_prepared),
-        cmocka_unit_test(convolutions_are_prepared),
+        cmocka_unit_test(convolutions_are_prepared), cmocka_unit_test(sums_are_joined),
     };
     return cmocka_run_group_tests_name("emu/joins", tests, NULL, NULL);
 }

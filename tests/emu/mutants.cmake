@@ -444,6 +444,36 @@ emu_mutant(conv2d_prepare_halo_rows_lost_lanes tile/row_moments.cuh conv2d_fwd_h
            conv2d_prepare__cuda_halo_rows136 "bits < 4; bits *= 2" "bits < 2; bits *= 2")
 emu_mutant(conv2d_prepare_halo_rows_wrong_share tile/halo_rows.cuh conv2d_fwd_halo_sm90a
            conv2d_prepare__cuda_halo_rows136 "(int64_t)range.share * 2 + group" "(int64_t)group")
+
+# Sums in the epilogue of a data gradient: channels, the ReLU, pixels that are not there or blanked, lanes, parts and
+# those who add them.
+function(dsums_rows_mutant name file from to)
+    emu_mutant(conv2d_dsums_halo_rows_${name} ${file} conv2d_bwd_data_halo_sm90a conv2d_dsums__cuda_halo_rows136 "${from}"
+               "${to}")
+endfunction()
+function(dsums_lanes_mutant name file from to)
+    emu_mutant(conv2d_dsums_im2col_${name} ${file} conv2d_dsums_im2col_sm90a conv2d_dsums__cuda_im2col_lanes "${from}"
+               "${to}")
+endfunction()
+dsums_rows_mutant(wrong_channel tile/row_dsums.cuh "const int i = j / 2 % 2;" "const int i = j % 2;")
+dsums_rows_mutant(no_relu tile/row_dsums.cuh "open <= 0 ? 0 : pair_at" "open < -1e30f ? 0 : pair_at")
+dsums_rows_mutant(tail_pixels tile/row_dsums.cuh "first + 1 < inside" "first + 1 <= inside + 1")
+dsums_rows_mutant(lost_lanes tile/row_dsums.cuh "bits < 4; bits *= 2" "bits < 2; bits *= 2")
+dsums_rows_mutant(last_part tile/row_dsums.cuh "row_dsums_add(own, at.pitch, count)" "row_dsums_add(own, at.pitch, count - 1)")
+dsums_rows_mutant(early_group tile/row_dsums.cuh "at.counters + 1 + group, count, at)"
+                  "at.counters + 1 + group, count > 1 ? count - 1 : 1, at)")
+dsums_rows_mutant(missing_barrier tile/row_dsums.cuh "    named_sync(at.id, 128);\n    return" "    return")
+dsums_rows_mutant(wrong_group tile/halo_rows.cuh "moments.begin(plane.sums, range.group * HALO_BLOCK" "moments.begin(plane.sums, 0")
+dsums_rows_mutant(one_part tile/halo_rows.cuh "2 * range.share + group," "2 * range.share,")
+dsums_rows_mutant(early_r tile/halo_rows.cuh "            barrier_wait(added, parity);\n" "")
+dsums_lanes_mutant(blanked tile/im2col.cuh "place >= 0 && place < IM2COL_BLANKED) << j" "place >= 0) << j")
+dsums_lanes_mutant(wrong_tile tile/im2col.cuh "read[1 % shape::reads]" "read[0]")
+dsums_lanes_mutant(early_tile tile/im2col.cuh "            im2col_await(place);\n            read[j]" "            read[j]")
+dsums_lanes_mutant(early_reuse tile/im2col.cuh "im2col_place<shape> held = place;"
+                   "im2col_place<shape> held = place; for (int j = 0; j < reads; j++) im2col_release(&held); held = place;")
+dsums_lanes_mutant(last_group tile/row_dsums.cuh "groups - j));" "groups - j - 1));")
+dsums_lanes_mutant(wrong_part tile/im2col.cuh "((int32_t)blockIdx.x - plane.first_block) / plane.lane_tiles," "0,")
+dsums_lanes_mutant(wrong_plane tile/im2col.cuh "    turns.step = plane.blocks;\n" "")
 emu_mutant(integrate_bwd_data_mma_wrong_row tile/panel_mma.cuh integrate_bwd_data_mma integrate_bwd_data__cuda_mma
            "panel_address(b, lane % 16, lane / 16)" "panel_address(b, lane % 8, lane / 16)")
 emu_mutant(integrate_bwd_data_wgmma_no_zeros integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a

@@ -15,6 +15,7 @@
 #include "kernels/cuda/tile/epilogue_rows.cuh"
 #include "kernels/cuda/tile/number.cuh"
 #include "kernels/cuda/tile/registers.cuh"
+#include "kernels/cuda/tile/row_dsums.cuh"
 #include "kernels/cuda/tile/schedule.cuh"
 #include "kernels/cuda/tile/shared.cuh"
 #include "kernels/cuda/tile/tma.cuh"
@@ -23,22 +24,50 @@
 /* The named barriers: 1 and 2 of each warpgroup alone, and that of the second one's delay. */
 #define IM2COL_LEAD 3
 
-/* `transposed`: the weights are summed over K, not over C. */
-template <class number_type, int columns_each, int split_pixels, int transposed_weights> struct im2col_shape {
+/* `transposed`: the weights are summed over K, not over C. `sums_of`: what is added up of the results. */
+template <class number_type, int columns_each, int split_pixels, int transposed_weights, class sums_of = no_row_dsums>
+struct im2col_shape {
     typedef number_type number;
+    typedef sums_of beside;
+    static const int reads = 1 + beside::tiles; /* tiles that the epilogue reads, at most */
     static const int columns = columns_each, split = split_pixels, transposed = transposed_weights;
     static const int lanes = IM2COL_LANES(split), pixels = IM2COL_PIXELS(columns, split);
     static const int stages = IM2COL_STAGES(columns, split);
     static const int lead = stages > 4 ? 2 : 1; /* steps that the first warpgroup begins before the second */
     static const uint32_t stage_bytes = IM2COL_STAGE_BYTES(columns, split), weight_bytes = lanes * 128;
     static const uint32_t results = stages * stage_bytes, barriers = results + 4 * IM2COL_RESULT_BYTES;
+    static const uint32_t words = barriers + 2 * stages * BARRIER_BYTES;
 };
+
+static __device__ __forceinline__ const cuda_tensor_map *im2col_map(const conv2d_im2col_args &args, int kind,
+                                                                    int plane) {
+    return &args.map[kind * args.planes + plane];
+}
 
 /* A tile: `first_lane` and `first_pixel` are those of its corner. */
 struct im2col_work {
     int plane, pixel_class;
     int32_t first_lane, first_pixel;
 };
+
+/* The tiles of a block: `first`, `first` + `step`, ... before `end`. */
+struct im2col_turns {
+    int32_t first, end, step;
+};
+
+/* Every gridDim-th tile of all; of kernels that add up their results every so many-th of one plane, whose lanes are the
+ * same in all of them. */
+template <class shape> static __device__ __forceinline__ im2col_turns im2col_turns_of(const conv2d_im2col_args &args) {
+    im2col_turns turns = {(int32_t)blockIdx.x, args.tiles, (int32_t)gridDim.x};
+    if (!shape::beside::tiles) return turns;
+    int at = 0;
+    while (at + 1 < args.segments && (int32_t)blockIdx.x >= args.plane[args.segment[at + 1].plane].first_block) at++;
+    const im2col_plane &plane = args.plane[args.segment[at].plane];
+    turns.first = args.segment[at].first_tile + (int32_t)blockIdx.x - plane.first_block;
+    turns.step = plane.blocks;
+    if (at + 1 < args.segments) turns.end = args.segment[at + 1].first_tile;
+    return turns;
+}
 
 template <class shape>
 static __device__ __forceinline__ im2col_work im2col_find(const conv2d_im2col_args &args, int32_t tile) {
@@ -77,24 +106,33 @@ static __device__ __forceinline__ void im2col_load_weights(const conv2d_im2col_a
 #pragma unroll
     for (int part = 0; part < shape::lanes / 64; part++) {
         const int lane = work.first_lane + part * 64;
-        tma_load_3d(place.weights() + part * 8192, &args.weights[work.plane], place.full(),
+        tma_load_3d(place.weights() + part * 8192, im2col_map(args, IM2COL_WEIGHTS, work.plane), place.full(),
                     shape::transposed ? lane : channel, index, shape::transposed ? channel : lane);
     }
 }
 
-/* What is added to a tile: for every 64 lanes a stage. */
+/* Tiles that the epilogue of a plane reads. */
 template <class shape>
-static __device__ __forceinline__ void im2col_load_added(const conv2d_im2col_args &args, const im2col_work &work,
-                                                         im2col_place<shape> *place) {
+static __device__ __forceinline__ int im2col_reads(const conv2d_im2col_args &args, const im2col_work &work) {
+    return shape::beside::tiles + (args.plane[work.plane].epilogue.added != nullptr);
+}
+
+/* What the epilogue of a tile reads: for every 64 lanes a stage of each. */
+template <class shape>
+static __device__ __forceinline__ void im2col_load_read(const conv2d_im2col_args &args, const im2col_work &work,
+                                                        im2col_place<shape> *place) {
     const im2col_class &from = args.pixel_class[work.pixel_class];
     const int32_t row = work.first_pixel / args.count[1], sample = row / args.count[0];
     const int32_t h = (row - sample * args.count[0]) * args.step[0];
     const int32_t w = (work.first_pixel - row * args.count[1]) * args.step[1];
-    for (int part = 0; part < shape::lanes / 64; part++, place->advance()) {
+    const int reads = im2col_reads<shape>(args, work);
+    for (int j = 0; j < shape::lanes / 64 * reads; j++, place->advance()) {
+        const int part = j / reads;
         barrier_wait(place->empty(), place->parity);
         barrier_expect(place->full(), shape::pixels * 128);
-        tma_load_im2col_4d(place->weights(), &args.added[work.plane], place->full(), work.first_lane + part * 64, w, h,
-                           sample, (uint16_t)from.first[1], (uint16_t)from.first[0]);
+        tma_load_im2col_4d(place->weights(), im2col_map(args, IM2COL_READ + j - part * reads, work.plane),
+                           place->full(), work.first_lane + part * 64, w, h, sample, (uint16_t)from.first[1],
+                           (uint16_t)from.first[0]);
     }
 }
 
@@ -102,7 +140,8 @@ static __device__ __forceinline__ void im2col_load_added(const conv2d_im2col_arg
 template <class shape>
 static __device__ __forceinline__ void im2col_produce(const conv2d_im2col_args &args, uint32_t memory) {
     im2col_place<shape> place = {0, 1, memory};
-    for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles; tile += (int32_t)gridDim.x) {
+    const im2col_turns turns = im2col_turns_of<shape>(args);
+    for (int32_t tile = turns.first; tile < turns.end; tile += turns.step) {
         const im2col_work work = im2col_find<shape>(args, tile);
         const im2col_class taps = args.pixel_class[work.pixel_class];
         const int32_t row = work.first_pixel / args.count[1], sample = row / args.count[0];
@@ -113,13 +152,13 @@ static __device__ __forceinline__ void im2col_produce(const conv2d_im2col_args &
                 const im2col_tap tap = args.tap[at];
                 barrier_wait(place.empty(), place.parity);
                 barrier_expect(place.full(), shape::stage_bytes);
-                tma_load_im2col_4d(place.pixels(), &args.pixels[work.plane], place.full(), block * 64, w, h, sample,
-                                   tap.offset[1], tap.offset[0]);
+                tma_load_im2col_4d(place.pixels(), im2col_map(args, IM2COL_GATHERED, work.plane), place.full(),
+                                   block * 64, w, h, sample, tap.offset[1], tap.offset[0]);
                 im2col_load_weights<shape>(args, work, place, tap.index, block * 64);
                 place.advance();
             }
         }
-        if (args.plane[work.plane].epilogue.added) im2col_load_added<shape>(args, work, &place);
+        if (im2col_reads<shape>(args, work) > 0) im2col_load_read<shape>(args, work, &place);
     }
 }
 
@@ -252,6 +291,47 @@ static __device__ __forceinline__ void im2col_write(const im2col_plane &plane, c
     }
 }
 
+/* Which of the four pixels of a thread among the 16 from `begin` on (row_dsums.cuh) are neither beyond the edge nor
+ * blanked. */
+template <class shape>
+static __device__ __forceinline__ uint32_t im2col_live(const im2col_places<shape> &places, int begin) {
+    uint32_t live = 0;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const int from = begin % 32 + 2 * (int)(threadIdx.x % 4) + j % 2 + j / 2 * 8;
+        const int32_t place = __shfl_sync(0xFFFFFFFFu, places.at[begin / 32], from);
+        live |= (uint32_t)(place >= 0 && place < IM2COL_BLANKED) << j;
+    }
+    return live;
+}
+
+/* im2col_turn for results that are added up, all of them or (not `whole`) those that are there. `read`: where column 0
+ * of what the epilogue reads lies. */
+template <class shape>
+static __device__ __forceinline__ void im2col_turn_summed(uint32_t buffer, const float (&sums)[shape::columns / 2],
+                                                          int begin, const epilogue_rows &with,
+                                                          const uint32_t (&read)[shape::reads], bool whole,
+                                                          const im2col_places<shape> &places,
+                                                          typename shape::beside *beside) {
+    typedef typename shape::number number;
+    const uint32_t within = epilogue_rows_at();
+#pragma unroll
+    for (int at = begin; at < begin + 32 && at < shape::columns; at += 16) {
+        uint32_t dx[4], r[4], x[4];
+        const uint32_t live = whole ? 15 : im2col_live<shape>(places, at);
+        matrix_load_x4_transposed(r, read[0] + within + at * 128);
+        if (shape::beside::by_x) matrix_load_x4_transposed(x, read[1 % shape::reads] + within + at * 128);
+        if (with.is_plain) {
+            epilogue_rows_plain<number>(dx, sums + at / 2);
+        } else {
+            matrix_load_x4_transposed(dx, read[shape::reads - 1] + within + at * 128);
+            epilogue_rows_round<number, true>(dx, with, sums + at / 2);
+        }
+        matrix_store_x4_transposed(buffer + within + (at - begin) * 128, dx);
+        beside->include(dx, r, shape::beside::by_x ? x : r, live);
+    }
+}
+
 /* True where the mask blanks a sample of some pixels. */
 static __device__ __forceinline__ bool im2col_blanks(const conv2d_im2col_args &args, const uint32_t *mask,
                                                      int32_t first_pixel, int32_t pixels) {
@@ -263,23 +343,29 @@ static __device__ __forceinline__ bool im2col_blanks(const conv2d_im2col_args &a
     return false;
 }
 
-/* Stores the sums of a warpgroup through its two buffers of results. `turn` says which of them is free. */
+/* Stores the sums of a warpgroup through its two buffers of results. `turn` says which of them is free; `read`: where
+ * column 0 of what the epilogue reads lies. */
 template <class shape>
 static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &args, const im2col_work &work,
-                                                    const float (&sums)[shape::columns / 2], uint32_t added,
-                                                    uint32_t results, int *turn) {
+                                                    const float (&sums)[shape::columns / 2],
+                                                    const uint32_t (&read)[shape::reads], uint32_t results, int *turn,
+                                                    typename shape::beside *beside) {
     typedef typename shape::number number;
     const im2col_plane &plane = args.plane[work.plane];
     const int thread = (int)threadIdx.x % 128, meeting = 1 + (int)threadIdx.x / 128;
     const epilogue_rows with = epilogue_rows_find<number>(plane.epilogue, work.first_lane, plane.lanes);
     const bool dense = plane.dense && !im2col_blanks(args, plane.mask, work.first_pixel, shape::columns);
+    const bool whole = dense && work.first_pixel + shape::columns <= args.batch * args.count[0] * args.count[1];
     im2col_places<shape> places = {};
-    if (!dense) places.find(args, work);
+    if (shape::beside::tiles ? !whole : !dense) places.find(args, work);
 #pragma unroll
     for (int begin = 0; begin < shape::columns; begin += 32) {
         const uint32_t buffer = results + (uint32_t)*turn * IM2COL_RESULT_BYTES;
         *turn ^= 1;
-        im2col_turn<shape>(buffer, sums, begin, with, added);
+        if constexpr (shape::beside::tiles > 0)
+            im2col_turn_summed<shape>(buffer, sums, begin, with, read, whole, places, beside);
+        else
+            im2col_turn<shape>(buffer, sums, begin, with, read[0]);
         fence_async();
         if (thread == 0) tma_wait_read<0>(); /* then the other buffer is free */
         named_sync(meeting, 128);
@@ -288,14 +374,14 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
         } else if (thread == 0) {
 #pragma unroll
             for (int at = begin; at < begin + 32 && at < shape::columns; at += 16)
-                tma_store_2d(&args.out[work.plane], buffer + (at - begin) * 128, work.first_lane,
+                tma_store_2d(im2col_map(args, IM2COL_OUT, work.plane), buffer + (at - begin) * 128, work.first_lane,
                              work.first_pixel + at);
             tma_commit();
         }
     }
 }
 
-/* Waits for a stage of what is added. */
+/* Waits for a stage of what the epilogue reads. */
 template <class shape> static __device__ __forceinline__ void im2col_await(const im2col_place<shape> &place) {
     barrier_wait(place.full(), place.parity);
 }
@@ -306,6 +392,33 @@ template <class shape> static __device__ __forceinline__ void im2col_release(im2
     place->advance();
 }
 
+/* The same of `count` stages of the other warpgroup's lanes. */
+template <class shape> static __device__ __forceinline__ void im2col_skip(im2col_place<shape> *place, int count) {
+    for (int j = 0; j < count; j++) {
+        im2col_await(*place);
+        im2col_release(place);
+    }
+}
+
+/* Where a warpgroup leaves its sums of the lanes of `work`, one of its tiles. */
+template <class shape>
+static __device__ __forceinline__ row_dsums_place im2col_sums_place(const conv2d_im2col_args &args,
+                                                                    const im2col_work &work, uint32_t memory,
+                                                                    int group) {
+    const im2col_plane &plane = args.plane[work.plane];
+    const int32_t parts = plane.blocks / plane.lane_tiles;
+    const row_dsums_place at = {plane.gradients,
+                                plane.counters + work.first_lane / 64 * DSUMS_COUNTERS(parts),
+                                plane.lanes,
+                                ((int32_t)blockIdx.x - plane.first_block) / plane.lane_tiles,
+                                parts,
+                                work.first_lane,
+                                plane.lanes - work.first_lane,
+                                memory + shape::words + (uint32_t)group * 4,
+                                1 + group};
+    return at;
+}
+
 /* One of the two warpgroups that multiply. The second begins some steps later than the first and stays behind, so that
  * one multiplies while the other stores. */
 template <class shape>
@@ -314,8 +427,16 @@ static __device__ __forceinline__ void im2col_consume(const conv2d_im2col_args &
     float sums[shape::columns / 2];
     int turn = 0;
     bool leads = group == 0;
+    const im2col_turns turns = im2col_turns_of<shape>(args);
+    typename shape::beside beside;
+    im2col_work first = {};
+    if constexpr (shape::beside::tiles > 0) {
+        first = im2col_find<shape>(args, turns.first);
+        first.first_lane += group * 64;
+        beside.begin(args.plane[first.plane].sums, first.first_lane, args.plane[first.plane].lanes);
+    }
     if (group == 1) named_sync(IM2COL_LEAD, 256);
-    for (int32_t tile = (int32_t)blockIdx.x; tile < args.tiles; tile += (int32_t)gridDim.x) {
+    for (int32_t tile = turns.first; tile < turns.end; tile += turns.step) {
         im2col_work work = im2col_find<shape>(args, tile);
         const int32_t taps = args.pixel_class[work.pixel_class].taps, slices = args.plane[work.plane].slices;
         const int32_t steps = taps * IM2COL_BLOCKS(slices), few = slices % 4 ? taps : 0;
@@ -329,26 +450,27 @@ static __device__ __forceinline__ void im2col_consume(const conv2d_im2col_args &
             work.first_pixel += group * shape::columns;
         else
             work.first_lane += group * 64;
-        const bool is_added = args.plane[work.plane].epilogue.added != nullptr;
-        uint32_t added = 0;
-        if (is_added) { /* stages of the other warpgroup's lanes are waited for too, and handed back */
+        const bool has_lanes = work.first_lane < args.plane[work.plane].pitch; /* else this half of the tile has none */
+        const int reads = im2col_reads<shape>(args, work);
+        uint32_t read[shape::reads] = {};
+        if (!shape::split && group == 1) im2col_skip(&place, reads);
+        im2col_place<shape> held = place;
+#pragma unroll
+        for (int j = 0; j < shape::reads; j++) {
+            if (j >= reads) break;
             im2col_await(place);
-            if (!shape::split && group == 1) {
-                im2col_release(&place);
-                im2col_await(place);
-            }
-            added = place.weights() + (shape::split ? group * shape::columns * 128 : 0);
+            read[j] = place.weights() + (shape::split ? group * shape::columns * 128 : 0);
+            place.advance();
         }
-        if (work.first_lane < args.plane[work.plane].pitch) /* else this half of the tile has no lanes */
-            im2col_store<shape>(args, work, sums, added, memory + shape::results + group * 2 * IM2COL_RESULT_BYTES,
-                                &turn);
-        if (is_added) {
-            im2col_release(&place);
-            if (!shape::split && group == 0) {
-                im2col_await(place);
-                im2col_release(&place);
-            }
-        }
+        if (has_lanes)
+            im2col_store<shape>(args, work, sums, read, memory + shape::results + group * 2 * IM2COL_RESULT_BYTES,
+                                &turn, &beside);
+        for (int j = 0; j < reads; j++) im2col_release(&held);
+        if (!shape::split && group == 0) im2col_skip(&place, reads);
+    }
+    if constexpr (shape::beside::tiles > 0) {
+        if (first.first_lane < args.plane[first.plane].lanes)
+            beside.finish(args.plane[first.plane].sums, im2col_sums_place<shape>(args, first, memory, group));
     }
     if (threadIdx.x % 128 == 0) tma_wait<0>();
 }

@@ -1,0 +1,50 @@
+/*
+ * What the launchers of conv2d_dsums share.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_DSUMS_LAUNCH_H
+#define BRAID_KERNELS_CUDA_DSUMS_LAUNCH_H
+
+#include <string.h>
+
+#include "core/sizes.h"
+#include "kernels/cuda/dsums.h"
+#include "kernels/cuda/launch.h"
+
+/* The operands of step `index` of the chain of conv2d_dsums: 0 is the convolution, 1 the normalisation. */
+static inline buffers conv2d_dsums_operands(const braid_problem *p, const buffers *b, int index) {
+    op_chain chain = {0};
+    buffers of = {.workspace = b->workspace};
+    op_of(p)->chain(p, &chain);
+    for (int slot = 0; slot < OP_MAX_OPERANDS; slot++) {
+        const int place = chain.steps[index].place[slot];
+        if (place >= 0) memcpy(of.plane[slot], b->plane[place], sizeof of.plane[slot]);
+    }
+    return of;
+}
+
+/* Plane i of the operands of a normalisation. */
+static inline struct dsums_plane dsums_plane_of(const buffers *norm, int i) {
+    return (struct dsums_plane){.scale = norm->plane[BN_FUSED_SCALE][i],
+                                .shift = norm->plane[BN_FUSED_SHIFT][i],
+                                .center = norm->plane[BN_FUSED_CENTER][i],
+                                .rstd = norm->plane[BN_FUSED_RSTD][i],
+                                .dgamma = norm->plane[BN_FUSED_DGAMMA][i],
+                                .dbeta = norm->plane[BN_FUSED_DBETA][i]};
+}
+
+/* Bytes of so many parts of all streams. */
+static inline braid_status dsums_bytes(const braid_problem *p, int64_t parts, size_t *bytes) {
+    size_t channels = 0, sums;
+    for (int i = 0; i < p->streams; i++) channels += (size_t)p->in_channels[i];
+    TRY(size_array(channels, (size_t)parts, "partial sums", &sums));
+    return size_array(sums, sizeof(struct bn_gradients), "partial sums", bytes);
+}
+
+/* Where there are no samples, no block would write the sums. */
+static inline const char *dsums_refuse_empty(const braid_problem *p) {
+    return p->batch == 0 ? "there are no samples" : NULL;
+}
+
+#endif
