@@ -177,6 +177,10 @@ braid_status trainer_expect(braid_trainer *t, const pass *p, tally *sum, late_ki
 /* Looks at all batches that the device has: before a save, before anything is told of an epoch. */
 braid_status trainer_catch_up(braid_trainer *t);
 
+/* Behind the batches of an epoch, before it is validated: fails where a running statistic is no number and no batch has
+ * shown it. */
+braid_status trainer_check_epoch(braid_trainer *t);
+
 /* Forgets them, after a failure. */
 void trainer_look_away(braid_trainer *t);
 

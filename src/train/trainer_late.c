@@ -16,7 +16,6 @@
 
 #define SAMPLES_BYTES 256
 #define WAY_OUT_BYTES 384
-#define STATISTIC_BYTES 160
 
 static device *device_of(const braid_trainer *t) { return t->model->context->device; }
 
@@ -85,15 +84,21 @@ static void print_way_out(const braid_trainer *t, char text[WAY_OUT_BYTES]) {
                  "(--schedule cosine:warmup=2)");
 }
 
-static braid_status diverged(braid_trainer *t, const late_batch *b, const char *what, double value) {
-    char samples[SAMPLES_BYTES], way_out[WAY_OUT_BYTES], epoch[48] = "";
+/* `where` says where it was found. */
+static braid_status diverged_at(braid_trainer *t, int64_t step, const char *what, double value, const char *where) {
+    char way_out[WAY_OUT_BYTES], epoch[48] = "";
     t->diverged = true;
     if (t->validating) snprintf(epoch, sizeof epoch, "epoch %lld, ", (long long)t->at.epoch + 1);
-    print_samples(b, samples);
     print_way_out(t, way_out);
     return fail(BRAID_ERROR_DIVERGED, "%sstep %lld: expected a finite %s%s, got %g, %s; nothing of it is saved; %s",
-                epoch, (long long)b->step, what, t->validating ? " of validation" : "", isnan(value) ? NAN : value,
-                samples, way_out);
+                epoch, (long long)step, what, t->validating ? " of validation" : "", isnan(value) ? NAN : value, where,
+                way_out);
+}
+
+static braid_status diverged(braid_trainer *t, const late_batch *b, const char *what, double value) {
+    char samples[SAMPLES_BYTES];
+    print_samples(b, samples);
+    return diverged_at(t, b->step, what, value, samples);
 }
 
 braid_status trainer_refuse_save(braid_trainer *t) {
@@ -106,24 +111,42 @@ braid_status trainer_refuse_save(braid_trainer *t) {
                 samples[0] ? "; the last update was learned " : "", samples, way_out);
 }
 
-/* A running statistic that is no number stays so, and no loss of training shows it: they are looked at behind every
- * batch where they lie in the host's memory, elsewhere when they are saved. */
-static braid_status check_statistics(braid_trainer *t, const late_batch *b) {
-    const braid_model *m = t->model;
-    char what[STATISTIC_BYTES];
-    if (device_of(t)->backend->has_own_memory) return BRAID_OK;
+/* The running statistic that is no number; NULL: there is none. `states` is the host's copy of the model's. */
+static const char *spoiled_statistic(const braid_model *m, const char *states, double *value) {
     for (int j = 0; j < m->graph->plane_count; j++) {
         const graph_plane *plane = &m->graph->planes[j];
-        const void *data = model_address(m, j, m->master);
         if (plane->kind != PLANE_STATE || plane->is_counter) continue;
         for (int64_t at = 0; at < plane_elements(plane); at++) {
-            double value = dtype_load(data, m->master, at);
-            if (isfinite(value)) continue;
-            snprintf(what, sizeof what, "%.128s", plane->name);
-            return diverged(t, b, what, value);
+            *value = dtype_load(states + m->offset[j], m->master, at);
+            if (!isfinite(*value)) return plane->name;
         }
     }
-    return BRAID_OK;
+    return NULL;
+}
+
+/* A running statistic that is no number stays so, and no loss of training shows it: they are looked at behind every
+ * batch where they lie in the host's memory, elsewhere behind every epoch and when they are saved. */
+static braid_status check_statistics(braid_trainer *t, const late_batch *b) {
+    double value;
+    const braid_model *m = t->model;
+    const char *name = device_of(t)->backend->has_own_memory ? NULL : spoiled_statistic(m, m->states, &value);
+    return name ? diverged(t, b, name, value) : BRAID_OK;
+}
+
+braid_status trainer_check_epoch(braid_trainer *t) {
+    const braid_model *m = t->model;
+    device *d = device_of(t);
+    char *states = NULL, where[SAMPLES_BYTES];
+    double value;
+    if (!d->backend->has_own_memory || m->state_bytes == 0) return BRAID_OK;
+    TRY(memory_alloc(m->state_bytes, 1, "running statistics", (void **)&states));
+    braid_status status = d->backend->synchronize(d);
+    if (!status) status = d->backend->download(d, states, m->states, m->state_bytes);
+    const char *name = status ? NULL : spoiled_statistic(m, states, &value);
+    memory_free(states);
+    snprintf(where, sizeof where, "in one of the batches of epoch %lld, behind which a GPU's statistics are looked at",
+             (long long)t->at.epoch + 1);
+    return name ? diverged_at(t, t->at.step, name, value, where) : status;
 }
 
 static double real_at(const braid_trainer *t, const int64_t *cells, int metric) {

@@ -100,6 +100,7 @@ static braid_status learn_all(braid_trainer *t, bool *whole) {
     }
     TRY(trainer_update(t));
     TRY(trainer_catch_up(t));
+    TRY(trainer_check_epoch(t));
     *whole = true;
     if (t->at.train.batches > 0) return BRAID_OK;
     return fail(BRAID_ERROR_DATA, "trainer: expected batches from the source in epoch %lld, got none",

@@ -1,7 +1,8 @@
 /*
  * The training loop on the emulator, which may be some batches ahead of what it has looked at: its metrics and its
  * checkpoints are those of every batch all the same, a run goes on from one bit for bit, and one that has gone to
- * infinity ends at the step at which the CPU ends, with the parameters that it had before.
+ * infinity ends at the step at which the CPU ends, with the parameters that it had before. A running statistic that is
+ * no number ends a run behind its epoch.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -126,10 +127,93 @@ static void infinity_ends_it_at_the_same_step(void **state) {
     }
 }
 
+/* ---- Running statistics --------------------------------------------------------------------- */
+
+enum { SIDE = 33, PAIR = 2, IMAGE_BATCHES = 2 };
+
+/* Noise in two streams; what becomes of the run. */
+typedef struct spoiled {
+    braid_model *model;
+    int64_t at;
+    int validated, updates; /* batches of validation; updates before a statistic is spoiled */
+    unsigned char colours[PAIR][SIDE][SIDE][3], grey[PAIR][SIDE][SIDE][1];
+    int32_t labels[PAIR];
+} spoiled;
+
+static braid_status start_images(void *user, braid_part part, int64_t epoch, int64_t first) {
+    (void)part;
+    (void)epoch;
+    ((spoiled *)user)->at = first;
+    return BRAID_OK;
+}
+
+static braid_status next_images(void *user, braid_part part, braid_train_batch *batch) {
+    spoiled *s = user;
+    *batch = (braid_train_batch){0};
+    s->validated += part == BRAID_PART_VALIDATE;
+    if (s->at++ == IMAGE_BATCHES) return BRAID_OK;
+    for (size_t j = 0; j < sizeof s->colours; j++) ((unsigned char *)s->colours)[j] = (unsigned char)(j * 37 % 251);
+    for (size_t j = 0; j < sizeof s->grey; j++) ((unsigned char *)s->grey)[j] = (unsigned char)(j * 53 % 241);
+    for (int j = 0; j < PAIR; j++) s->labels[j] = j;
+    *batch = (braid_train_batch){.count = PAIR, .streams = {s->colours, s->grey}, .labels = s->labels};
+    return BRAID_OK;
+}
+
+/* Behind an update one number of a running statistic becomes infinite, as a variance does that is too large for an f32:
+ * what it divides is 0, and no loss shows it. */
+static int spoil(void *user, const braid_train_event *e) {
+    static float numbers[4096];
+    spoiled *s = user;
+    const graph *g = s->model->graph;
+    int j = 0;
+    if (e->kind != BRAID_TRAIN_EVENT_STEP || e->step != s->updates) return 0;
+    while (g->planes[j].kind != PLANE_STATE || g->planes[j].is_counter) j++;
+    numbers[plane_elements(&g->planes[j]) - 1] = INFINITY;
+    OK(braid_model_write(s->model, g->planes[j].name, numbers,
+                         (size_t)plane_elements(&g->planes[j]) * sizeof *numbers));
+    return 0;
+}
+
+static void statistics_are_looked_at_behind_an_epoch(void **state) {
+    const trial_setup setup = {.device = "cuda:0",
+                               .kind = "mcresnet18",
+                               .net = {.width = 1.0 / 32, .classes = 2},
+                               .request = {.phase = BRAID_PHASE_EVAL, .batch = 1, .size = {SIDE, SIDE}}};
+    static spoiled s = {.updates = 1};
+    braid_trainer *trainer = NULL;
+    (void)state;
+    trial t = trial_open(&setup);
+    s.model = t.model;
+    const braid_train_options o = {
+        .step = {.batch = PAIR,
+                 .size = {SIDE, SIDE},
+                 .optimiser = BRAID_OPTIMISER_SGD,
+                 .choice = {.effort = BRAID_EFFORT_ESTIMATE}},
+        .source = {start_images, next_images, &s},
+        .input = BRAID_DTYPE_U8,
+        .epochs = 2,
+        .steps_per_epoch = IMAGE_BATCHES,
+        .learning_rate = 1e-6,
+        .folder = "run",
+        .event = spoil,
+        .user = &s,
+    };
+    OK(braid_trainer_create(t.model, &o, &trainer));
+    assert_int_equal(braid_trainer_run(trainer), BRAID_ERROR_DIVERGED);
+    if (!strstr(braid_message(), "step 2: expected a finite ") || !strstr(braid_message(), "batches of epoch 1") ||
+        !strstr(braid_message(), "begin again with a lower learning rate"))
+        fail_msg("got: %s", braid_message());
+    assert_int_equal(s.validated, 0);
+    assert_int_equal(braid_trainer_save(trainer), BRAID_ERROR_DIVERGED);
+    braid_trainer_destroy(trainer);
+    trial_close(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_run_goes_on),
         cmocka_unit_test(infinity_ends_it_at_the_same_step),
+        IN_FOLDER(statistics_are_looked_at_behind_an_epoch),
     };
     return cmocka_run_group_tests_name("emu/training", tests, NULL, NULL);
 }
