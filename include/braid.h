@@ -141,7 +141,8 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
     X(INTEGRATE_PREPARE, integrate_prepare)         \
     X(CONV2D_POOL_DAPPLY, conv2d_pool_dapply)       \
     X(CONV2D_PREPARE, conv2d_prepare)               \
-    X(CONV2D_DSUMS, conv2d_dsums)
+    X(CONV2D_DSUMS, conv2d_dsums)                   \
+    X(BN_ACT_CONV2D, bn_act_conv2d)
 /* clang-format on */
 
 #define BRAID_OP_ENUM(NAME, name) BRAID_OP_##NAME,

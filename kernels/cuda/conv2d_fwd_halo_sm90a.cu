@@ -76,3 +76,23 @@ extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
     conv2d_prepare_halo_rows136_bf16(const __grid_constant__ conv2d_halo_args args) {
     conv2d_halo_rows<bf16, 136, false, row_moments<bf16>>(args);
 }
+
+extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
+    bn_act_conv2d_halo_rows112_f16(const __grid_constant__ conv2d_halo_args args) {
+    conv2d_halo_rows<f16, 112, false, no_row_moments, halo_norm_relu<f16>>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
+    bn_act_conv2d_halo_rows112_bf16(const __grid_constant__ conv2d_halo_args args) {
+    conv2d_halo_rows<bf16, 112, false, no_row_moments, halo_norm_relu<bf16>>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
+    bn_act_conv2d_halo_rows136_f16(const __grid_constant__ conv2d_halo_args args) {
+    conv2d_halo_rows<f16, 136, false, no_row_moments, halo_norm_relu<f16>>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
+    bn_act_conv2d_halo_rows136_bf16(const __grid_constant__ conv2d_halo_args args) {
+    conv2d_halo_rows<bf16, 136, false, no_row_moments, halo_norm_relu<bf16>>(args);
+}

@@ -154,6 +154,15 @@ static const char *refuses_channels(const braid_problem *p) {
     return launch_refuses_channels(p);
 }
 
+/* Of bn_act_conv2d: a thread has eight channels of 64, and clears those between the channels and the pitch. */
+static const char *refuses_norm(const braid_problem *p) {
+    if (p->activation != BRAID_ACTIVATION_RELU) return "only ReLU";
+    for (int i = 0; i < p->streams; i++) {
+        if (p->in_pitch[i] > HALO_BLOCK) return "a stream has a pitch of more than 64";
+    }
+    return NULL;
+}
+
 /* False where the argument cannot say a part of the streams. */
 static int fits(const braid_problem *p, const halo_shape *shape, int index) {
     struct conv2d_halo_args args;
@@ -167,6 +176,7 @@ const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const h
     const char *reason = refuses_options(p, shape);
     if (!reason) reason = conv2d_epilogue_refuses(p);
     if (!reason) reason = refuses_channels(p);
+    if (!reason && p->op == BRAID_OP_BN_ACT_CONV2D) reason = refuses_norm(p);
     for (int i = 0; i < p->streams && p->add && !reason; i++) {
         if (outputs(p, i) % 8) reason = "adds to channels in multiples of 8 only";
     }
@@ -275,6 +285,14 @@ static size_t shared_bytes(const struct conv2d_halo_args *args, const halo_shape
            HALO_BARRIER_BYTES;
 }
 
+static struct halo_norm norm_of(const braid_problem *p, const buffers *b, int i) {
+    return (struct halo_norm){.scale = b->plane[BN_ACT_CONV2D_SCALE][i],
+                              .shift = b->plane[BN_ACT_CONV2D_SHIFT][i],
+                              .activated = b->plane[BN_ACT_CONV2D_A][i],
+                              .channels = (int32_t)p->in_channels[i],
+                              .pitch = (int32_t)p->in_pitch[i]};
+}
+
 /* What a kernel leaves beside its outputs, parts first: statistics of them, or the sums of a normalisation whose
  * operands `norm` are. All NULL: nothing. */
 typedef struct halo_beside {
@@ -313,6 +331,7 @@ static braid_status launch_once(const braid_problem *whole, device *d, const hal
         plane->output = b->plane[is_gradient(p) ? CONV2D_X : CONV2D_Y][i];
         plane->epilogue = conv2d_epilogue(p, b, i);
         plane->mask = b->plane[CONV2D_MASK][i];
+        if (whole->op == BRAID_OP_BN_ACT_CONV2D) plane->norm = norm_of(whole, b, i);
         const void *read = beside->norm ? beside->norm->plane[BN_FUSED_X][i] : plane->epilogue.added;
         fill_beside(&args, plane, beside, i);
         if (rings == 0) TRY(make_row_maps(plane, d, p, &k->shape, read));

@@ -21,6 +21,7 @@
 
 #define HALO_MOST_STREAMS 6     /* so that the argument has 4096 bytes at most */
 #define HALO_THREADS 384        /* two warpgroups that compute, one that loads */
+#define HALO_NORM_THREADS 96    /* of the last, three warps that change what is loaded */
 #define HALO_BLOCK 64           /* channels that one copy brings: 128 bytes of a pixel */
 #define HALO_TAPS 9             /* of the filter */
 #define HALO_WEIGHT_BYTES 8192  /* 64 x 64 weights of one tap */
@@ -38,6 +39,13 @@
     (HALO_PARITY_BLOCKS * HALO_TAPS * HALO_WEIGHT_BYTES + 2 * HALO_ROW_STAGING_BYTES(pixels) + \
      HALO_PARITY_ROWS * HALO_PARITY_BLOCKS * HALO_ROW_BYTES(pixels) + HALO_BARRIER_BYTES)
 
+/* What is done to the input before it is multiplied, and where that is stored, with the input's pitch. */
+struct halo_norm {
+    const float *scale, *shift;
+    void *activated;
+    int32_t channels, pitch;
+};
+
 struct conv2d_halo_plane {
     cuda_tensor_map input;  /* [sample][row][column][channel] */
     cuda_tensor_map weight; /* [k][tap][c] */
@@ -47,7 +55,10 @@ struct conv2d_halo_plane {
     struct epilogue epilogue;
     const uint32_t *mask;
     void *parts; /* of conv2d_prepare bn_moments, of conv2d_dsums bn_gradients: [part][parts_pitch], two of a block */
-    struct dsums_plane sums;
+    union {
+        struct dsums_plane sums; /* of conv2d_dsums */
+        struct halo_norm norm;   /* of bn_act_conv2d */
+    };
     int32_t pitch;    /* elements of an output pixel */
     int32_t channels; /* outputs */
     int32_t blocks;   /* of 64 input channels */

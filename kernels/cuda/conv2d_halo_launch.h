@@ -22,6 +22,7 @@ typedef struct halo_kernel {
     launch_names names;
 } halo_kernel;
 
+/* Problems of conv2d, of conv2d_scale_bias_act, and for kernels that normalise what they read of bn_act_conv2d. */
 const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const halo_shape *shape);
 double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape);
 braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b);

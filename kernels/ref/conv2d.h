@@ -1,6 +1,6 @@
 /*
- * The sums of the two gradients of a convolution. The gradient of its output comes through a function, so
- * that fused ops can put their own before them.
+ * The sums of a convolution and of its two gradients. Its input, or the gradient of its output, comes through a
+ * function, so that fused ops can put their own before them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,6 +10,35 @@
 #include <math.h>
 
 #include "kernels/ref/ref.h"
+
+/* Channel c of the input at one pixel (over [B][H][W]) of stream i. */
+typedef ref_value (*conv2d_input)(const braid_problem *p, const buffers *b, int i, int64_t pixel, int64_t c);
+
+/* Element `index` of y_i; bias: NULL where there is none. */
+static inline ref_value conv2d_y(const braid_problem *p, const buffers *b, int i, int64_t index, const real *bias,
+                                 conv2d_input input) {
+    const real *w = b->plane[CONV2D_W][i];
+    int64_t channels = p->in_channels[i] / p->groups;
+    int64_t k = index % p->out_channels[i], pixel = index / p->out_channels[i];
+    int64_t q = pixel % conv2d_out_size(p, 1), row = pixel / conv2d_out_size(p, 1);
+    int64_t out_row = row % conv2d_out_size(p, 0), sample = row / conv2d_out_size(p, 0);
+    int64_t first_channel = k / (p->out_channels[i] / p->groups) * channels;
+    real sum = bias ? bias[k] : 0, magnitude = (real)fabs(sum);
+    if (mask_blanks(b->plane[CONV2D_MASK][i], sample)) return (ref_value){0, 0};
+    for (int64_t r = 0; r < p->filter[0]; r++) {
+        int64_t h = conv2d_in_index(p, 0, out_row, r);
+        for (int64_t s = 0; s < p->filter[1] && h >= 0; s++) {
+            int64_t v = conv2d_in_index(p, 1, q, s);
+            const real *tap = w + ((k * p->filter[0] + r) * p->filter[1] + s) * channels;
+            for (int64_t c = 0; c < channels && v >= 0; c++) {
+                ref_value x = input(p, b, i, (sample * p->size[0] + h) * p->size[1] + v, first_channel + c);
+                sum += (real)x.value * tap[c];
+                magnitude += (real)(x.magnitude * fabs(tap[c]));
+            }
+        }
+    }
+    return (ref_value){sum, magnitude};
+}
 
 /* The gradient of output channel k at one output pixel (over [B][P][Q]) of stream i. */
 typedef ref_value (*conv2d_gradient)(const braid_problem *p, const buffers *b, int i, int64_t pixel, int64_t k);

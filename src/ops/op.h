@@ -226,6 +226,9 @@ braid_problem conv2d_pool_dapply_conv(const braid_problem *p);
 /* The problems inside one of conv2d_dsums: conv2d's data pass, and the weight pass of the normalisation in front. */
 braid_problem conv2d_dsums_conv(const braid_problem *p);
 braid_problem conv2d_dsums_norm(const braid_problem *p);
+
+/* The problems that a bn_act_conv2d is made of: bn_act (0) and conv2d (1). */
+braid_problem bn_act_conv2d_step(const braid_problem *p, int index);
 int64_t maxpool_out_size(const braid_problem *p, int axis);
 /* The rows (axis 0) or columns (axis 1) [*begin, *end) that adaptive pooling averages for output position `out`. */
 void avgpool_window(const braid_problem *p, int axis, int64_t out, int64_t *begin, int64_t *end);
@@ -385,6 +388,16 @@ enum {
     CONV2D_PREPARE_RSTD,
     CONV2D_PREPARE_SCALE,
     CONV2D_PREPARE_SHIFT,
+};
+/* x, w, the mask and y are those of conv2d; a is what bn_act makes of x. */
+enum {
+    BN_ACT_CONV2D_X,
+    BN_ACT_CONV2D_W,
+    BN_ACT_CONV2D_SCALE,
+    BN_ACT_CONV2D_MASK,
+    BN_ACT_CONV2D_Y,
+    BN_ACT_CONV2D_SHIFT,
+    BN_ACT_CONV2D_A,
 };
 /* bn_act and bn_act_pool have the slots up to dx, bn_add_act has them all. */
 enum {

@@ -176,6 +176,12 @@ static double apart_from_sums(const braid_context *context, const braid_problem 
     return cheapest(context, &conv) + op_bytes(&norm) / JOINED_BYTES_PER_S;
 }
 
+/* The same of bn_act_conv2d: conv2d, and what bn_act reads and writes. */
+static double apart_from_norm(const braid_context *context, const braid_problem *p) {
+    const braid_problem norm = bn_act_conv2d_step(p, 0), conv = bn_act_conv2d_step(p, 1);
+    return cheapest(context, &conv) + op_bytes(&norm) / JOINED_BYTES_PER_S;
+}
+
 /* True where there is one and, with an addend, where adding it in a call of its own would take longer: two inputs and
  * an output of its size, and a launch. */
 static int has_kernel(void *user, const braid_problem *p) {
@@ -188,6 +194,7 @@ static int has_kernel(void *user, const braid_problem *p) {
     if (p->op == BRAID_OP_INTEGRATE_DAPPLY && seconds < INFINITY) return seconds <= apart(user, p);
     if (p->op == BRAID_OP_CONV2D_POOL_DAPPLY && seconds < INFINITY) return seconds <= apart_from_pool(user, p);
     if (p->op == BRAID_OP_CONV2D_DSUMS && seconds < INFINITY) return seconds <= apart_from_sums(user, p);
+    if (p->op == BRAID_OP_BN_ACT_CONV2D && seconds < INFINITY) return seconds <= apart_from_norm(user, p);
     if (!p->add || seconds == INFINITY) return seconds < INFINITY;
     plain.add = 0;
     return seconds <= cheapest(user, &plain) + 3 * added_bytes_of(p, &plain) / bytes_per_s + launch_s;

@@ -1,7 +1,7 @@
 /*
- * Calls that become one (src/plan/join_layer.c, join_pool.c, join.c, join_sums.c, and mixes and convolutions with their
- * statistics), on the emulator: the gradients of every parameter and the running statistics are those of the calls one
- * by one, to the roundings of f16.
+ * Calls that become one (src/plan/join_layer.c, join_pool.c, join.c, join_sums.c, join_conv.c, and mixes and
+ * convolutions with their statistics), on the emulator: the gradients of every parameter and the running statistics are
+ * those of the calls one by one, to the roundings of f16.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -30,6 +30,8 @@
     "conv2d_bwd_data__cuda_halo_rows112,conv2d_bwd_data__cuda_halo_rows136,conv2d_bwd_data__cuda_igemm"
 #define CONV_PREPARE \
     "conv2d_prepare__cuda_rows_wgmma,conv2d_prepare__cuda_halo_rows112,conv2d_prepare__cuda_halo_rows136"
+
+#define NORM "bn_act_conv2d__cuda_halo_rows112,bn_act_conv2d__cuda_halo_rows136"
 
 /* Two layers with a learned mix each; what the streams of both hold goes on. The first has nothing between its
  * normalisation and the convolution that reads it, the second a plane of its own for every stream. */
@@ -95,6 +97,24 @@ static braid_net *two_blocks(void) {
         braid_value y = braid_net_layer(net, NULL, normalised(net, names[j][0], names[j][1], x), &act);
         x = braid_net_layer(net, NULL, braid_net_add(net, normalised(net, names[j][2], names[j][3], y), x), &act);
     }
+    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_AVGPOOL, .out_size = {1, 1}});
+    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_FUSE, .fusion = BRAID_FUSION_CONCAT});
+    braid_net_output(net, braid_net_layer(net, "fc", x, &(braid_problem){.op = BRAID_OP_LINEAR, .out_channels = {4}}));
+    return net;
+}
+
+/* A layer of 16 channels that is normalised and activated beside a mix, and a convolution that reads the streams. */
+static braid_net *norm_between(void) {
+    braid_net *net = NULL;
+    OK(braid_net_create(NULL, NULL, &net));
+    braid_value x = braid_net_join(net, braid_net_input(net, "rgb", 3), braid_net_input(net, "depth", 1)), z;
+    const braid_problem conv = {.op = BRAID_OP_CONV2D, .out_channels = {16, 24}, .filter = {3, 3}, .padding = {1, 1}};
+    x = braid_net_layer(net, "conv1", x, &conv);
+    z = braid_net_integrate(net, "mix", x, (braid_value){0}, &(braid_problem){.integrated_out = 8});
+    x = braid_net_layer(net, "norm", braid_net_join(net, x, z), &(braid_problem){.op = BRAID_OP_BATCHNORM});
+    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_ACT});
+    z = braid_net_select(net, x, 2, 1);
+    x = braid_net_join(net, braid_net_layer(net, "conv2", braid_net_select(net, x, 0, 2), &conv), z);
     x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_AVGPOOL, .out_size = {1, 1}});
     x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_FUSE, .fusion = BRAID_FUSION_CONCAT});
     braid_net_output(net, braid_net_layer(net, "fc", x, &(braid_problem){.op = BRAID_OP_LINEAR, .out_channels = {4}}));
@@ -238,11 +258,28 @@ static void sums_are_joined(void **state) {
     }
 }
 
+/* What is between is the same, to the last bit; the convolution's kernels are others. */
+static void norms_are_read_by_convolutions(void **state) {
+    (void)state;
+    for (int mask = 0; mask < 2; mask++) {
+        const trial_setup s = {.dtype = BRAID_DTYPE_F16,
+                               .request = {.batch = 3, .size = {21, 40}, .mask = mask, .keep_all = 1}};
+        trial joined = run_net(s, norm_between, "bn_act_conv2d__chain"), apart = run_net(s, norm_between, NORM);
+        assert_int_equal(count_calls(&joined, BRAID_OP_BN_ACT_CONV2D), 1);
+        assert_int_equal(count_calls(&apart, BRAID_OP_BN_ACT_CONV2D), 0);
+        compare(&joined, &apart, 2.5e-3);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_layers_are_joined),     cmocka_unit_test(a_linet_is_joined),
-        cmocka_unit_test(a_pooling_is_joined),       cmocka_unit_test(mixes_are_prepared),
-        cmocka_unit_test(convolutions_are_prepared), cmocka_unit_test(sums_are_joined),
+        cmocka_unit_test(two_layers_are_joined),
+        cmocka_unit_test(a_linet_is_joined),
+        cmocka_unit_test(a_pooling_is_joined),
+        cmocka_unit_test(mixes_are_prepared),
+        cmocka_unit_test(convolutions_are_prepared),
+        cmocka_unit_test(sums_are_joined),
+        cmocka_unit_test(norms_are_read_by_convolutions),
     };
     return cmocka_run_group_tests_name("emu/joins", tests, NULL, NULL);
 }

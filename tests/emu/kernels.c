@@ -110,7 +110,8 @@ static void suit_weight_gradient(const kernel *k, const device *d, braid_problem
 static int run_drawn(const kernel *k, device *d, unsigned long long seed, tally *t) {
     static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_F16, BRAID_DTYPE_BF16};
     braid_problem p;
-    if (k->op == BRAID_OP_CONV2D_PREPARE || k->op == BRAID_OP_CONV2D_DSUMS) /* the convolutions of networks alone */
+    if (k->op == BRAID_OP_CONV2D_PREPARE || k->op == BRAID_OP_CONV2D_DSUMS ||
+        k->op == BRAID_OP_BN_ACT_CONV2D) /* the convolutions of networks alone */
         return braid_problem_draw_round(k->op, k->pass, seed, &p) == BRAID_OK && run_problem(k, d, &p, seed, t);
     if (braid_problem_draw(k->op, k->pass, seed, &p) != BRAID_OK) return 0;
     p.dtype = dtypes[seed % 3];

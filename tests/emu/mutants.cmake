@@ -474,6 +474,18 @@ dsums_lanes_mutant(early_reuse tile/im2col.cuh "im2col_place<shape> held = place
 dsums_lanes_mutant(last_group tile/row_dsums.cuh "groups - j));" "groups - j - 1));")
 dsums_lanes_mutant(wrong_part tile/im2col.cuh "((int32_t)blockIdx.x - plane.first_block) / plane.lane_tiles," "0,")
 dsums_lanes_mutant(wrong_plane tile/im2col.cuh "    turns.step = plane.blocks;\n" "")
+emu_mutant(bn_act_conv2d_border tile/halo_norm.cuh conv2d_fwd_halo_sm90a bn_act_conv2d__cuda_halo_rows136
+           "column < 0 || column >= width" "column < -1 || column >= width")
+emu_mutant(bn_act_conv2d_swizzle tile/halo_norm.cuh conv2d_fwd_halo_sm90a bn_act_conv2d__cuda_halo_rows112
+           "(pack ^ pixel % 8) << 4" "pack << 4")
+emu_mutant(bn_act_conv2d_unwritten_tail tile/halo_norm.cuh conv2d_fwd_halo_sm90a bn_act_conv2d__cuda_halo_rows136
+           "pixel <= columns &&" "pixel < columns &&")
+emu_mutant(bn_act_conv2d_early tile/halo_rows.cuh conv2d_fwd_halo_sm90a bn_act_conv2d__cuda_halo_rows136
+           "barrier_wait(at.loaded + stage * BARRIER_BYTES, (uint32_t)i / HALO_ROWS & 1);" "")
+emu_mutant(bn_act_conv2d_missing_arrival tile/halo_rows.cuh conv2d_fwd_halo_sm90a bn_act_conv2d__cuda_halo_rows112
+           "barrier_arrive(at.full + stage * BARRIER_BYTES);" "if (threadIdx.x % 32) barrier_arrive(at.full + stage * BARRIER_BYTES);")
+emu_mutant(bn_act_conv2d_blanked tile/halo_norm.cuh conv2d_fwd_halo_sm90a bn_act_conv2d__cuda_halo_rows136
+           "if (!row.is_blanked) {" "{")
 emu_mutant(integrate_bwd_data_mma_wrong_row tile/panel_mma.cuh integrate_bwd_data_mma integrate_bwd_data__cuda_mma
            "panel_address(b, lane % 16, lane / 16)" "panel_address(b, lane % 8, lane / 16)")
 emu_mutant(integrate_bwd_data_wgmma_no_zeros integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a

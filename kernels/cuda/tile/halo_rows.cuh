@@ -13,14 +13,17 @@
 #define BRAID_KERNELS_CUDA_TILE_HALO_ROWS_CUH
 
 #include "kernels/cuda/tile/halo.cuh"
+#include "kernels/cuda/tile/halo_norm.cuh"
 #include "kernels/cuda/tile/row_dsums.cuh"
 #include "kernels/cuda/tile/row_moments.cuh"
 
 struct halo_rows_shared {
     uint32_t weights, staging, rows, weight_full, full, empty, added, words;
+    uint32_t loaded; /* what a load tells: that a row is full, or that it may be changed */
 };
 
-template <int columns> static __device__ __forceinline__ halo_rows_shared halo_rows_layout(void) {
+template <int columns, class norm_of = no_halo_norm>
+static __device__ __forceinline__ halo_rows_shared halo_rows_layout(void) {
     halo_rows_shared at;
     at.weights = shared_address(shared_memory());
     at.staging = at.weights + HALO_TAPS * HALO_WEIGHT_BYTES;
@@ -30,6 +33,7 @@ template <int columns> static __device__ __forceinline__ halo_rows_shared halo_r
     at.empty = at.full + HALO_ROWS * BARRIER_BYTES;
     at.added = at.empty + HALO_ROWS * BARRIER_BYTES;
     at.words = at.added + 2 * BARRIER_BYTES;
+    at.loaded = norm_of::changes ? at.words + 2 * BARRIER_BYTES : at.full;
     return at;
 }
 
@@ -74,12 +78,40 @@ static __device__ __forceinline__ void halo_rows_load(const conv2d_halo_args &ar
     ring_place place = {0, 1};
     int32_t strip = range.first / args.size[0], row = range.row - 1;
     for (int32_t i = 0; i < range.loads; i++, ring_step(&place, HALO_ROWS)) {
-        const uint32_t stage = (uint32_t)place.stage, full = at.full + stage * BARRIER_BYTES;
+        const uint32_t stage = (uint32_t)place.stage, loaded = at.loaded + stage * BARRIER_BYTES;
         barrier_wait(at.empty + stage * BARRIER_BYTES, place.parity);
-        barrier_expect(full, (columns + 2) * 128);
-        tma_load_4d(at.rows + stage * HALO_ROW_BYTES(columns), &plane.input, full, 0, strip % args.strips * columns - 1,
-                    row, strip / args.strips);
+        barrier_expect(loaded, (columns + 2) * 128);
+        tma_load_4d(at.rows + stage * HALO_ROW_BYTES(columns), &plane.input, loaded, 0,
+                    strip % args.strips * columns - 1, row, strip / args.strips);
         if (++row > args.size[0]) {
+            row = -1;
+            strip++;
+        }
+    }
+}
+
+/* All rows that the block loads, one after the other. */
+template <class number, int columns, class norm_of>
+static __device__ __forceinline__ void halo_norm_rows(const conv2d_halo_args &args, const halo_rows_shared &at,
+                                                      const halo_range &range) {
+    const conv2d_halo_plane &plane = args.plane[range.plane];
+    const norm_of norm(plane.norm, ((int32_t)threadIdx.x - HALO_NORM_FIRST) % 8 * 8);
+    const int32_t height = args.size[0], width = args.size[1];
+    int32_t strip = range.first / height, row = range.row - 1;
+    for (int32_t i = 0; i < range.loads; i++) {
+        const uint32_t stage = (uint32_t)i % HALO_ROWS;
+        const int32_t sample = strip / args.strips, unit = strip * height + row - range.first;
+        barrier_wait(at.loaded + stage * BARRIER_BYTES, (uint32_t)i / HALO_ROWS & 1);
+        if (row >= 0 && row < height) {
+            const halo_norm_row here = {
+                at.rows + stage * HALO_ROW_BYTES(columns), strip % args.strips * columns - 1,
+                range.group == 0 && unit >= 0 && unit < range.units, mask_blanks(plane.mask, sample),
+                (number *)plane.norm.activated + ((int64_t)sample * height + row) * width * plane.norm.pitch};
+            halo_norm_change<number, columns>(norm, plane.norm, width, here);
+        }
+        fence_async();
+        barrier_arrive(at.full + stage * BARRIER_BYTES);
+        if (++row > height) {
             row = -1;
             strip++;
         }
@@ -286,27 +318,31 @@ static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args 
 }
 
 /* The kernel: 64 output channels x columns pixels of one row at a time. With moments or the sums of conv2d_dsums
- * nothing is added to them. */
-template <class number, int columns, bool transposed, class moments_of = no_row_moments>
+ * nothing is added to them; with a norm the rows are changed before they are multiplied. */
+template <class number, int columns, bool transposed, class moments_of = no_row_moments, class norm_of = no_halo_norm>
 static __device__ __forceinline__ void conv2d_halo_rows(const conv2d_halo_args &args) {
-    const halo_rows_shared at = halo_rows_layout<columns>();
+    const halo_rows_shared at = halo_rows_layout<columns, norm_of>();
     const halo_range range = halo_rows_range<2>(args);
     const int group = warp_uniform((int)threadIdx.x / 128);
     if (threadIdx.x == 0) {
         barrier_init(at.weight_full, 1);
         for (uint32_t i = 0; i < 2; i++) barrier_init(at.added + i * BARRIER_BYTES, 1);
         for (uint32_t i = 0; i < HALO_ROWS; i++) {
-            barrier_init(at.full + i * BARRIER_BYTES, 1);
+            if (norm_of::changes) barrier_init(at.loaded + i * BARRIER_BYTES, 1);
+            barrier_init(at.full + i * BARRIER_BYTES, norm_of::changes ? HALO_NORM_THREADS : 1);
             barrier_init(at.empty + i * BARRIER_BYTES, 8); /* the computing warps */
         }
         barrier_publish();
     }
     __syncthreads();
     if (group == 2) {
-        registers_give<24>();
+        registers_give<norm_of::changes ? 72 : 24>();
         if (threadIdx.x == 256) halo_rows_load<columns, transposed>(args, at, range);
+        if constexpr (norm_of::changes) {
+            if (threadIdx.x >= HALO_NORM_FIRST) halo_norm_rows<number, columns, norm_of>(args, at, range);
+        }
     } else {
-        registers_take<240>();
+        registers_take<norm_of::changes ? 216 : 240>();
         halo_rows_compute<number, columns, transposed, moments_of>(args, at, range, group);
     }
 }
