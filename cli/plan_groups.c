@@ -97,7 +97,11 @@ const char *step_segment_name(const braid_step_info *info) {
                                                      : "update";
 }
 
-const char *step_part_name(const braid_step_info *info) { return info->is_pack ? "pack" : NULL; }
+int step_adds_parts(const braid_step_info *info) { return info->race->count == 0; }
+
+const char *step_part_name(const braid_step_info *info) {
+    return info->is_pack ? "pack" : step_adds_parts(info) ? "sums" : NULL;
+}
 
 double step_seconds(const braid_plan *plan, int index, const double *seconds) {
     braid_step_info info;
@@ -120,6 +124,7 @@ static int costlier(const void *a, const void *b) {
 
 static int same_group(const group *g, const braid_step_info *info) {
     return g->info.problem == info->problem && g->info.is_pack == info->is_pack &&
+           step_adds_parts(&g->info) == step_adds_parts(info) &&
            !strcmp(step_segment_name(&g->info), step_segment_name(info));
 }
 
@@ -173,9 +178,9 @@ static double roofline_s(const group *g, const braid_ceilings *c) {
 }
 
 static braid_status add_measured(braid_table *table, const group *g, const plan_figures *f) {
-    const double seconds = known(g->seconds), bytes = g->info.is_pack ? NAN : g->bytes;
-    const double least = g->info.is_pack ? NAN : roofline_s(g, &f->ceilings), unknown = g->launches ? 0 : NAN;
-    const double flops = g->info.is_pack ? NAN : g->flops;
+    const int has_work = !g->info.is_pack && !step_adds_parts(&g->info);
+    const double seconds = known(g->seconds), bytes = has_work ? g->bytes : NAN, flops = has_work ? g->flops : NAN;
+    const double least = has_work ? roofline_s(g, &f->ceilings) : NAN, unknown = g->launches ? 0 : NAN;
     const double numbers[] = {bytes,           1e-9 * bytes / seconds,        1e-12 * flops / seconds,
                               least / seconds, (double)g->launches + unknown, (double)g->layout_copies + unknown};
     braid_status status = BRAID_OK;
@@ -200,7 +205,7 @@ static braid_status add_group(braid_table *table, const group *g, double total, 
     if (!status) status = braid_table_add_text(table, problem);
     if (!status) status = braid_table_add_text(table, short_name(g->info.kernel));
     if (!status) status = braid_table_add_text(table, step_part_name(&g->info));
-    if (!status) status = add_numbers(table, g, total, g->info.is_pack ? NULL : why);
+    if (!status) status = add_numbers(table, g, total, step_part_name(&g->info) ? NULL : why);
     return status || !f->seconds ? status : add_measured(table, g, f);
 }
 

@@ -18,7 +18,10 @@ void race_shorten(const braid_race *race, char *text, size_t room);
 /* forward, again (a forward call that is repeated to save memory), backward or update. */
 const char *step_segment_name(const braid_step_info *info);
 
-/* "pack" for a step that packs weights, else NULL. */
+/* 1 for a step that adds the parts which steps before it left. */
+int step_adds_parts(const braid_step_info *info);
+
+/* "pack" for a step that packs weights, "sums" for one that adds parts, else NULL. */
 const char *step_part_name(const braid_step_info *info);
 
 /* What a profile has measured; all zero: nothing. */

@@ -191,8 +191,8 @@ static braid_status make_steps(const braid_plan *plan, const double *seconds, br
 /* What the calls of a plan add up to. */
 typedef struct totals {
     int launches, layout_copies;
-    int calls, packs, natural, timed, forward, backward, problems, remembered, again, kinds[BRAID_KIND_CHAIN + 1];
-    double seconds, pack_seconds, kind_seconds[BRAID_KIND_CHAIN + 1];
+    int calls, packs, sums, natural, timed, forward, backward, problems, remembered, again, kinds[BRAID_KIND_CHAIN + 1];
+    double seconds, pack_seconds, sum_seconds, kind_seconds[BRAID_KIND_CHAIN + 1];
     /* calls where a vendor kernel, or the chain of a fused op, was timed too: its seconds and those of the choice */
     int against_calls[2];
     double against[2], chosen[2];
@@ -234,6 +234,14 @@ static void add_up_pack(const braid_step_info *info, double seconds, totals *t) 
     if (info->race->winner >= 0) t->kind_seconds[info->race->candidates[info->race->winner].kind] += seconds;
 }
 
+static void add_up_sums(const braid_step_info *info, double seconds, totals *t) {
+    t->sums++;
+    t->launches += info->launches;
+    t->seconds += seconds;
+    t->sum_seconds += seconds;
+    t->kind_seconds[BRAID_KIND_OWN] += seconds;
+}
+
 static totals add_up(const braid_plan *plan, const double *seconds) {
     totals t = {0};
     for (int j = 0; j < braid_plan_step_count(plan); j++) {
@@ -242,6 +250,10 @@ static totals add_up(const braid_plan *plan, const double *seconds) {
         double each = step_seconds(plan, j, seconds);
         if (info.is_pack) {
             add_up_pack(&info, each, &t);
+            continue;
+        }
+        if (step_adds_parts(&info)) {
+            add_up_sums(&info, each, &t);
             continue;
         }
         t.calls++;
@@ -320,6 +332,7 @@ static braid_status add_totals(const plan_work *work, const double *seconds, bra
              "%d calls, %d problems: forward %d (for %d ops), again %d (saves memory), backward %d, update %d", t.calls,
              t.problems, t.forward, t.natural, t.again, t.backward, update);
     if (t.packs) snprintf(text + strlen(text), sizeof text - strlen(text), "; %d packs of weights", t.packs);
+    if (t.sums) snprintf(text + strlen(text), sizeof text - strlen(text), "; %d sums of parts", t.sums);
     braid_status status = braid_report_add_text(report, "calls", "graph", text);
     print_kinds(&t, text, sizeof text);
     if (!status) status = braid_report_add_text(report, "kernels", "kernels", text);
@@ -337,6 +350,8 @@ static braid_status add_totals(const plan_work *work, const double *seconds, bra
     if (t.pack_seconds > 0)
         snprintf(text + strlen(text), sizeof text - strlen(text), "; %.4g ms of them pack weights",
                  1e3 * t.pack_seconds);
+    if (t.sum_seconds > 0)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "; %.4g ms of them add parts", 1e3 * t.sum_seconds);
     status = braid_report_add_text(report, "time", "time", text);
     return status ? status : braid_report_add_number(report, "ms", NULL, 1e3 * t.seconds);
 }

@@ -20,14 +20,31 @@ typedef struct buffers {
     void *workspace; /* aligned to 256 bytes; contents unknown */
 } buffers;
 
-typedef struct kernel_functions {
+typedef struct kernel_functions kernel_functions;
+
+/* One call of a kernel that is ready to run. */
+typedef struct kernel_call {
+    const kernel_functions *functions;
+    const braid_problem *problem;
+    void *state;
+    const buffers *buffers;
+} kernel_call;
+
+/* Adds the parts that calls left in their workspaces and writes their outputs: one launch for all of them. */
+typedef struct kernel_adder {
+    const char *name; /* for explain and profile */
+    int most;         /* output planes of one launch, BRAID_MAX_PLANES or more */
+    braid_status (*add)(device *d, const kernel_call *calls, int count);
+} kernel_adder;
+
+struct kernel_functions {
     /* NULL where the kernel can do the (checked) problem on this device; else the reason in words. */
     const char *(*supports)(const braid_problem *p, const device *d);
     /* Predicted seconds, for effort `estimate`: only the order among candidates matters. */
     double (*cost)(const braid_problem *p);
     /* Readies the kernel for one problem: vendor plans, tables, tile choices. NULL where there is nothing to ready. */
     braid_status (*create)(const braid_problem *p, device *d, void **state, size_t *workspace_bytes);
-    /* NULL where there are pack and run: for kernel_launch, which knows both. */
+    /* NULL where there are pack and run, or parts: for kernel_launch, which knows all of them. */
     braid_status (*launch)(const braid_problem *p, device *d, void *state, const buffers *b);
     /* NULL where create is NULL. */
     void (*destroy)(device *d, void *state);
@@ -37,14 +54,26 @@ typedef struct kernel_functions {
     unsigned pack_reads;
     braid_status (*pack)(const braid_problem *p, device *d, void *state, const buffers *b);
     braid_status (*run)(const braid_problem *p, device *d, void *state, const buffers *b);
-} kernel_functions;
+    /* A launch whose end may wait, where a kernel makes its outputs of parts: `parts` leaves them in the workspace and
+     * writes nothing else, and the adder adds them, alone or with those of other calls, to the same bits. A plan makes
+     * a step of each and keeps the workspace until then. `sums` tells the adder, in its own terms, where the parts of
+     * every output plane lie, and returns how many planes there are; `to` may be NULL. 0: nothing is left to be added,
+     * because `parts` has written the outputs itself. */
+    braid_status (*parts)(const braid_problem *p, device *d, void *state, const buffers *b);
+    const kernel_adder *adder;
+    int (*sums)(const braid_problem *p, const void *state, const buffers *b, void *to);
+};
 
 #define KERNEL_SLOT(slot) (1u << (slot))
 
-/* All of a kernel: its launch, or pack and then run. */
+/* All of a kernel: its launch, or pack and then run, or the parts and their sums. */
 static inline braid_status kernel_launch(const kernel_functions *f, const braid_problem *p, device *d, void *state,
                                          const buffers *b) {
     if (f->launch) return f->launch(p, d, state, b);
+    if (f->parts) {
+        TRY(f->parts(p, d, state, b));
+        return f->adder->add(d, &(kernel_call){f, p, state, b}, 1);
+    }
     TRY(f->pack(p, d, state, b));
     return f->run(p, d, state, b);
 }

@@ -97,7 +97,7 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     return weight_tiles_create(&plan, state, workspace_bytes);
 }
 
-static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+static braid_status parts(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const launch_names names[2][MOST_BLOCKS] = {
         {
             {NULL, "conv2d_bwd_weight_boxes_f16_x1", "conv2d_bwd_weight_boxes_bf16_x1"},
@@ -120,5 +120,10 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
                      .threads = THREADS});
 }
 
-const kernel_functions conv2d_bwd_weight__cuda_boxes_wgmma = {
-    .supports = supports, .cost = cost, .create = create, .launch = launch, .destroy = weight_tiles_destroy};
+const kernel_functions conv2d_bwd_weight__cuda_boxes_wgmma = {.supports = supports,
+                                                              .cost = cost,
+                                                              .create = create,
+                                                              .destroy = weight_tiles_destroy,
+                                                              .parts = parts,
+                                                              .adder = &weight_sum_adder,
+                                                              .sums = weight_tiles_sums};

@@ -20,7 +20,7 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     return integrate_mma_workspace(p, workspace_bytes);
 }
 
-static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+static braid_status parts(const braid_problem *p, device *d, void *state, const buffers *b) {
     (void)state;
     return integrate_mma_launch_weights(p, d, b, &way);
 }
@@ -28,5 +28,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
 const kernel_functions integrate_bwd_weight__cuda_mma = {.supports = integrate_panels_refuses,
                                                          .cost = integrate_mma_cost,
                                                          .create = create,
-                                                         .launch = launch,
-                                                         .destroy = launch_destroy};
+                                                         .destroy = launch_destroy,
+                                                         .parts = parts,
+                                                         .adder = &weight_sum_adder,
+                                                         .sums = integrate_mma_sums};

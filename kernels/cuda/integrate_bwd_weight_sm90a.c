@@ -12,7 +12,7 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     return integrate_tma_workspace(p, workspace_bytes);
 }
 
-static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+static braid_status parts(const braid_problem *p, device *d, void *state, const buffers *b) {
     (void)state;
     return integrate_tma_launch_weights(p, d, b);
 }
@@ -20,5 +20,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
 const kernel_functions integrate_bwd_weight__cuda_wgmma = {.supports = integrate_tma_refuses,
                                                            .cost = integrate_tma_cost,
                                                            .create = create,
-                                                           .launch = launch,
-                                                           .destroy = launch_destroy};
+                                                           .destroy = launch_destroy,
+                                                           .parts = parts,
+                                                           .adder = &weight_sum_adder,
+                                                           .sums = integrate_tma_sums};

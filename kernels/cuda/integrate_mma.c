@@ -71,13 +71,19 @@ braid_status integrate_mma_launch_weights(const braid_problem *p, device *d, con
     int is_wide = p->integrated_out > 64;
     size_t panels = is_wide ? 4 : 5; /* of a stage */
     fill_weights(&args, p, b);
-    TRY(cuda_launch(d, &(cuda_call){.stem = way->stem,
-                                    .function = launch_name(is_wide ? &way->wide : &way->narrow, p->dtype),
-                                    .blocks = (int64_t)args.tiles * args.parts,
-                                    .threads = INTEGRATE_THREADS,
-                                    .shared_bytes = (size_t)(is_wide ? way->stages_wide : way->stages_narrow) * panels *
-                                                    PANEL_SQUARE_BYTES,
-                                    .args = &args,
-                                    .args_bytes = sizeof args}));
-    return integrate_panels_sum(&args, d, p->dtype);
+    return cuda_launch(d, &(cuda_call){.stem = way->stem,
+                                       .function = launch_name(is_wide ? &way->wide : &way->narrow, p->dtype),
+                                       .blocks = (int64_t)args.tiles * args.parts,
+                                       .threads = INTEGRATE_THREADS,
+                                       .shared_bytes = (size_t)(is_wide ? way->stages_wide : way->stages_narrow) *
+                                                       panels * PANEL_SQUARE_BYTES,
+                                       .args = &args,
+                                       .args_bytes = sizeof args});
+}
+
+int integrate_mma_sums(const braid_problem *p, const void *state, const buffers *b, void *to) {
+    struct integrate_panels_args args;
+    (void)state;
+    fill_weights(&args, p, b);
+    return integrate_panels_sums(&args, p->dtype, to);
 }

@@ -117,21 +117,20 @@ braid_status integrate_panels_workspace(const struct integrate_panels_args *args
     return size_array(elements, sizeof(float), "partial weight gradients", bytes);
 }
 
-braid_status integrate_panels_sum(const struct integrate_panels_args *first, device *d, braid_dtype dtype) {
-    struct weight_sum_args args;
-    memset(&args, 0, sizeof args);
-    args.planes = first->sources;
-    args.parts = first->parts;
-    args.workspace = first->workspace;
-    args.part_elements = first->part_elements;
-    for (int i = 0; i < first->sources; i++) {
-        const struct integrate_panels_source *from = &first->source[i];
-        args.plane[i] = (struct weight_sum_plane){.w = from->weights,
-                                                  .partial = from->partial,
-                                                  .elements = (int64_t)first->outputs * from->channels,
-                                                  .columns = from->channels};
+int integrate_panels_sums(const struct integrate_panels_args *args, braid_dtype dtype, void *to) {
+    struct weight_sum_plane *planes = to;
+    for (int i = 0; i < args->sources && to; i++) {
+        const struct integrate_panels_source *source = &args->source[i];
+        planes[i] = (struct weight_sum_plane){.from = args->workspace + source->partial,
+                                              .w = source->weights,
+                                              .dtype = (int32_t)dtype,
+                                              .as.rows = {.step = args->part_elements,
+                                                          .elements = (int64_t)args->outputs * source->channels,
+                                                          .columns = source->channels,
+                                                          .parts = args->parts}};
     }
-    return weight_sum_launch(&args, d, dtype);
+    if (to) weight_sum_cut_rows(planes, args->sources);
+    return args->sources;
 }
 
 _Static_assert(BRAID_MAX_STREAMS + 1 <= BRAID_MAX_PLANES, "there is a source for every stream and the pathway");

@@ -10,6 +10,7 @@
 #include "backend/cuda/tensor_map.h"
 #include "kernels/cuda/integrate_panels.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/weight_sum_launch.h"
 
 /* Why a problem of any pass cannot be done on panels, in words; NULL: it can. The second also asks for tensor maps. */
 const char *integrate_panels_refuses(const braid_problem *p, const device *d);
@@ -25,10 +26,11 @@ void integrate_panels_fill(struct integrate_panels_args *args, const braid_probl
 /* How many panels so many channels are. */
 int32_t integrate_panels_of(int64_t channels);
 
-/* bwd_weight: tiles of so many outputs by so many panels, and parts of the pixels for about so many blocks. */
+/* bwd_weight: tiles of so many outputs by so many panels, and parts of the pixels for about so many blocks. `sums` are
+ * those of the kernels, for weight_sum_adder. */
 void integrate_panels_cut_weights(struct integrate_panels_args *args, int rows, int panels, int blocks);
 braid_status integrate_panels_workspace(const struct integrate_panels_args *args, size_t *bytes);
-braid_status integrate_panels_sum(const struct integrate_panels_args *args, device *d, braid_dtype dtype);
+int integrate_panels_sums(const struct integrate_panels_args *args, braid_dtype dtype, void *to);
 
 /* A kernel by the instructions of a warp: its functions for up to 64 and up to 128 columns at a time (in bwd_weight
  * outputs), and the stages of copies that they have in shared memory. */
@@ -43,6 +45,7 @@ braid_status integrate_mma_launch(const braid_problem *p, device *d, const buffe
 braid_status integrate_mma_workspace(const braid_problem *p, size_t *bytes);
 braid_status integrate_mma_launch_weights(const braid_problem *p, device *d, const buffers *b,
                                           const integrate_way *way);
+int integrate_mma_sums(const braid_problem *p, const void *state, const buffers *b, void *to);
 
 /* The kernels of sm_90. */
 braid_status integrate_tma_launch_forward(const braid_problem *p, device *d, const buffers *b);
@@ -55,6 +58,7 @@ braid_status integrate_tma_launch_adding(const braid_problem *p, device *d, cons
                                          struct integrate_prepare_args *args);
 braid_status integrate_tma_workspace(const braid_problem *p, size_t *bytes);
 braid_status integrate_tma_launch_weights(const braid_problem *p, device *d, const buffers *b);
+int integrate_tma_sums(const braid_problem *p, const void *state, const buffers *b, void *to);
 
 /* Tensor maps: 64 columns of `rows` rows of a matrix, and 64 channels of `rows` of the pixels of z that the stride
  * meets. */

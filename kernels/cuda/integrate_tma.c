@@ -302,17 +302,22 @@ braid_status integrate_tma_launch_weights(const braid_problem *p, device *d, con
     args.stages = count_stages(SHARED_ALONE, 0, stage);
     int tree = has_tree(&args.all);
     args.counters = cuda_counters(d, MOST_COUNTERS);
-    if (args.all.parts > 0) {
-        TRY(map_sources(&args, d, p, 64));
-        TRY(map_y(&args, d, p, 64));
-        TRY(launch(&args, d,
-                   &(cuda_call){.stem = "integrate_bwd_weight_sm90a",
-                                .function = launch_name(&names[tree][is_wide], p->dtype),
-                                .blocks = (int64_t)args.all.tiles * args.all.parts,
-                                .threads = INTEGRATE_TMA_THREADS,
-                                .shared_bytes = (size_t)args.stages * stage}));
-    }
-    return tree ? BRAID_OK : integrate_panels_sum(&args.all, d, p->dtype);
+    if (args.all.parts == 0) return BRAID_OK;
+    TRY(map_sources(&args, d, p, 64));
+    TRY(map_y(&args, d, p, 64));
+    return launch(&args, d,
+                  &(cuda_call){.stem = "integrate_bwd_weight_sm90a",
+                               .function = launch_name(&names[tree][is_wide], p->dtype),
+                               .blocks = (int64_t)args.all.tiles * args.all.parts,
+                               .threads = INTEGRATE_TMA_THREADS,
+                               .shared_bytes = (size_t)args.stages * stage});
+}
+
+int integrate_tma_sums(const braid_problem *p, const void *state, const buffers *b, void *to) {
+    struct integrate_panels_args all;
+    (void)state;
+    fill_weights(&all, p, b);
+    return has_tree(&all) ? 0 : integrate_panels_sums(&all, p->dtype, to);
 }
 
 _Static_assert(MOST_COUNTERS <= CUDA_MOST_COUNTERS, "there is a counter for every group");

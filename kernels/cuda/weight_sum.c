@@ -1,8 +1,10 @@
 /*
- * The launch of weight_sum.cu. How the parts are cut into slices depends on their number alone.
+ * The launch of weight_sum.cu. How the parts of a call are cut into slices depends on the call alone.
  *
  * SPDX-License-Identifier: MIT
  */
+#include <string.h>
+
 #include "core/sizes.h"
 #include "kernels/cuda/tile/shape.h"
 #include "kernels/cuda/weight_sum_launch.h"
@@ -12,38 +14,62 @@
 #define THREADS_ENOUGH 262144 /* ... and threads that need no more company */
 
 /* Four elements at a time: no bias stands between them, and they begin where an access of four may. */
-static int goes_by_four(const struct weight_sum_args *args) {
-    int64_t all = args->part_elements;
-    for (int i = 0; i < args->planes; i++) {
-        const struct weight_sum_plane *plane = &args->plane[i];
-        if (plane->bias || (uintptr_t)plane->w % 16) return 0;
-        all |= plane->partial | plane->elements;
-    }
-    return all % 4 == 0 && (uintptr_t)args->workspace % 16 == 0;
+static int goes_by_four(const struct weight_sum_plane *plane) {
+    const struct weight_sum_rows *rows = &plane->as.rows;
+    return !rows->bias && (rows->step | rows->elements) % 4 == 0 &&
+           ((uintptr_t)plane->w | (uintptr_t)plane->from) % 16 == 0;
 }
 
-braid_status weight_sum_launch(struct weight_sum_args *args, device *d, braid_dtype dtype) {
-    static const launch_names one = {"weight_sum_f32", "weight_sum_f16", "weight_sum_bf16"},
-                              four = {"weight_sum_f32_by4", "weight_sum_f16_by4", "weight_sum_bf16_by4"};
-    int64_t blocks[BRAID_MAX_PLANES] = {0};
+void weight_sum_cut_rows(struct weight_sum_plane *planes, int count) {
     int64_t elements = 0;
-    int by_four = goes_by_four(args);
-    for (int i = 0; i < args->planes; i++) elements += args->plane[i].elements;
-    args->slices = 1;
-    while (args->slices < SLICES && args->parts >= 2 * args->slices * SLICE_LEAST &&
-           elements * args->slices < THREADS_ENOUGH)
-        args->slices *= 2;
-    for (int i = 0; i < args->planes; i++)
-        blocks[i] = launch_tiles(args->plane[i].elements, BLOCK_THREADS / args->slices * (by_four ? 4 : 1));
-    if (!launch_schedule(args->first_block, blocks, args->planes))
+    for (int i = 0; i < count; i++) elements += planes[i].as.rows.elements;
+    for (int i = 0; i < count; i++) {
+        struct weight_sum_rows *rows = &planes[i].as.rows;
+        int32_t slices = 1;
+        while (slices < SLICES && rows->parts >= 2 * slices * SLICE_LEAST && elements * slices < THREADS_ENOUGH)
+            slices *= 2;
+        rows->width = goes_by_four(&planes[i]) ? 4 : 1;
+        planes[i].slices = slices;
+        int64_t blocks = launch_tiles(rows->elements, BLOCK_THREADS / slices * rows->width);
+        planes[i].blocks = (int32_t)(blocks < CUDA_MAX_BLOCKS ? blocks : CUDA_MAX_BLOCKS);
+    }
+}
+
+/* Fills the table; false where there are too many blocks for one launch. */
+static int take_planes(struct weight_sum_args *args, const struct weight_sum_plane *planes, int count) {
+    for (int i = 0; i < count; i++) {
+        if (planes[i].blocks >= CUDA_MAX_BLOCKS - args->first_block[i]) return 0;
+        args->plane[i] = planes[i];
+        args->first_block[i + 1] = args->first_block[i] + planes[i].blocks;
+    }
+    args->planes = count;
+    return 1;
+}
+
+braid_status weight_sum_launch(const struct weight_sum_plane *planes, int count, device *d) {
+    struct weight_sum_args args;
+    memset(&args, 0, sizeof args);
+    if (count > WEIGHT_SUM_PLANES || !take_planes(&args, planes, count))
         return fail(BRAID_ERROR_ARGUMENT, "weight_sum: %s", launch_too_large);
     return cuda_launch(d, &(cuda_call){.stem = "weight_sum",
-                                       .function = launch_name(by_four ? &four : &one, dtype),
-                                       .blocks = args->first_block[BRAID_MAX_PLANES],
+                                       .function = "weight_sum",
+                                       .blocks = args.first_block[count],
                                        .threads = BLOCK_THREADS,
-                                       .args = args,
-                                       .args_bytes = sizeof *args});
+                                       .args = &args,
+                                       .args_bytes = sizeof args});
 }
+
+static braid_status add(device *d, const kernel_call *calls, int count) {
+    struct weight_sum_plane planes[WEIGHT_SUM_PLANES + BRAID_MAX_PLANES];
+    int filled = 0;
+    for (int j = 0; j < count && filled <= WEIGHT_SUM_PLANES; j++) {
+        const kernel_call *c = &calls[j];
+        filled += c->functions->sums(c->problem, c->state, c->buffers, planes + filled);
+    }
+    return filled ? weight_sum_launch(planes, filled, d) : BRAID_OK;
+}
+
+const kernel_adder weight_sum_adder = {.name = "weight_sum", .most = WEIGHT_SUM_PLANES, .add = add};
 
 static int64_t columns(const braid_problem *p, int i) {
     return p->filter[0] * p->filter[1] * (p->in_channels[i] / p->groups) + p->bias;
@@ -57,22 +83,38 @@ const char *weight_sum_refuses(const braid_problem *p) {
     return NULL;
 }
 
+static int64_t part_elements(const braid_problem *p) {
+    int64_t elements = 0;
+    for (int i = 0; i < p->streams; i++) elements += p->out_channels[i] * columns(p, i);
+    return elements;
+}
+
 braid_status weight_sum_bytes(const braid_problem *p, int64_t parts, size_t *bytes) {
     size_t elements = 0;
-    for (int i = 0; i < p->streams; i++) elements += (size_t)(p->out_channels[i] * columns(p, i));
-    TRY(size_array(elements, (size_t)parts, "partial weight gradients", &elements));
+    TRY(size_array((size_t)part_elements(p), (size_t)parts, "partial weight gradients", &elements));
     return size_array(elements, sizeof(float), "partial weight gradients", bytes);
 }
 
-braid_status weight_sum_conv2d(const braid_problem *p, int32_t parts, device *d, const buffers *b) {
-    struct weight_sum_args args = {.planes = p->streams, .parts = parts, .workspace = b->workspace};
+int weight_sum_conv2d_planes(const braid_problem *p, int32_t parts, const buffers *b, struct weight_sum_plane *planes) {
+    const float *from = b->workspace;
+    const int64_t step = part_elements(p);
     for (int i = 0; i < p->streams; i++) {
-        args.plane[i] = (struct weight_sum_plane){.w = b->plane[CONV2D_W][i],
-                                                  .bias = b->plane[CONV2D_BIAS][i],
-                                                  .partial = args.part_elements,
-                                                  .elements = p->out_channels[i] * columns(p, i),
-                                                  .columns = columns(p, i)};
-        args.part_elements += args.plane[i].elements;
+        struct weight_sum_rows rows = {.bias = b->plane[CONV2D_BIAS][i],
+                                       .step = step,
+                                       .elements = p->out_channels[i] * columns(p, i),
+                                       .columns = columns(p, i),
+                                       .parts = parts};
+        planes[i] = (struct weight_sum_plane){
+            .from = from, .w = b->plane[CONV2D_W][i], .dtype = (int32_t)p->dtype, .as.rows = rows};
+        from += rows.elements;
     }
-    return weight_sum_launch(&args, d, p->dtype);
+    weight_sum_cut_rows(planes, p->streams);
+    return p->streams;
 }
+
+braid_status weight_sum_conv2d(const braid_problem *p, int32_t parts, device *d, const buffers *b) {
+    struct weight_sum_plane planes[BRAID_MAX_PLANES];
+    return weight_sum_launch(planes, weight_sum_conv2d_planes(p, parts, b, planes), d);
+}
+
+_Static_assert(WEIGHT_SUM_PLANES >= BRAID_MAX_PLANES, "there is a plane for every one of a call");

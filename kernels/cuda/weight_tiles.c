@@ -126,8 +126,6 @@ int weight_tiles_plan(weight_plan *plan, const braid_problem *p) {
     }
     args->ctas = (int32_t)choose_ctas(args);
     args->has_tree = args->ctas <= 2 * tiles; /* no tile has more than three parts */
-    args->slices = args->ctas / tiles >= SLICED_PARTS ? 4 : 1;
-    args->sum_fours = args->slices == 1 ? WEIGHT_BLOCK_FOURS : BLOCK_THREADS / args->slices;
     int64_t elements = (int64_t)args->tile_rows * args->tile_blocks * WEIGHT_BLOCK;
     return args->has_tree || tiles * (elements / BLOCK_THREADS) < CUDA_MAX_BLOCKS;
 }
@@ -191,23 +189,50 @@ static braid_status bind(struct weight_tiles_args *args, const weight_piece *pie
 
 braid_status weight_tiles_launch(const weight_plan *plan, const braid_problem *p, device *d, const buffers *b,
                                  const cuda_call *named) {
-    static const launch_names second = {NULL, "weight_tiles_sum_f16", "weight_tiles_sum_bf16"};
     struct weight_tiles_args args = plan->args;
-    int64_t elements = (int64_t)args.tile_rows * args.tile_blocks * WEIGHT_BLOCK;
     cuda_call call = *named;
     TRY(bind(&args, &plan->piece, p, d, b));
     call.blocks = args.ctas;
     call.shared_bytes = (size_t)(args.stages * (stage_bytes(&plan->piece) + BARRIER_BYTES)) + WEIGHT_MEETING_BYTES;
     call.args = &args;
     call.args_bytes = sizeof args;
-    TRY(cuda_launch(d, &call));
-    if (args.has_tree) return BRAID_OK;
-    return cuda_launch(d, &(cuda_call){.stem = "weight_tiles_sum",
-                                       .function = launch_name(&second, p->dtype),
-                                       .blocks = args.tiles * (elements / 4 / args.sum_fours),
-                                       .threads = BLOCK_THREADS,
-                                       .args = &args,
-                                       .args_bytes = sizeof args});
+    return cuda_launch(d, &call);
+}
+
+/* What the second stage must know of a plane. */
+static struct weight_sum_plane sum_of(const struct weight_tiles_args *args, int i, braid_dtype dtype,
+                                      const buffers *b) {
+    const struct weight_tiles_plane *plane = &args->plane[i];
+    const int32_t tiles = (i + 1 < args->planes ? plane[1].first_tile : args->tiles) - plane->first_tile;
+    const int32_t slices = args->ctas / args->tiles >= SLICED_PARTS ? 4 : 1;
+    const int32_t fours = slices == 1 ? WEIGHT_BLOCK_FOURS : BLOCK_THREADS / slices;
+    return (struct weight_sum_plane){.from = b->workspace,
+                                     .w = b->plane[CONV2D_W][i],
+                                     .dtype = (int32_t)dtype,
+                                     .slices = slices,
+                                     .is_tiled = 1,
+                                     .blocks =
+                                         tiles * (args->tile_rows * args->tile_blocks * (WEIGHT_BLOCK / 4) / fours),
+                                     .as.tiles = {.units = (int32_t)args->units,
+                                                  .tile_units = args->batch * args->piece_rows * args->piece_columns,
+                                                  .ctas = args->ctas,
+                                                  .first_tile = plane->first_tile,
+                                                  .column_tiles = plane->column_tiles,
+                                                  .channels = plane->channels,
+                                                  .filters = plane->filters,
+                                                  .taps = args->filter[0] * args->filter[1],
+                                                  .tile_rows = args->tile_rows,
+                                                  .tile_blocks = args->tile_blocks,
+                                                  .warpgroup_blocks = args->warpgroup_blocks,
+                                                  .stacked = args->stacked,
+                                                  .fours = fours}};
+}
+
+int weight_tiles_sums(const braid_problem *p, const void *state, const buffers *b, void *to) {
+    const struct weight_tiles_args *args = &((const weight_plan *)state)->args;
+    if (args->has_tree) return 0;
+    for (int i = 0; i < p->streams && to; i++) ((struct weight_sum_plane *)to)[i] = sum_of(args, i, p->dtype, b);
+    return p->streams;
 }
 
 _Static_assert(MOST_COUNTERS <= CUDA_MOST_COUNTERS, "there is a counter for every warpgroup");

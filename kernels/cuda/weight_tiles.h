@@ -1,6 +1,6 @@
 /*
  * The argument of the weight gradients on Hopper's matrix units (conv2d_bwd_weight_taps_sm90a.cu,
- * conv2d_bwd_weight_boxes_sm90a.cu) and of the second stage that some need, weight_tiles_sum.cu.
+ * conv2d_bwd_weight_boxes_sm90a.cu) and what the second stage that some need, weight_sum.cu, knows of it.
  *
  * The gradients of all planes are cut into tiles: tile_rows filters by tile_blocks blocks, a block being 64 channels
  * of one tap. The blocks of a plane are numbered through all taps of its first 64 channels, then of the next. A tile
@@ -57,8 +57,6 @@ struct weight_tiles_args {
     int32_t warpgroup_blocks; /* blocks side by side in one warpgroup's accumulators */
     int32_t stacked;          /* 1: the warpgroups of a tile hold different filters; 0: different blocks */
     int32_t has_tree;         /* 1: no second stage */
-    int32_t slices;           /* second stage: threads that share one sum ... */
-    int32_t sum_fours;        /* ... and sums of a thread block, of four accumulators each */
 };
 
 #define WEIGHT_TILES_ARGS_BYTES 3072

@@ -7,6 +7,7 @@
 #define BRAID_KERNELS_CUDA_WEIGHT_TILES_LAUNCH_H
 
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/weight_sum_launch.h"
 #include "kernels/cuda/weight_tiles.h"
 
 /* What a unit is and how it lies in shared memory. */
@@ -46,7 +47,10 @@ double weight_tiles_cost(const weight_plan *plan, const braid_problem *p);
 braid_status weight_tiles_create(const weight_plan *plan, void **state, size_t *workspace_bytes);
 void weight_tiles_destroy(device *d, void *state);
 
-/* Launches the kernel, whose stem, function and threads `named` has, and the second stage where there is one. */
+/* `sums`, for weight_sum_adder: where several CTAs have left parts of a tile. */
+int weight_tiles_sums(const braid_problem *p, const void *state, const buffers *b, void *to);
+
+/* `parts`: launches the kernel, whose stem, function and threads `named` has. */
 braid_status weight_tiles_launch(const weight_plan *plan, const braid_problem *p, device *d, const buffers *b,
                                  const cuda_call *named);
 

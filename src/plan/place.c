@@ -1,7 +1,8 @@
 /*
  * A place for every tensor: those that live at the same time do not overlap, all others may. Largest first, each
  * at the lowest place that is free for its whole life; what a call needs as workspace is a tensor that lives for
- * one call, or for ever where it keeps something. What a call that may lag touches lives on until it must have ended.
+ * one call, until the parts that it left there are added, or for ever where it keeps something. What a call that may
+ * lag touches lives on until it must have ended.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -98,7 +99,8 @@ braid_status program_place(program *p, const size_t *workspace_bytes, size_t *wo
     for (int j = 0; j < p->call_count; j++) {
         workspace_offset[j] = 0;
         if (!workspace_bytes[j]) continue;
-        int first = p->calls[j].keeps ? INT_MIN : j, last = p->calls[j].keeps ? INT_MAX : j + p->calls[j].lag;
+        const call *c = &p->calls[j];
+        int first = c->keeps ? INT_MIN : j, last = c->keeps ? INT_MAX : j + (c->holds > c->lag ? c->holds : c->lag);
         pieces[count++] = (piece){workspace_bytes[j], &workspace_offset[j], first, last, p->tensor_count + j};
     }
     for (int j = 0; j < count && !status; j++) {

@@ -75,20 +75,26 @@ static void bind_step(const braid_plan *plan, int j, step *s) {
     s->buffers.workspace = s->op->workspace_bytes ? plan->arena + plan->workspace_offset[j] : NULL;
 }
 
-/* Places everything, and takes the memory from the device. */
-static braid_status place(braid_plan *plan) {
+braid_status plan_place(braid_plan *plan) {
     program *p = &plan->program;
-    device *d = plan->model->context->device;
     size_t *bytes = NULL;
-    TRY(memory_calloc((size_t)p->call_count, sizeof *bytes, "plan", (void **)&plan->workspace_offset));
+    if (!plan->workspace_offset)
+        TRY(memory_calloc((size_t)p->call_count, sizeof *bytes, "plan", (void **)&plan->workspace_offset));
     TRY(memory_calloc((size_t)p->call_count, sizeof *bytes, "plan", (void **)&bytes));
     for (int j = 0; j < p->call_count; j++) bytes[j] = plan->steps[j].op->workspace_bytes;
     braid_status status = program_place(p, bytes, plan->workspace_offset);
     memory_free(bytes);
-    if (!status) status = plan_fits(plan);
-    if (!status) status = d->backend->alloc(d, p->arena_bytes, (void **)&plan->arena);
-    for (int j = 0; j < p->call_count && !status; j++) bind_step(plan, j, &plan->steps[j]);
     return status;
+}
+
+/* Takes the memory from the device, once everything is placed. */
+static braid_status take_memory(braid_plan *plan) {
+    program *p = &plan->program;
+    device *d = plan->model->context->device;
+    TRY(plan_fits(plan));
+    TRY(d->backend->alloc(d, p->arena_bytes, (void **)&plan->arena));
+    for (int j = 0; j < p->call_count; j++) bind_step(plan, j, &plan->steps[j]);
+    return BRAID_OK;
 }
 
 /* Zeros in what must hold a value before the first run: masks, labels, inputs; ones in the weights of classes. */
@@ -275,9 +281,11 @@ static braid_status build(braid_plan *plan) {
     if (o.phase == BRAID_PHASE_TRAIN) TRY(model_need_training(plan->model, 0, 0));
     plan_put_aside(plan);
     plan_keep_packs(plan);
-    TRY(place(plan));
+    TRY(plan_group_sums(plan));
+    TRY(take_memory(plan));
     if (o.phase == BRAID_PHASE_TRAIN) TRY(plan_add_update(plan));
     TRY(plan_split_packs(plan));
+    TRY(plan_add_sums(plan));
     TRY(plan_find_dependencies(plan));
     plan_find_joins(plan);
     TRY(make_staging(plan));

@@ -10,8 +10,9 @@
 #include "plan/planned_op.h"
 #include "plan/program.h"
 
-/* What a step does of its kernel: all of it, or one of the two parts of a kernel that packs weights (kernel.h). */
-typedef enum step_part { STEP_LAUNCH, STEP_PACK, STEP_RUN } step_part;
+/* What a step does of its kernel: all of it, or one of the two parts of a kernel that packs weights, or of one that
+ * makes its outputs of parts (kernel.h). */
+typedef enum step_part { STEP_LAUNCH, STEP_PACK, STEP_RUN, STEP_PARTS, STEP_SUMS } step_part;
 
 /* One kernel call, or a part of it, with its memory. */
 typedef struct step {
@@ -25,7 +26,12 @@ typedef struct step {
     int joins;          /* the last step aside that must have ended before this one begins; -1: none */
     queued_work queued; /* zeros: not counted yet */
     int is_kept;        /* 1: a pack that holds as long as the parameters do not change */
+    int group;          /* the number of the steps whose parts one step adds, and its own; 0: none */
+    int first_part;     /* of a step that adds: the first of those steps */
 } step;
+
+#define PLAN_GROUP_CALLS 32  /* at most, of one group, ... */
+#define PLAN_GROUP_PLANES 64 /* ... and their output planes */
 
 #define PLAN_RECORDINGS 8 /* one for each set of segments */
 
@@ -69,6 +75,9 @@ braid_status plan_send_rates(braid_plan *plan);
 /* Chooses the kernels of all ops from `first` on, within the time of the plan. */
 braid_status plan_choose_kernels(braid_plan *plan, int first);
 
+/* Places the program with the workspace of its kernels. */
+braid_status plan_place(braid_plan *plan);
+
 /* A step of its own with a planned op; *made is the step, whose buffers the caller fills in. */
 braid_status plan_add_step(braid_plan *plan, const braid_problem *problem, braid_segment segment, step **made);
 
@@ -93,10 +102,20 @@ void plan_keep_packs(braid_plan *plan);
 /* Makes two steps of every one whose kernel packs weights. From here on steps have numbers of their own. */
 braid_status plan_split_packs(braid_plan *plan);
 
+/* Finds the calls whose parts are added together, before memory is placed, and leaves the program placed: with as few
+ * groups as take no more memory. */
+braid_status plan_group_sums(braid_plan *plan);
+
+/* Adds a step behind every group, which adds its parts. From here on steps have numbers of their own. */
+braid_status plan_add_sums(braid_plan *plan);
+
+/* The steps whose parts a step adds; their number, 0 where it does something else. */
+int plan_summed_steps(const braid_plan *plan, const step *s, const step *members[PLAN_GROUP_CALLS]);
+
 braid_status plan_run_step(const braid_plan *plan, const step *s);
 
-/* 1 where a step reads or writes the planes of an operand. */
-int step_touches(const step *s, int slot);
+/* 1 where a part of a step's kernel reads or writes the planes of an operand. */
+int step_touches(const step *s, step_part part, int slot);
 
 /* Counts what every step must wait for. */
 braid_status plan_find_dependencies(braid_plan *plan);

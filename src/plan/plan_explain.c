@@ -16,12 +16,30 @@ static double seconds_of(const braid_op *op) {
     return op->race.winner < 0 ? 0 : op->race.racers[op->race.winner].median;
 }
 
+static int launches_of(const step *s) { return s->queued.kernels + s->queued.copies + s->queued.zeros; }
+
+/* A step that adds parts has a kernel of its own; its problem is that of the last call whose parts it adds. */
+static void tell_sums(const step *s, braid_step_info *info) {
+    static const braid_race none = {.winner = -1, .why = "adds the parts that steps before it left"};
+    *info = (braid_step_info){.problem = &s->op->problem,
+                              .race = &none,
+                              .kernel = s->op->kernel->functions->adder->name,
+                              .segment = s->segment,
+                              .depends_on = s->depends_on,
+                              .launches = launches_of(s),
+                              .layout_copies = s->queued.rearranging};
+}
+
 braid_status braid_plan_step(const braid_plan *plan, int index, braid_step_info *info) {
     if (!plan || !info) return fail(BRAID_ERROR_ARGUMENT, "braid_plan_step: expected a plan and a place, got NULL");
     if (index < 0 || index >= plan->step_count)
         return fail(BRAID_ERROR_ARGUMENT, "braid_plan_step: expected a step from 0 to %d, got %d", plan->step_count - 1,
                     index);
     const step *s = &plan->steps[index];
+    if (s->part == STEP_SUMS) {
+        tell_sums(s, info);
+        return BRAID_OK;
+    }
     *info = (braid_step_info){.problem = &s->op->problem,
                               .race = &s->op->seen,
                               .kernel = s->op->kernel->name,
@@ -30,7 +48,7 @@ braid_status braid_plan_step(const braid_plan *plan, int index, braid_step_info 
                               .made_again = s->made_again,
                               .depends_on = s->depends_on,
                               .seconds = s->part == STEP_PACK ? 0 : seconds_of(s->op),
-                              .launches = s->queued.kernels + s->queued.copies + s->queued.zeros,
+                              .launches = launches_of(s),
                               .layout_copies = s->queued.rearranging,
                               .is_pack = s->part == STEP_PACK};
     return BRAID_OK;

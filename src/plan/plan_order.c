@@ -19,13 +19,22 @@ typedef struct range {
 
 #define MAX_RANGES (OP_MAX_OPERANDS * BRAID_MAX_PLANES + 1)
 
-static int list_ranges(const step *s, range *out) {
+_Static_assert(PLAN_GROUP_CALLS + PLAN_GROUP_PLANES <= MAX_RANGES, "a step that adds parts has no more");
+
+int step_touches(const step *s, step_part part, int slot) {
+    operand_role role = op_role(&s->op->problem, slot);
+    if (role == ROLE_NONE) return 0;
+    if (part == STEP_PACK) return (s->op->kernel->functions->pack_reads & KERNEL_SLOT(slot)) != 0;
+    if (part == STEP_PARTS) return !op_is_output(role);
+    return part != STEP_SUMS || op_is_output(role);
+}
+
+static int list_planes(const step *s, step_part part, range *out) {
     const braid_problem *p = &s->op->problem;
-    const op_info *o = op_of(p);
     int count = 0;
-    for (int slot = 0; slot < op_operand_count(o); slot++) {
+    for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {
         braid_operand_info info;
-        if (!step_touches(s, slot) || op_operand_info(p, slot, &info) != BRAID_OK) continue;
+        if (!step_touches(s, part, slot) || op_operand_info(p, slot, &info) != BRAID_OK) continue;
         for (int i = 0; i < info.planes; i++) {
             const char *begin = s->buffers.plane[slot][i];
             out[count++] = (range){begin, begin + info.bytes[i], op_is_output(op_role(p, slot))};
@@ -33,8 +42,16 @@ static int list_ranges(const step *s, range *out) {
     }
     if (s->op->workspace_bytes) {
         const char *begin = s->buffers.workspace;
-        out[count++] = (range){begin, begin + s->op->workspace_bytes, 1};
+        out[count++] = (range){begin, begin + s->op->workspace_bytes, part != STEP_SUMS};
     }
+    return count;
+}
+
+static int list_ranges(const braid_plan *plan, const step *s, range *out) {
+    const step *members[PLAN_GROUP_CALLS];
+    int count = 0, calls = plan_summed_steps(plan, s, members);
+    if (s->part != STEP_SUMS) return list_planes(s, s->part, out);
+    for (int j = 0; j < calls; j++) count += list_planes(members[j], STEP_SUMS, out + count);
     return count;
 }
 
@@ -51,12 +68,12 @@ static int conflict(const range *a, int a_count, const range *b, int b_count) {
 /* behind[j] has a bit for every step that j waits for, directly or through others. */
 static void find_step(braid_plan *plan, int j, uint64_t *behind, size_t words) {
     range mine[MAX_RANGES], other[MAX_RANGES];
-    int count = list_ranges(&plan->steps[j], mine);
+    int count = list_ranges(plan, &plan->steps[j], mine);
     uint64_t *row = behind + (size_t)j * words;
     plan->steps[j].depends_on = 0;
     for (int i = j - 1; i >= 0; i--) {
         if (row[i / 64] >> (i % 64) & 1) continue;
-        if (!conflict(mine, count, other, list_ranges(&plan->steps[i], other))) continue;
+        if (!conflict(mine, count, other, list_ranges(plan, &plan->steps[i], other))) continue;
         plan->steps[j].depends_on++;
         for (size_t w = 0; w < words; w++) row[w] |= behind[(size_t)i * words + w];
         row[i / 64] |= UINT64_C(1) << (i % 64);
@@ -77,34 +94,6 @@ braid_status plan_find_dependencies(braid_plan *plan) {
 
 #define LAG 6 /* calls that one put aside may end later */
 
-/* 1 where a call touches a tensor. */
-static int touches(const call *c, int index) {
-    const op_info *o = op_of(&c->problem);
-    for (int slot = 0; slot < op_operand_count(o); slot++) {
-        if (op_role(&c->problem, slot) == ROLE_NONE) continue;
-        for (int i = 0; i < o->planes(&c->problem, slot); i++) {
-            if (c->tensor[slot][i] == index) return 1;
-        }
-    }
-    return 0;
-}
-
-/* 1 where call j makes gradients of parameters alone, which no call soon behind it touches. */
-static int ends_in_gradients(const program *p, int j) {
-    const call *c = &p->calls[j];
-    const op_info *o = op_of(&c->problem);
-    for (int slot = 0; slot < op_operand_count(o); slot++) {
-        if (!op_is_output(op_role(&c->problem, slot))) continue;
-        for (int i = 0; i < o->planes(&c->problem, slot); i++) {
-            if (p->tensors[c->tensor[slot][i]].home != HOME_GRADIENT) return 0;
-            for (int k = j + 1; k <= j + LAG && k < p->call_count; k++) {
-                if (touches(&p->calls[k], c->tensor[slot][i])) return 0;
-            }
-        }
-    }
-    return 1;
-}
-
 void plan_put_aside(braid_plan *plan) {
     program *p = &plan->program;
     const backend *b = plan->model->context->device->backend;
@@ -112,7 +101,7 @@ void plan_put_aside(braid_plan *plan) {
     for (int j = 0; j < p->call_count && has_room; j++) {
         step *s = &plan->steps[j];
         s->is_aside = s->segment == BRAID_SEGMENT_BACKWARD && kernel_kind(s->op->kernel) == BRAID_KIND_OWN &&
-                      ends_in_gradients(p, j);
+                      program_ends_in_gradients(p, j, j + LAG + 1);
         p->calls[j].lag = s->is_aside ? LAG : 0;
     }
 }
@@ -124,10 +113,10 @@ void plan_find_joins(braid_plan *plan) {
         step *s = &plan->steps[j];
         s->joins = -1;
         if (s->is_aside) continue;
-        int count = list_ranges(s, mine);
+        int count = list_ranges(plan, s, mine);
         for (int i = j - 1; i > joined && s->joins < 0; i--) {
             const step *before = &plan->steps[i];
-            if (before->is_aside && conflict(mine, count, other, list_ranges(before, other))) s->joins = i;
+            if (before->is_aside && conflict(mine, count, other, list_ranges(plan, before, other))) s->joins = i;
         }
         if (s->joins > joined) joined = s->joins;
     }

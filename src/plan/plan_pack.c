@@ -63,15 +63,3 @@ braid_status plan_split_packs(braid_plan *plan) {
     plan->step_count = (int)count;
     return BRAID_OK;
 }
-
-braid_status plan_run_step(const braid_plan *plan, const step *s) {
-    const kernel_functions *f = s->op->kernel->functions;
-    device *d = plan->model->context->device;
-    if (s->part == STEP_LAUNCH) return kernel_launch(f, &s->op->problem, d, s->op->state, &s->buffers);
-    return (s->part == STEP_PACK ? f->pack : f->run)(&s->op->problem, d, s->op->state, &s->buffers);
-}
-
-int step_touches(const step *s, int slot) {
-    if (op_role(&s->op->problem, slot) == ROLE_NONE) return 0;
-    return s->part != STEP_PACK || (s->op->kernel->functions->pack_reads & KERNEL_SLOT(slot)) != 0;
-}

@@ -43,6 +43,31 @@ static braid_status turn_keys(braid_plan *plan) {
 
 /* ---- Running ------------------------------------------------------------------------------- */
 
+static braid_status add_parts(const braid_plan *plan, const step *s) {
+    const step *members[PLAN_GROUP_CALLS];
+    kernel_call calls[PLAN_GROUP_CALLS];
+    int count = plan_summed_steps(plan, s, members);
+    for (int j = 0; j < count; j++) {
+        const braid_op *op = members[j]->op;
+        calls[j] = (kernel_call){op->kernel->functions, &op->problem, op->state, &members[j]->buffers};
+    }
+    return s->op->kernel->functions->adder->add(plan->model->context->device, calls, count);
+}
+
+braid_status plan_run_step(const braid_plan *plan, const step *s) {
+    const kernel_functions *f = s->op->kernel->functions;
+    const braid_problem *p = &s->op->problem;
+    device *d = plan->model->context->device;
+    switch (s->part) {
+        case STEP_PACK: return f->pack(p, d, s->op->state, &s->buffers);
+        case STEP_RUN: return f->run(p, d, s->op->state, &s->buffers);
+        case STEP_PARTS: return f->parts(p, d, s->op->state, &s->buffers);
+        case STEP_SUMS: return add_parts(plan, s);
+        case STEP_LAUNCH: break;
+    }
+    return kernel_launch(f, p, d, s->op->state, &s->buffers);
+}
+
 static braid_status check_order(braid_plan *plan, unsigned segments, const char *caller) {
     const unsigned all = BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD | BRAID_SEGMENT_UPDATE;
     if (!plan) return fail(BRAID_ERROR_ARGUMENT, "%s: expected a plan, got NULL", caller);

@@ -45,6 +45,22 @@ int program_count_uses(const program *p, int first, int end, int root, int (*has
     return count;
 }
 
+static int is_touched(operand_role role) { return role != ROLE_NONE; }
+
+int program_ends_in_gradients(const program *p, int j, int end) {
+    const call *c = &p->calls[j];
+    const op_info *o = op_of(&c->problem);
+    if (end > p->call_count) end = p->call_count;
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        if (!op_is_output(op_role(&c->problem, slot))) continue;
+        for (int i = 0; i < o->planes(&c->problem, slot); i++) {
+            const int made = c->tensor[slot][i];
+            if (p->tensors[made].home != HOME_GRADIENT || program_count_uses(p, j + 1, end, made, is_touched)) return 0;
+        }
+    }
+    return 1;
+}
+
 static braid_status shape_bytes_of(const plane_shape *s, size_t *bytes) {
     return size_tensor(s->dims, s->rank, s->pitch, s->dtype, "tensor", bytes);
 }

@@ -52,6 +52,7 @@ typedef struct call {
     int made_again; /* 1: repeats a forward call to save memory */
     int keeps;      /* 1: its workspace must hold its value from run to run */
     int lag;        /* it may end so many calls later: until then what it reads and writes keeps its place */
+    int holds;      /* so many calls later somebody still reads its workspace */
 } call;
 
 /* What a program is asked for. */
@@ -107,6 +108,9 @@ braid_status program_place(program *p, const size_t *workspace_bytes, size_t *wo
 
 /* How many operands of such a role in the calls from `first` up to `end` lie in the memory of tensor `root`. */
 int program_count_uses(const program *p, int first, int end, int root, int (*has_role)(operand_role role));
+
+/* 1 where call j makes gradients of parameters alone, which no call behind it, up to `end`, touches. */
+int program_ends_in_gradients(const program *p, int j, int end);
 
 /* A new placed tensor of a shape; *index is its number. */
 braid_status program_add_tensor(program *p, const plane_shape *shape, int *index);

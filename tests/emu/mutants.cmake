@@ -127,17 +127,20 @@ sum_tree_mutant(wrong_branch tile/sum_tree.cuh "(2 * join + 1 - branch)" "(2 * j
 sum_tree_mutant(dirty_counter tile/sum_tree.cuh "tree.counters[(int64_t)join * tree.counter_step] = 0" "(void)0")
 sum_tree_mutant(early_word tile/sum_tree.cuh "levels);\n    }\n    named_sync(tree.barrier, SUM_TREE_GROUP);"
                 "levels);\n    }")
-sum_tree_mutant(wrong_part tile/weight_units.cuh "(tile + 1) * tile_units - 1) + 1 - of.first"
-                "(tile + 1) * tile_units) + 1 - of.first")
+sum_tree_mutant(wrong_part tile/weight_units.cuh "(tile + 1) * tile_units - 1, units" "(tile + 1) * tile_units, units")
 sum_tree_mutant(wrong_warpgroup tile/weight_tiles.cuh "by.first * groups + warpgroup" "by.first * groups")
 sum_tree_mutant(unwritten_filters tile/weight_tiles.cuh "second < 2" "second < 1")
 sum_tree_mutant(wrong_run tile/weight_tiles.cuh "j % 2 * 32" "j % 2 * 16")
 sum_tree_mutant(unwritten_channel tile/weight_tiles.cuh "if (channel + 1 < channels)" "if (channel + 2 < channels)")
-emu_mutant(weight_tiles_sum_dropped_part weight_tiles_sum.cu weight_tiles_sum conv2d_bwd_weight__cuda_taps_wgmma
+emu_mutant(sum_tiles_dropped_part tile/sum_tiles.cuh weight_sum conv2d_bwd_weight__cuda_taps_wgmma
            "part < parts; part++" "part + 1 < parts; part++")
-emu_mutant(weight_tiles_sum_unwritten_filters weight_tiles_sum.cu weight_tiles_sum conv2d_bwd_weight__cuda_taps_wgmma
-           "put_pair<number>(plane, at, filter + 8, channel, &sum.at[2]);" "")
-emu_mutant(weight_tiles_sum_missing_barrier weight_tiles_sum.cu weight_tiles_sum conv2d_bwd_weight__cuda_taps_wgmma
+emu_mutant(sum_tiles_unwritten_filters tile/sum_tiles.cuh weight_sum conv2d_bwd_weight__cuda_taps_wgmma
+           "second < 2" "second < 1")
+emu_mutant(sum_tiles_wrong_tile tile/sum_tiles.cuh weight_sum conv2d_bwd_weight__cuda_taps_wgmma
+           "of_all = of.first_tile + tile" "of_all = tile")
+emu_mutant(weight_sum_wrong_plane weight_sum.cu weight_sum integrate_bwd_weight__cuda_wgmma
+           "blockIdx.x >= args.first_block[middle]" "blockIdx.x > args.first_block[middle]")
+emu_mutant(sum_tiles_missing_barrier tile/sum_tiles.cuh weight_sum conv2d_bwd_weight__cuda_taps_wgmma
            "shared[threadIdx.x] = sum[0];\n    __syncthreads();" "shared[threadIdx.x] = sum[0];")
 emu_mutant(conv2d_bwd_weight_lines_wrong_copy conv2d_bwd_weight_lines.cu conv2d_bwd_weight_lines conv2d_bwd_weight__cuda_lines
            "column % 2 ? plane.copy - 1 : 0" "column % 2 ? plane.copy : 0")
@@ -149,8 +152,8 @@ emu_mutant(conv2d_bwd_weight_lines_dropped_warp conv2d_bwd_weight_lines.cu conv2
            "int32_t pixel = 1; pixel < share.pixels" "int32_t pixel = 1; pixel + 1 < share.pixels")
 emu_mutant(conv2d_bwd_weight_lines_unwritten_bias conv2d_bwd_weight_lines.cu conv2d_bwd_weight_lines conv2d_bwd_weight__cuda_lines
            "plane.in_channels + args.bias" "plane.in_channels")
-emu_mutant(conv2d_bwd_weight_lines_dropped_slice weight_sum.cu weight_sum conv2d_bwd_weight__cuda_lines
-           "slice < args.slices; slice++" "slice + 1 < args.slices; slice++")
+emu_mutant(conv2d_bwd_weight_lines_dropped_slice tile/sum_rows.cuh weight_sum conv2d_bwd_weight__cuda_lines
+           "slice < plane.slices; slice++" "slice + 1 < plane.slices; slice++")
 emu_mutant(conv2d_fwd_igemm_wrong_tap tile/igemm_pixels.cuh conv2d_fwd_igemm conv2d_fwd__cuda_igemm
            "term.s * taps[1].advance" "term.r * taps[1].advance")
 emu_mutant(conv2d_fwd_igemm_missing_barrier tile/igemm.cuh conv2d_fwd_igemm conv2d_fwd__cuda_igemm
@@ -169,7 +172,7 @@ emu_mutant(conv2d_bwd_weight_igemm_wrong_pixel conv2d_bwd_weight_igemm.cu conv2d
            "if (++p[j] == args.out_size[0])" "if (++p[j] > args.out_size[0])")
 emu_mutant(linear_bwd_weight_igemm_unwritten_bias conv2d_bwd_weight_igemm.cu conv2d_bwd_weight_igemm linear_bwd_weight__cuda_igemm
            "columns = length + args.bias" "columns = length")
-emu_mutant(linear_bwd_weight_dropped_part weight_sum.cu weight_sum linear_bwd_weight__cuda_direct
+emu_mutant(linear_bwd_weight_dropped_part tile/sum_rows.cuh weight_sum linear_bwd_weight__cuda_direct
            "part < end" "part + 1 < end")
 emu_mutant(bn_stats_dropped_pixel tile/columns.cuh bn_stats bn_stats__cuda_direct
            "last < columns.pixels ? last : columns.pixels" "last < columns.pixels ? last : columns.pixels - 1")
@@ -528,7 +531,7 @@ emu_mutant(integrate_bwd_weight_wgmma_wrong_run integrate_bwd_weight_sm90a.cu in
            integrate_bwd_weight__cuda_wgmma "j % 2 * 32" "j % 2 * 16")
 emu_mutant(integrate_bwd_weight_wgmma_unwritten_row integrate_bwd_weight_sm90a.cu integrate_bwd_weight_sm90a
            integrate_bwd_weight__cuda_wgmma "output + 8 * second < all.outputs" "output + 8 < all.outputs")
-emu_mutant(integrate_bwd_weight_missing_barrier weight_sum.cu weight_sum integrate_bwd_weight__cuda_mma
+emu_mutant(integrate_bwd_weight_missing_barrier tile/sum_rows.cuh weight_sum integrate_bwd_weight__cuda_mma
            "slices[threadIdx.x][j] = sum[j];\n        __syncthreads();" "slices[threadIdx.x][j] = sum[j];")
 emu_mutant(conv2d_fwd_im2col_wrong_tap tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
            "tap.offset[1], tap.offset[0]" "tap.offset[0], tap.offset[1]")

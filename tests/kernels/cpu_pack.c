@@ -100,7 +100,9 @@ static void packed_kernels(void **state) {
     }
     for (int j = 0; j < kernel_count(); j++) {
         const kernel *k = kernel_at(j);
-        assert_true(!k->functions->pack == !k->functions->run && !k->functions->pack == !!k->functions->launch);
+        const kernel_functions *f = k->functions;
+        assert_true(!f->pack == !f->run && !f->parts == !f->adder && !f->parts == !f->sums);
+        assert_int_equal((f->launch != NULL) + (f->pack != NULL) + (f->parts != NULL), 1);
         if (!k->functions->pack || (k->features & ~cpu_features())) continue;
         if (!checked[j]) print_error("no problem was drawn for %s\n", k->name);
         packed++;

@@ -175,7 +175,8 @@ static void unchanged_parameters_are_packed_once(void **state) {
     double *before = trial_output(t.plan, &count);
     const step *pack = kept_pack(t.plan);
     for (int slot = 0; slot < OP_MAX_OPERANDS; slot++) {
-        if (step_touches(pack, slot) && pack->buffers.plane[slot][0]) *(float *)pack->buffers.plane[slot][0] += 1;
+        if (step_touches(pack, STEP_PACK, slot) && pack->buffers.plane[slot][0])
+            *(float *)pack->buffers.plane[slot][0] += 1;
     }
     trial_run(t.plan, FORWARD);
     double *after = trial_output(t.plan, &again);

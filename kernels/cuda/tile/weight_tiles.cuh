@@ -134,7 +134,8 @@ static __device__ __forceinline__ void weight_leave(const weight_tiles_args &arg
 template <int count>
 static __device__ __forceinline__ sum_tree weight_tree(const weight_tiles_args &args, const weight_stages &stages,
                                                        int32_t tile, int warpgroup) {
-    const weight_sharers by = weight_find_sharers(args, tile);
+    const weight_sharers by =
+        weight_find_sharers(tile, (int64_t)args.batch * args.piece_rows * args.piece_columns, args.units, args.ctas);
     const int32_t groups = args.tile_rows * args.tile_blocks * WEIGHT_BLOCK / (count * SUM_TREE_GROUP);
     sum_tree tree;
     tree.part = (int32_t)blockIdx.x - by.first;

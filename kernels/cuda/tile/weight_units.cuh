@@ -14,8 +14,8 @@ static __device__ __forceinline__ int64_t weight_first_unit(const weight_tiles_a
 }
 
 /* The CTA whose run holds a unit. */
-static __device__ __forceinline__ int32_t weight_cta_of(const weight_tiles_args &args, int64_t unit) {
-    return (int32_t)divide((unit + 1) * args.ctas - 1, args.units);
+static __device__ __forceinline__ int32_t weight_cta_of(int64_t unit, int64_t units, int32_t ctas) {
+    return (int32_t)divide((unit + 1) * ctas - 1, units);
 }
 
 /* The CTAs that have a part of a tile: the first, and how many. */
@@ -23,11 +23,11 @@ struct weight_sharers {
     int32_t first, parts;
 };
 
-static __device__ __forceinline__ weight_sharers weight_find_sharers(const weight_tiles_args &args, int32_t tile) {
-    const int64_t tile_units = (int64_t)args.batch * args.piece_rows * args.piece_columns;
+static __device__ __forceinline__ weight_sharers weight_find_sharers(int64_t tile, int64_t tile_units, int64_t units,
+                                                                     int32_t ctas) {
     weight_sharers of;
-    of.first = weight_cta_of(args, tile * tile_units);
-    of.parts = weight_cta_of(args, (tile + 1) * tile_units - 1) + 1 - of.first;
+    of.first = weight_cta_of(tile * tile_units, units, ctas);
+    of.parts = weight_cta_of((tile + 1) * tile_units - 1, units, ctas) + 1 - of.first;
     return of;
 }
 
