@@ -101,6 +101,7 @@ template <int rows>
 static __device__ __forceinline__ panel_live find_live(const integrate_panels_args &all, const uint32_t *mask,
                                                        int32_t first) {
     panel_live live = {true, 0};
+    if (!mask && first + rows <= all.pixels) return live;
     const uint32_t sample_pixels = (uint32_t)(all.out_size[0] * all.out_size[1]);
 #pragma unroll
     for (int row = 0; row < rows; row += 32) {
@@ -136,11 +137,10 @@ static __device__ __forceinline__ panel_sums_place find_place(const integrate_tm
 template <class number, int columns, int rows, class sink>
 static __device__ __forceinline__ void add_panel(const panel_sums_place &place, int32_t index, uint32_t panel,
                                                  const panel_live &live, const sink &copy) {
-    const int piece = columns <= 64 ? 32 : 64; /* as many as registers hold */
 #pragma unroll 1
     for (uint32_t quarter = 0; quarter < 4; quarter++) {
         if (((uint32_t)index * 4 + quarter) % sum_warps<columns>() == sum_warp())
-            panel_sums_add<number, rows, piece>(place, panel, quarter, live, copy);
+            panel_sums_add<number, rows>(place, panel, quarter, live, copy);
     }
 }
 

@@ -411,9 +411,11 @@ emu_mutant(integrate_prepare_swizzle tile/panel_sums.cuh integrate_prepare_sm90a
 emu_mutant(integrate_prepare_wrong_bits tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "own | own >> 6 | own >> 12" "own | own >> 6")
 emu_mutant(integrate_prepare_moved_mean tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "distance * distance * weight" "distance * weight * 0")
+           "sums.square[i] - mean * sums.sum[i]" "sums.square[i]")
 emu_mutant(integrate_prepare_large_mean tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "(1.0f / count)" "(1.00001f / count)")
+           "isfinite(mean) ? mean : 0" "0")
+emu_mutant(integrate_prepare_unseen_origin tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
+           "    }\n    __syncwarp();\n}" "    }\n}")
 emu_mutant(integrate_prepare_early_read integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "barrier_init(at.staged, PANEL_GROUP);" "barrier_init(at.staged, PANEL_GROUP / 4);")
 emu_mutant(integrate_prepare_lost_tiles tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma

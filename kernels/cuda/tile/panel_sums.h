@@ -6,8 +6,9 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_PANEL_SUMS_H
 #define BRAID_KERNELS_CUDA_TILE_PANEL_SUMS_H
 
-/* In shared memory, of 64 columns: two means and two squares of each pair of columns, then counts of the pairs. */
-#define PANEL_SUMS_COUNT_AT 512
-#define PANEL_SUMS_BYTES 640
+/* In shared memory, of 64 columns: two sums of each column, origins, and counts of pairs of columns. */
+#define PANEL_SUMS_ORIGIN_AT 512
+#define PANEL_SUMS_COUNT_AT 768
+#define PANEL_SUMS_BYTES 896
 
 #endif
