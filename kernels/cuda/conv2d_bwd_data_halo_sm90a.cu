@@ -1,7 +1,6 @@
 /*
  * conv2d data gradient, 3x3 at stride 1, on the matrix units of sm_90a: a convolution of dy with the filters turned
- * around, which are read as they lie in memory (tile/halo.cuh, tile/halo_rows.cuh). Those of conv2d_dsums also add up
- * what they make.
+ * around, which are read as they lie in memory (tile/halo.cuh, tile/halo_rows.cuh).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -56,24 +55,4 @@ extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
 extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
     conv2d_bwd_data_halo_rows136_bf16(const __grid_constant__ conv2d_halo_args args) {
     conv2d_halo_rows<bf16, 136, true>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
-    conv2d_dsums_halo_rows112_f16(const __grid_constant__ conv2d_halo_args args) {
-    conv2d_halo_rows<f16, 112, true, row_dsums<f16>>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
-    conv2d_dsums_halo_rows112_bf16(const __grid_constant__ conv2d_halo_args args) {
-    conv2d_halo_rows<bf16, 112, true, row_dsums<bf16>>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
-    conv2d_dsums_halo_rows136_f16(const __grid_constant__ conv2d_halo_args args) {
-    conv2d_halo_rows<f16, 136, true, row_dsums<f16>>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(HALO_THREADS, 1)
-    conv2d_dsums_halo_rows136_bf16(const __grid_constant__ conv2d_halo_args args) {
-    conv2d_halo_rows<bf16, 136, true, row_dsums<bf16>>(args);
 }

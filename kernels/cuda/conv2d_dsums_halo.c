@@ -1,26 +1,32 @@
 /*
  * conv2d_dsums on the matrix units of sm_90a, 3x3 at stride 1 and up to 64 channels of dy: one launch that makes dx and
- * adds it up on the way (conv2d_bwd_data_halo_sm90a.cu).
+ * adds it up on the way (conv2d_dsums_halo_sm90a.cu).
  *
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cuda/conv2d_halo_launch.h"
 #include "kernels/cuda/dsums_launch.h"
 
-#define STEM "conv2d_bwd_data_halo_sm90a"
+#define STEM "conv2d_dsums_halo_sm90a"
+
+/* The kernels of one tile, by what they read the ReLU off. */
+typedef struct dsums_kernel {
+    halo_kernel by_r, by_x;
+} dsums_kernel;
+
+static int reads_x(const braid_problem *p) { return (p->add & CONV2D_DSUMS_ADD_Z) != 0; }
 
 static const char *supports(const braid_problem *p, const device *d, const halo_shape *shape) {
     const braid_problem conv = conv2d_dsums_conv(p);
-    if (p->add & CONV2D_DSUMS_ADD_Z) return "reads the ReLU off r alone";
     const char *reason = dsums_refuse_empty(p);
-    return reason ? reason : conv2d_halo_refuses_sums(&conv, d, shape);
+    return reason ? reason : conv2d_halo_refuses_sums(&conv, d, shape, reads_x(p));
 }
 
-/* What is added up hides behind the products of the other warpgroup, as does most of r on its way. */
+/* What is added up hides behind the products of the other warpgroup; what is read for it hides less. */
 static double cost(const braid_problem *p, const halo_shape *shape) {
     const braid_problem conv = conv2d_dsums_conv(p);
-    const double join_s = 6e-6;
-    return conv2d_halo_cost(&conv, shape) + join_s;
+    const double join_s = 4e-6, slower = reads_x(p) ? 1.4 : 1.1;
+    return slower * conv2d_halo_cost(&conv, shape) + join_s;
 }
 
 static braid_status create(const braid_problem *p, const halo_shape *shape, void **state, size_t *workspace_bytes) {
@@ -29,21 +35,21 @@ static braid_status create(const braid_problem *p, const halo_shape *shape, void
     return dsums_bytes(p, conv2d_halo_parts(&conv, shape), workspace_bytes);
 }
 
-static braid_status launch(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b) {
+static braid_status launch(const braid_problem *p, device *d, const dsums_kernel *k, const buffers *b) {
     const braid_problem conv = conv2d_dsums_conv(p);
     const buffers of_conv = conv2d_dsums_operands(p, b, 0), of_norm = conv2d_dsums_operands(p, b, 1);
-    return conv2d_halo_launch_sums(&conv, d, k, &of_conv, &of_norm);
+    return conv2d_halo_launch_sums(&conv, d, reads_x(p) ? &k->by_x : &k->by_r, &of_conv, &of_norm);
 }
 
-/* The functions of the kernel `tile`, a halo_kernel; DSUMS_KERNEL(tile) is its kernel_functions. */
+/* The functions of the kernel `tile`, a dsums_kernel; DSUMS_KERNEL(tile) is its kernel_functions. */
 #define DSUMS_FUNCTIONS(tile)                                                                                     \
     static const char *tile##_supports(const braid_problem *p, const device *d) {                                 \
-        return supports(p, d, &tile.shape);                                                                       \
+        return supports(p, d, &tile.by_r.shape);                                                                  \
     }                                                                                                             \
-    static double tile##_cost(const braid_problem *p) { return cost(p, &tile.shape); }                            \
+    static double tile##_cost(const braid_problem *p) { return cost(p, &tile.by_r.shape); }                       \
     static braid_status tile##_create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) { \
         (void)d;                                                                                                  \
-        return create(p, &tile.shape, state, workspace_bytes);                                                    \
+        return create(p, &tile.by_r.shape, state, workspace_bytes);                                               \
     }                                                                                                             \
     static braid_status tile##_launch(const braid_problem *p, device *d, void *state, const buffers *b) {         \
         (void)state;                                                                                              \
@@ -55,12 +61,14 @@ static braid_status launch(const braid_problem *p, device *d, const halo_kernel 
         .destroy = launch_destroy                                                                           \
     }
 
-static const halo_kernel of_rows112 = {
-    {64, 112, 0, 0}, STEM, {NULL, "conv2d_dsums_halo_rows112_f16", "conv2d_dsums_halo_rows112_bf16"}};
+static const dsums_kernel of_rows112 = {
+    .by_r = {{64, 112, 0, 0}, STEM, {NULL, "conv2d_dsums_halo_rows112_f16", "conv2d_dsums_halo_rows112_bf16"}},
+    .by_x = {{64, 112, 0, 0}, STEM, {NULL, "conv2d_dsums_x_halo_rows112_f16", "conv2d_dsums_x_halo_rows112_bf16"}}};
 DSUMS_FUNCTIONS(of_rows112)
 const kernel_functions conv2d_dsums__cuda_halo_rows112 = DSUMS_KERNEL(of_rows112);
 
-static const halo_kernel of_rows136 = {
-    {64, 136, 0, 0}, STEM, {NULL, "conv2d_dsums_halo_rows136_f16", "conv2d_dsums_halo_rows136_bf16"}};
+static const dsums_kernel of_rows136 = {
+    .by_r = {{64, 136, 0, 0}, STEM, {NULL, "conv2d_dsums_halo_rows136_f16", "conv2d_dsums_halo_rows136_bf16"}},
+    .by_x = {{64, 136, 0, 0}, STEM, {NULL, "conv2d_dsums_x_halo_rows136_f16", "conv2d_dsums_x_halo_rows136_bf16"}}};
 DSUMS_FUNCTIONS(of_rows136)
 const kernel_functions conv2d_dsums__cuda_halo_rows136 = DSUMS_KERNEL(of_rows136);

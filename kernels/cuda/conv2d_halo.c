@@ -300,13 +300,22 @@ typedef struct halo_beside {
     const buffers *norm;
 } halo_beside;
 
+static int reads_x(const halo_beside *beside) { return beside->norm && beside->norm->plane[BN_FUSED_Y][0]; }
+
 /* One plane of it; channels in front of it are counted by args->parts_pitch. */
-static void fill_beside(struct conv2d_halo_args *args, struct conv2d_halo_plane *plane, const halo_beside *beside,
-                        int i) {
+static braid_status fill_beside(struct conv2d_halo_args *args, device *d, const braid_problem *p,
+                                const halo_shape *shape, const halo_beside *beside, int i) {
+    struct conv2d_halo_plane *plane = &args->plane[i];
+    const buffers *norm = beside->norm;
     if (beside->moments) plane->parts = beside->moments + args->parts_pitch;
-    if (beside->norm) plane->parts = (struct bn_gradients *)beside->norm->workspace + args->parts_pitch;
-    if (beside->norm) plane->sums = dsums_plane_of(beside->norm, i);
+    if (norm) plane->parts = (struct bn_gradients *)norm->workspace + args->parts_pitch;
+    if (norm) plane->sums = dsums_plane_of(norm, i);
     args->parts_pitch += plane->channels;
+    for (int j = 0; j < 2 && reads_x(beside); j++) {
+        const void *read = norm->plane[j ? BN_FUSED_Y : BN_FUSED_X][i];
+        TRY(make_row_map(&args->of_dsums.read[2 * i + j], d, p, shape, read, plane->channels, plane->pitch));
+    }
+    return BRAID_OK;
 }
 
 /* Of the groups of channels of all streams, in their order: each has the parts of its blocks. */
@@ -321,6 +330,7 @@ static braid_status launch_once(const braid_problem *whole, device *d, const hal
     const braid_problem of_tiles = seen(whole, &k->shape), *p = &of_tiles;
     int rings = k->shape.rings, has_parts = beside->moments || beside->norm;
     int processors = has_parts ? H200_PROCESSORS : cuda_processors(d);
+    int pixels = k->shape.pixels;
     if (!fill_shape(&args, p, &k->shape) || !fill_schedule(&args, p, &k->shape, processors))
         return fail(BRAID_ERROR_ARGUMENT, "conv2d: %s", launch_too_large);
     int32_t tiles = args.first_tile[BRAID_MAX_PLANES];
@@ -332,8 +342,9 @@ static braid_status launch_once(const braid_problem *whole, device *d, const hal
         plane->epilogue = conv2d_epilogue(p, b, i);
         plane->mask = b->plane[CONV2D_MASK][i];
         if (whole->op == BRAID_OP_BN_ACT_CONV2D) plane->norm = norm_of(whole, b, i);
-        const void *read = beside->norm ? beside->norm->plane[BN_FUSED_X][i] : plane->epilogue.added;
-        fill_beside(&args, plane, beside, i);
+        const void *read = plane->epilogue.added;
+        if (beside->norm && !reads_x(beside)) read = beside->norm->plane[BN_FUSED_X][i];
+        TRY(fill_beside(&args, d, p, &k->shape, beside, i));
         if (rings == 0) TRY(make_row_maps(plane, d, p, &k->shape, read));
     }
     if (beside->norm) args.counters = cuda_counters(d, counters_of(&args));
@@ -342,7 +353,8 @@ static braid_status launch_once(const braid_problem *whole, device *d, const hal
                                        .function = launch_name(&k->names, p->dtype),
                                        .blocks = tiles < processors || rings == 0 ? tiles : processors,
                                        .threads = HALO_THREADS,
-                                       .shared_bytes = shared_bytes(&args, &k->shape),
+                                       .shared_bytes = beside->norm ? (size_t)HALO_DSUMS_BYTES(pixels, reads_x(beside))
+                                                                    : shared_bytes(&args, &k->shape),
                                        .args = &args,
                                        .args_bytes = sizeof args});
 }
@@ -372,9 +384,10 @@ braid_status conv2d_halo_launch_moments(const braid_problem *p, device *d, const
     return launch_once(p, d, k, b, &(halo_beside){.moments = moments});
 }
 
-const char *conv2d_halo_refuses_sums(const braid_problem *p, const device *d, const halo_shape *shape) {
-    if (p->add) return "does not add to what x gets from elsewhere";
-    return p->streams > HALO_MOST_STREAMS ? "sums of 6 streams at most" : conv2d_halo_refuses(p, d, shape);
+const char *conv2d_halo_refuses_sums(const braid_problem *p, const device *d, const halo_shape *shape, int by_x) {
+    if (by_x != p->add) return "adds to what x gets from elsewhere if it reads the ReLU off x, and then alone";
+    if (p->streams > (by_x ? HALO_DSUMS_STREAMS : HALO_MOST_STREAMS)) return "too many streams for one launch";
+    return conv2d_halo_refuses(p, d, shape);
 }
 
 braid_status conv2d_halo_launch_sums(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b,

@@ -32,6 +32,13 @@
 #define HALO_ROW_BYTES(pixels) ((((pixels) + 2) * 128 + 1023) / 1024 * 1024) /* of one of them */
 #define HALO_ROW_STAGING_BYTES(pixels) (((pixels)*128 + 1023) / 1024 * 1024) /* of a row of outputs */
 
+/* Of conv2d_dsums, where r and x lie beside the rows (`by_x`): rows in its ring, streams at most, bytes. */
+#define HALO_DSUMS_ROWS(pixels, by_x) ((by_x) && (pixels) > 112 ? 4 : HALO_ROWS)
+#define HALO_DSUMS_STREAMS 4
+#define HALO_DSUMS_BYTES(pixels, by_x)                                                   \
+    (HALO_TAPS * HALO_WEIGHT_BYTES + (2 + 2 * (by_x)) * HALO_ROW_STAGING_BYTES(pixels) + \
+     HALO_DSUMS_ROWS(pixels, by_x) * HALO_ROW_BYTES(pixels) + HALO_BARRIER_BYTES)
+
 /* Of parity: rows of dy in the ring, and blocks of channels to sum over, at most. */
 #define HALO_PARITY_ROWS 3
 #define HALO_PARITY_BLOCKS 2
@@ -66,7 +73,13 @@ struct conv2d_halo_plane {
 };
 
 struct conv2d_halo_args {
-    struct conv2d_halo_plane plane[HALO_MOST_STREAMS];
+    union {
+        struct conv2d_halo_plane plane[HALO_MOST_STREAMS];
+        struct {
+            struct conv2d_halo_plane plane[HALO_DSUMS_STREAMS];
+            cuda_tensor_map read[2 * HALO_DSUMS_STREAMS]; /* r and x of each, as `added` */
+        } of_dsums;
+    };
     int32_t first_tile[BRAID_MAX_PLANES + 1]; /* as first_block of other kernels */
     int32_t planes, samples;
     int32_t size[2];      /* of the image, which the output has too, but at stride 2 */

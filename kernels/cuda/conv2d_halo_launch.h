@@ -35,8 +35,8 @@ braid_status conv2d_halo_launch_moments(const braid_problem *p, device *d, const
                                         struct bn_moments *moments);
 
 /* The same for those that leave the sums of conv2d_dsums: parts in the workspace of `norm`, the operands of the
- * normalisation, which tell where the sums go, too. */
-const char *conv2d_halo_refuses_sums(const braid_problem *p, const device *d, const halo_shape *shape);
+ * normalisation, which tell where the sums go, too. `by_x`: the ReLU is read off x. */
+const char *conv2d_halo_refuses_sums(const braid_problem *p, const device *d, const halo_shape *shape, int by_x);
 braid_status conv2d_halo_launch_sums(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b,
                                      const buffers *norm);
 

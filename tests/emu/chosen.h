@@ -251,6 +251,8 @@ static const char *const chosen[] = {
     "conv2d_dsums:f16:n3:b2:hw5x136:c64:k64:rs3x3:pad1",
     "conv2d_dsums:bf16:n2:b3:hw9x141:c72,24:k24,64:rs3x3:pad1:mask1:cp80,24:kp24,72",
     "conv2d_dsums:f16:n1:b2:hw45x229:c136:k64:rs3x3:pad1:mask1",
+    "conv2d_dsums:f16:n2:b3:hw9x136:c64,24:k64,16:rs3x3:pad1:mask1:add3:cp72,24",
+    "conv2d_dsums:bf16:n1:b2:hw23x229:c136:k24:rs3x3:pad1:add3",
     "conv2d_dsums:f16:n2:b5:hw13x17:c136,72:k64,8:rs3x3:pad1:mask1:add3",
     "conv2d_dsums:bf16:n3:b4:hw17x15:c128,264,64:k72,64,16:rs3x3:pad1:cp136,264,64",
     "conv2d_dsums:f16:n1:b3:hw26x34:c256:k64:rs3x3:pad1:add2",

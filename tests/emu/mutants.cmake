@@ -453,7 +453,7 @@ emu_mutant(conv2d_prepare_halo_rows_wrong_share tile/halo_rows.cuh conv2d_fwd_ha
 # Sums in the epilogue of a data gradient: channels, the ReLU, pixels that are not there or blanked, lanes, parts and
 # those who add them.
 function(dsums_rows_mutant name file from to)
-    emu_mutant(conv2d_dsums_halo_rows_${name} ${file} conv2d_bwd_data_halo_sm90a conv2d_dsums__cuda_halo_rows136 "${from}"
+    emu_mutant(conv2d_dsums_halo_rows_${name} ${file} conv2d_dsums_halo_sm90a conv2d_dsums__cuda_halo_rows136 "${from}"
                "${to}")
 endfunction()
 function(dsums_lanes_mutant name file from to)
@@ -468,9 +468,13 @@ dsums_rows_mutant(last_part tile/row_dsums.cuh "row_dsums_add(own, at.pitch, cou
 dsums_rows_mutant(early_group tile/row_dsums.cuh "at.counters + 1 + group, count, at)"
                   "at.counters + 1 + group, count > 1 ? count - 1 : 1, at)")
 dsums_rows_mutant(missing_barrier tile/row_dsums.cuh "    named_sync(at.id, 128);\n    return" "    return")
-dsums_rows_mutant(wrong_group tile/halo_rows.cuh "moments.begin(plane.sums, range.group * HALO_BLOCK" "moments.begin(plane.sums, 0")
-dsums_rows_mutant(one_part tile/halo_rows.cuh "2 * range.share + group," "2 * range.share,")
-dsums_rows_mutant(early_r tile/halo_rows.cuh "            barrier_wait(added, parity);\n" "")
+dsums_rows_mutant(wrong_group tile/halo_dsums.cuh "sums.begin(plane.sums, range.group * HALO_BLOCK" "sums.begin(plane.sums, 0")
+dsums_rows_mutant(one_part tile/halo_dsums.cuh "2 * range.share + group," "2 * range.share,")
+dsums_rows_mutant(early_r tile/halo_dsums.cuh "            barrier_wait(added, parity);\n" "")
+dsums_rows_mutant(early_row tile/halo_dsums.cuh "            tma_wait_read<0>();\n" "")
+dsums_rows_mutant(early_store tile/halo_dsums.cuh "named_sync(HALO_DSUMS_READY + group, 160);" "")
+dsums_rows_mutant(early_x tile/halo_dsums.cuh "barrier_wait(read_full, (uint32_t)index >> 1 & 1);" "")
+dsums_rows_mutant(early_reuse tile/halo_dsums.cuh "barrier_wait(at.read_empty, (uint32_t)(unit.index + 1) & 1);" "")
 dsums_lanes_mutant(blanked tile/im2col.cuh "place >= 0 && place < IM2COL_BLANKED) << j" "place >= 0) << j")
 dsums_lanes_mutant(wrong_tile tile/im2col.cuh "read[1 % shape::reads]" "read[0]")
 dsums_lanes_mutant(early_tile tile/im2col.cuh "            im2col_await(place);\n            read[j]" "            read[j]")

@@ -14,11 +14,10 @@
 
 #include "kernels/cuda/tile/halo.cuh"
 #include "kernels/cuda/tile/halo_norm.cuh"
-#include "kernels/cuda/tile/row_dsums.cuh"
 #include "kernels/cuda/tile/row_moments.cuh"
 
 struct halo_rows_shared {
-    uint32_t weights, staging, rows, weight_full, full, empty, added, words;
+    uint32_t weights, staging, rows, weight_full, full, empty, added;
     uint32_t loaded; /* what a load tells: that a row is full, or that it may be changed */
 };
 
@@ -32,8 +31,7 @@ static __device__ __forceinline__ halo_rows_shared halo_rows_layout(void) {
     at.full = at.weight_full + BARRIER_BYTES;
     at.empty = at.full + HALO_ROWS * BARRIER_BYTES;
     at.added = at.empty + HALO_ROWS * BARRIER_BYTES;
-    at.words = at.added + 2 * BARRIER_BYTES;
-    at.loaded = norm_of::changes ? at.words + 2 * BARRIER_BYTES : at.full;
+    at.loaded = norm_of::changes ? at.added + 2 * BARRIER_BYTES : at.full;
     return at;
 }
 
@@ -62,7 +60,7 @@ template <int borders> static __device__ __forceinline__ halo_range halo_rows_ra
 }
 
 /* One thread loads the weights, then row after row. */
-template <int columns, bool transposed>
+template <int columns, bool transposed, int ring = HALO_ROWS>
 static __device__ __forceinline__ void halo_rows_load(const conv2d_halo_args &args, const halo_rows_shared &at,
                                                       const halo_range &range) {
     const conv2d_halo_plane &plane = args.plane[range.plane];
@@ -77,7 +75,7 @@ static __device__ __forceinline__ void halo_rows_load(const conv2d_halo_args &ar
     }
     ring_place place = {0, 1};
     int32_t strip = range.first / args.size[0], row = range.row - 1;
-    for (int32_t i = 0; i < range.loads; i++, ring_step(&place, HALO_ROWS)) {
+    for (int32_t i = 0; i < range.loads; i++, ring_step(&place, ring)) {
         const uint32_t stage = (uint32_t)place.stage, loaded = at.loaded + stage * BARRIER_BYTES;
         barrier_wait(at.empty + stage * BARRIER_BYTES, place.parity);
         barrier_expect(loaded, (columns + 2) * 128);
@@ -172,8 +170,7 @@ static __device__ __forceinline__ void halo_rows_multiply(float (&sum)[columns /
     wgmma_commit();
 }
 
-/* Asks for the row of what is added to a row of outputs, or of what its sums need, when the copy engine has read the
- * outputs before it. */
+/* Asks for the row of what is added to a row of outputs, when the copy engine has read the outputs before it. */
 template <int columns>
 static __device__ __forceinline__ void halo_rows_load_added(const conv2d_halo_plane &plane, uint32_t staging,
                                                             uint32_t barrier, const halo_tile &tile, int32_t row) {
@@ -223,15 +220,6 @@ static __device__ __forceinline__ void halo_rows_store(const float (&sum)[column
     halo_rows_end<columns>(map, staging, tile, row, id);
 }
 
-/* The same of plain sums, with r where the outputs will lie. */
-template <class number, int columns>
-static __device__ __forceinline__ void halo_rows_store(const float (&sum)[columns / 2], const cuda_tensor_map *map,
-                                                       uint32_t staging, const halo_tile &tile, int32_t row, int id,
-                                                       int32_t inside, row_dsums<number> *sums) {
-    row_dsums_stage<number, columns>(staging + epilogue_rows_at(), sum, inside, sums);
-    halo_rows_end<columns>(map, staging, tile, row, id);
-}
-
 /* Where a warpgroup leaves its statistics: a part of its own. */
 static __device__ __forceinline__ row_moments_place halo_rows_place(const conv2d_halo_args &args,
                                                                     const halo_range &range, int group) {
@@ -242,38 +230,19 @@ static __device__ __forceinline__ row_moments_place halo_rows_place(const conv2d
     return at;
 }
 
-/* The same of the sums over what it stored. */
-static __device__ __forceinline__ row_dsums_place halo_rows_sums_place(const conv2d_halo_args &args,
-                                                                       const halo_rows_shared &at,
-                                                                       const halo_range &range, int group) {
-    const conv2d_halo_plane &plane = args.plane[range.plane];
-    const int32_t parts = 2 * args.strip_tiles, all = (int32_t)blockIdx.x / args.strip_tiles;
-    const row_dsums_place found = {(bn_gradients *)plane.parts,
-                                   args.counters + all * DSUMS_COUNTERS(parts),
-                                   args.parts_pitch,
-                                   2 * range.share + group,
-                                   parts,
-                                   range.group * HALO_BLOCK,
-                                   plane.channels - range.group * HALO_BLOCK,
-                                   at.words + (uint32_t)group * 4,
-                                   3 + group};
-    return found;
-}
-
 template <class number, int columns, bool transposed, class moments_of>
 static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args &args, const halo_rows_shared &at,
                                                          const halo_range &range, int group) {
     const conv2d_halo_plane &plane = args.plane[range.plane];
     const uint32_t staging = at.staging + (uint32_t)group * HALO_ROW_STAGING_BYTES(columns);
     const uint32_t added = at.added + (uint32_t)group * BARRIER_BYTES;
-    const bool is_added = moments_of::reads || plane.epilogue.added != nullptr;
+    const bool is_added = plane.epilogue.added != nullptr;
     uint32_t parity = 0; /* of the barrier of what is added */
     halo_unit unit = {0, range.first / args.size[0], range.row, 0};
     int32_t released = 0;
     moments_of moments;
     float sum[columns / 2];
     const epilogue_rows with = epilogue_rows_find<number>(plane.epilogue, range.group * HALO_BLOCK, plane.channels);
-    if constexpr (moments_of::reads) moments.begin(plane.sums, range.group * HALO_BLOCK, plane.channels);
     barrier_wait(at.weight_full, 0);
     halo_unit_step<2>(&unit, args, range, group);
     halo_rows_release<HALO_ROWS>(at, &released, unit.input);
@@ -304,21 +273,18 @@ static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args 
             barrier_wait(added, parity);
             parity ^= 1;
         }
-        if constexpr (moments_of::counts || moments_of::reads)
+        if constexpr (moments_of::counts)
             halo_rows_store<number, columns>(sum, &plane.row, staging, tile, output_row, 3 + group,
                                              args.size[1] - strip * columns, &moments);
         else
             halo_rows_store<number, columns>(sum, with, &plane.row, staging, tile, output_row, 3 + group, is_added);
     }
-    if constexpr (moments_of::reads)
-        moments.finish(plane.sums, halo_rows_sums_place(args, at, range, group));
-    else
-        moments.write(halo_rows_place(args, range, group));
+    moments.write(halo_rows_place(args, range, group));
     if (threadIdx.x % 128 == 0) tma_wait<0>();
 }
 
-/* The kernel: 64 output channels x columns pixels of one row at a time. With moments or the sums of conv2d_dsums
- * nothing is added to them; with a norm the rows are changed before they are multiplied. */
+/* The kernel: 64 output channels x columns pixels of one row at a time. With moments nothing is
+ * added to them; with a norm the rows are changed before they are multiplied. */
 template <class number, int columns, bool transposed, class moments_of = no_row_moments, class norm_of = no_halo_norm>
 static __device__ __forceinline__ void conv2d_halo_rows(const conv2d_halo_args &args) {
     const halo_rows_shared at = halo_rows_layout<columns, norm_of>();

@@ -83,6 +83,15 @@ static __device__ __forceinline__ uint32_t row_dsums_live(int32_t inside) {
            (uint32_t)(first + 9 < inside) << 3;
 }
 
+/* Rounds sums that something is added to: the pairs hold it before, as such pairs. */
+template <class number, int count>
+static __device__ __forceinline__ void row_dsums_added(uint32_t (&pairs)[count], const float *sum) {
+#pragma unroll
+    for (int i = 0; i < count; i++)
+        pairs[i] =
+            pair_made<number>(sum[2 * i] + pair_at<number>(pairs[i], 0), sum[2 * i + 1] + pair_at<number>(pairs[i], 1));
+}
+
 /* For kernels that add up nothing. */
 struct no_row_dsums {
     static const int tiles = 0;
@@ -90,7 +99,7 @@ struct no_row_dsums {
 
 /* `by_x`: the ReLU is read off x, not made again from r. */
 template <class number, bool is_by_x = false> struct row_dsums {
-    static const bool counts = false, reads = true, by_x = is_by_x;
+    static const bool by_x = is_by_x;
     static const int tiles = by_x ? 2 : 1; /* that are read for it: r, x */
     float scale[2], shift[2], center[2];
     bn_gradients sum[2] = {{0, 0}, {0, 0}};
@@ -144,26 +153,5 @@ template <class number, bool is_by_x = false> struct row_dsums {
         row_dsums_join(plane, at);
     }
 };
-
-/* Rounds a row of `pixels` plain sums into shared memory at `to`, where r lies, and includes the first `inside`. */
-template <class number, int pixels>
-static __device__ __forceinline__ void row_dsums_stage(uint32_t to, const float *sum, int32_t inside,
-                                                       row_dsums<number> *sums) {
-#pragma unroll
-    for (int g = 0; g < pixels / 16; g++) {
-        uint32_t dx[4], r[4];
-        matrix_load_x4_transposed(r, to + (uint32_t)g * 2048);
-        epilogue_rows_plain<number>(dx, sum + g * 8);
-        matrix_store_x4_transposed(to + (uint32_t)g * 2048, dx);
-        sums->include(dx, r, r, row_dsums_live(inside - g * 16));
-    }
-    if (pixels % 16) {
-        uint32_t dx[2], r[2];
-        matrix_load_x2_transposed(r, to + (uint32_t)(pixels / 16) * 2048);
-        epilogue_rows_plain<number>(dx, sum + pixels / 2 - 4);
-        matrix_store_x2_transposed(to + (uint32_t)(pixels / 16) * 2048, dx);
-        sums->include(dx, r, r, row_dsums_live(inside - pixels / 16 * 16));
-    }
-}
 
 #endif

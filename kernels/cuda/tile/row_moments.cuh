@@ -21,7 +21,7 @@ struct row_moments_place {
 
 /* For kernels that take no statistics. */
 struct no_row_moments {
-    static const bool counts = false, reads = false;
+    static const bool counts = false;
     template <int count> __device__ __forceinline__ void include(const uint32_t (&)[count], int32_t) {}
     __device__ __forceinline__ void begin(const float *) {}
     __device__ __forceinline__ void settle() {}
@@ -29,7 +29,7 @@ struct no_row_moments {
 };
 
 template <class number> struct row_moments {
-    static const bool counts = true, reads = false;
+    static const bool counts = true;
     int32_t count = 0; /* of the thread's pixels */
     float origin[2] = {0, 0}, sum[2] = {0, 0}, square[2] = {0, 0};
 
