@@ -447,40 +447,45 @@ static void plan_uses_wisdom_and_again_measures(void **state) {
 static void a_brief_race_does_not_stand_for_a_whole_one(void **state) {
     const braid_plan_options quick = {.seconds = 1e-3}, again = {.seconds = 1e-3, .again = 1};
     const braid_plan_options estimate = {.effort = BRAID_EFFORT_ESTIMATE};
-    braid_op *brief = given_op(context, "linear_fwd:f16:b2:c3:k4"),
-             *whole = given_op(context, "linear_fwd:f16:b2:c3:k4");
+    const struct {
+        int is_brief;
+        const braid_plan_options *options;
+        int from_wisdom, is_replaced; /* the entry, by this race */
+    } turns[] = {{1, &quick, 0, 1}, {1, &quick, 1, 0}, {0, &estimate, 1, 0}, {0, &quick, 0, 1},
+                 {0, &quick, 1, 0}, {1, &quick, 1, 0}, {1, &again, 0, 0},    {0, &again, 0, 1}};
+    int got[sizeof turns / sizeof turns[0]][2];
     char path[512];
+    ino_t before = 0;
     (void)state;
-    brief->is_brief = 1;
-    assert_int_equal(planned(brief, &quick)->from_wisdom, 0);
-    only_entry(path);
-    const ino_t first = inode_of(path);
-    assert_int_equal(planned(brief, &quick)->from_wisdom, 1);
-    assert_int_equal(planned(whole, &estimate)->from_wisdom, 1);
-    assert_true(inode_of(path) == first);
-    assert_int_equal(planned(whole, &quick)->from_wisdom, 0);
-    const ino_t second = inode_of(path);
-    assert_true(second != first);
-    assert_int_equal(planned(whole, &quick)->from_wisdom, 1);
-    assert_int_equal(planned(brief, &quick)->from_wisdom, 1);
-    assert_int_equal(planned(brief, &again)->from_wisdom, 0);
-    assert_true(inode_of(path) == second); /* of a whole race it stays */
-    braid_op_destroy(brief);
-    braid_op_destroy(whole);
+    for (size_t j = 0; j < sizeof turns / sizeof turns[0]; j++) {
+        braid_op *op = given_op(context, "linear_fwd:f16:b2:c3:k4");
+        op->is_brief = turns[j].is_brief;
+        got[j][0] = planned(op, turns[j].options)->from_wisdom;
+        braid_op_destroy(op);
+        only_entry(path);
+        got[j][1] = inode_of(path) != before;
+        before = inode_of(path);
+    }
+    for (size_t j = 0; j < sizeof turns / sizeof turns[0]; j++) {
+        assert_int_equal(got[j][0], turns[j].from_wisdom);
+        assert_int_equal(got[j][1], turns[j].is_replaced);
+    }
 }
 
 /* The steps of a chain race briefly: asked for by itself, such a step races anew. */
 static void a_step_of_a_chain_races_again_by_itself(void **state) {
-    const braid_plan_options quick = {.seconds = 1e-3};
-    braid_op *fused = given_op(context, "linear_act_fwd:b4:c8:k8"), *step = given_op(context, "linear_fwd:b4:c8:k8");
+    static const char *const problems[] = {"linear_act_fwd:b4:c8:k8", "linear_fwd:b4:c8:k8", "linear_fwd:b4:c8:k8",
+                                           "linear_act_fwd:b4:c8:k8"};
+    int from_wisdom[4], entries = 0;
     (void)state;
-    assert_int_equal(planned(fused, &quick)->from_wisdom, 0);
-    assert_in_range(given_entries(folder, ".wisdom"), 2, 9); /* its own, and of its steps */
-    assert_int_equal(planned(step, &quick)->from_wisdom, 0);
-    assert_int_equal(planned(step, &quick)->from_wisdom, 1);
-    assert_int_equal(planned(fused, &quick)->from_wisdom, 1);
-    braid_op_destroy(fused);
-    braid_op_destroy(step);
+    for (int j = 0; j < 4; j++) {
+        braid_op *op = given_op(context, problems[j]);
+        from_wisdom[j] = planned(op, &(braid_plan_options){.seconds = 1e-3})->from_wisdom;
+        braid_op_destroy(op);
+        if (j == 0) entries = given_entries(folder, ".wisdom");
+    }
+    assert_in_range(entries, 2, 9); /* its own, and of its steps */
+    assert_true(!from_wisdom[0] && !from_wisdom[1] && from_wisdom[2] && from_wisdom[3]);
 }
 
 /* ---- Races that were left out ------------------------------------------------------------------ */
