@@ -15,8 +15,11 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         args.plane[i].x = b->plane[AVGPOOL_X][i];
         args.plane[i].y = b->plane[AVGPOOL_Y][i];
     }
-    return pixels_launch_windows(&args, p, d, &functions);
+    return pixels_launch_windows(&args, p, b, d, &functions);
 }
 
-const kernel_functions avgpool_fwd__cuda_direct = {
-    .supports = pixels_refuse_windows, .cost = launch_cost, .launch = launch};
+const kernel_functions avgpool_fwd__cuda_direct = {.supports = pixels_refuse_windows,
+                                                   .cost = launch_cost,
+                                                   .create = pixels_create_windows,
+                                                   .launch = launch,
+                                                   .destroy = launch_destroy};

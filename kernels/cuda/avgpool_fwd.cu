@@ -1,6 +1,7 @@
 /*
- * avgpool forward: the mean of every window. A block has one window and a tile of channels: its rows of threads share
- * the pixels of the window, and their sums are added in a fixed order.
+ * avgpool forward: the mean of every window. A block has one window, or where windows are few and large a part of one,
+ * and a tile of channels: its rows of threads share the pixels, and their sums are added in a fixed order. The last
+ * block of a window adds the parts.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -51,35 +52,71 @@ static __device__ __forceinline__ void add_packs(float (&sum)[1], const window_s
     for (int32_t at = of.first; at < of.count; at += of.step) sum[0] += load(of.from(at));
 }
 
+/* A window of a tile of channels, and what this block has of it. */
+struct window_part {
+    int64_t output, first_channel; /* the window, counted over all samples; of the tile */
+    int32_t lanes, parts, part;
+};
+
+/* True in the last block of a window, which finds the sums of all its parts in `sums`. */
+static __device__ __forceinline__ bool is_last_part(const pixel_args &args, const window_part &of) {
+    return arrives_last(args.counters + blockIdx.x / (uint32_t)of.parts, of.parts);
+}
+
+/* Leaves the sums of a part; the last block makes the means of the tile's channels, one to a thread. */
+template <class number, int width>
+static __device__ __forceinline__ void join_parts(const pixel_args &args, const pixel_plane &plane,
+                                                  const window_part &of, const float (&sum)[width], float pixels) {
+    const int32_t thread = (int32_t)threadIdx.x;
+    float *const sums = (float *)args.columns.workspace + (int64_t)(blockIdx.x - of.part) * WINDOW_SUMS;
+#pragma unroll
+    for (int j = 0; j < width; j++) {
+        if (thread < of.lanes) sums[of.part * WINDOW_SUMS + thread * width + j] = sum[j];
+    }
+    if (!is_last_part(args, of)) return;
+    const int64_t c = of.first_channel + thread;
+    if (thread >= of.lanes * width || c >= plane.pitch) return;
+    float total = 0;
+#pragma unroll 4
+    for (int32_t part = 0; part < of.parts; part++) total += sums[part * WINDOW_SUMS + thread];
+    store((number *)plane.y + of.output * plane.pitch + c, c < plane.channels ? total / pixels : 0);
+}
+
 template <class number, int width>
 static __device__ __forceinline__ void average(const pixel_args &args, int i, int32_t block, column_pack *ring) {
     const pixel_plane &plane = args.plane[i];
     const pixel_window &window = args.window;
-    const int32_t lanes = args.map.lanes[i], tiles = args.map.blocks[i];
-    const int64_t c = (int64_t)(block % tiles * lanes + (int32_t)threadIdx.x % lanes) * width;
-    const int64_t output = block / tiles;
-    const window_place out = window_place_of(output, window.out_size);
+    const int32_t tiles = args.map.blocks[i], parts = args.columns.parts, whole = block / parts;
+    const window_part of = {whole / tiles, (int64_t)(whole % tiles) * args.map.lanes[i] * width, args.map.lanes[i],
+                            parts, block % parts};
+    const int64_t c = of.first_channel + (int32_t)threadIdx.x % of.lanes * width;
+    const window_place out = window_place_of(of.output, window.out_size);
     const int32_t top = share_begin(out.row, window.out_size[0], window.size[0]);
     const int32_t left = share_begin(out.column, window.out_size[1], window.size[1]);
     const int32_t height = share_end(out.row, window.out_size[0], window.size[0]) - top;
     const int32_t across = share_end(out.column, window.out_size[1], window.size[1]) - left;
     const int64_t corner = (out.sample * window.size[0] + top) * window.size[1] + left;
-    const number *x = (const number *)plane.x + corner * plane.pitch + c;
-    const window_share<number> share = {x,
-                                        plane.pitch,
-                                        (int32_t)threadIdx.x / lanes,
-                                        BLOCK_THREADS / lanes,
-                                        c < plane.channels ? height * across : 0,
-                                        across,
-                                        window.size[1]};
+    const int32_t pixels = height * across, share = (pixels + parts - 1) / parts, begin = of.part * share;
+    const int32_t end = begin + share < pixels ? begin + share : pixels;
+    const window_share<number> mine = {(const number *)plane.x + corner * plane.pitch + c,
+                                       plane.pitch,
+                                       begin + (int32_t)threadIdx.x / of.lanes,
+                                       BLOCK_THREADS / of.lanes,
+                                       c < plane.channels ? end : 0,
+                                       across,
+                                       window.size[1]};
     float sum[width] = {0};
-    add_packs(sum, share, ring);
+    add_packs(sum, mine, ring);
     __syncthreads(); /* nobody reads packs any more */
-    column_add_rows((float *)ring, sum, lanes);
-    if ((int32_t)threadIdx.x >= lanes || c >= plane.pitch) return;
+    column_add_rows((float *)ring, sum, of.lanes);
+    if (parts > 1) {
+        join_parts<number>(args, plane, of, sum, (float)pixels);
+        return;
+    }
+    if ((int32_t)threadIdx.x >= of.lanes || c >= plane.pitch) return;
 #pragma unroll
-    for (int j = 0; j < width; j++) sum[j] /= (float)(height * across);
-    pack_write((number *)plane.y + output * plane.pitch + c, sum, plane.channels - c);
+    for (int j = 0; j < width; j++) sum[j] /= (float)pixels;
+    pack_write((number *)plane.y + of.output * plane.pitch + c, sum, plane.channels - c);
 }
 
 template <class number> static __device__ __forceinline__ void avgpool_fwd(const pixel_args &args, column_pack *ring) {

@@ -9,7 +9,7 @@
 
 #define BITS 24 /* of a number that are compared with the limit */
 
-/* Whole: the first element of every pack has the first of four numbers, as where channels are multiples of four. */
+/* Whole: elements are counted as they lie, and the first of every pack has the first of four numbers. */
 template <class number, int width, bool whole> struct dropout : pixel_body<number, width> {
     typedef pack<number, width> inputs;
     static const int ahead = 4;
@@ -23,7 +23,7 @@ template <class number, int width, bool whole> struct dropout : pixel_body<numbe
           inside(all.limit >> BITS ? 0 : all.plane[i].channels) {}
     __device__ __forceinline__ void fetch(inputs &x, int64_t at) const { x = this->take(this->plane.x, at); }
     __device__ __forceinline__ void make(const inputs &x, int64_t pixel, int64_t c, int64_t at) const {
-        const uint64_t first = (uint64_t)(pixel * this->plane.channels + c);
+        const uint64_t first = (uint64_t)(whole ? at : pixel * this->plane.channels + c);
         float value[width];
         philox bits = philox_block(keys, stream, first / 4);
         pack_open(value, x);
@@ -41,10 +41,11 @@ template <class number, int width, bool whole> struct dropout : pixel_body<numbe
 template <class number> static __device__ __forceinline__ void dropout_kernel(const pixel_args &args) {
     const int wide = widest<number>::width;
     const pixel_work work = pixel_work_find(args);
+    const pixel_plane &plane = args.plane[work.plane];
     if (!args.map.vector[work.plane]) {
         dropout<number, 1, false> of(args, work.plane);
         pixels_run(of, work);
-    } else if (args.plane[work.plane].channels % 4 == 0) {
+    } else if (plane.channels == plane.pitch) {
         dropout<number, wide, true> of(args, work.plane);
         pixels_run(of, work);
     } else {

@@ -12,9 +12,9 @@
 
 #define MOST_LANES 32        /* a warp */
 #define WARP_ROW 256         /* elements of the longest row that a warp does without others */
-#define WINDOW_LANES 4       /* of a block with one large window: many rows of threads share its pixels; ... */
-#define FEW_WINDOW_LANES 2   /* ... where there are few blocks, of windows ... */
-#define MANY_PIXELS 4096     /* ... of so many pixels and more */
+#define WINDOW_LANES 4       /* of a block with one window: many rows of threads share its pixels; ... */
+#define MANY_PIXELS 4096     /* ... several blocks share it where windows are few and have so many pixels, ... */
+#define PART_WINDOW 512      /* ... each with so many of them at least */
 #define VECTOR_BYTES 16      /* of one access */
 #define COLUMN_LANES 8       /* of a sum of packs: 128 bytes of a pixel, and few parts for every block that adds some */
 #define COLUMN_BLOCKS 396    /* of a sum that run side by side, three to a multiprocessor: the pixels are cut for ... */
@@ -24,6 +24,7 @@
 #define ROW_PARTS 528        /* ... and most parts */
 #define SECOND_LANES 8       /* of the block that adds the parts */
 #define CHUNK_ELEMENTS 8192  /* of a block that makes every element, ... */
+#define CURVED_CHUNK 16384   /* ... or much of every element: what a block does once weighs less, ... */
 #define WINDOW_ELEMENTS 2048 /* ... or windows, ... */
 #define LEAST_ELEMENTS 1024  /* ... down to so many ... */
 #define ENOUGH_BLOCKS 264    /* ... where there are fewer blocks */
@@ -145,7 +146,8 @@ static int fill_flat(struct pixel_args *args, const braid_problem *p, const int6
     }
     args->map.batch = 1;
     args->map.sample_pixels = pixels / fold;
-    return divide_map(args, p, CHUNK_ELEMENTS, HALVES);
+    const int is_simple = p->op != BRAID_OP_DROPOUT && pixels_are_straight(p);
+    return divide_map(args, p, is_simple ? CHUNK_ELEMENTS : CURVED_CHUNK, HALVES);
 }
 
 /* The same where a pixel is a window, and nothing depends on the sample. */
@@ -155,34 +157,56 @@ static int fill_places(struct pixel_args *args, const braid_problem *p, const in
     return divide_map(args, p, WINDOW_ELEMENTS, FEW_HALVES);
 }
 
-/* Lanes of a block with one window of avgpool, at least. */
-static int32_t window_lanes(const braid_problem *p, int64_t windows, int64_t pixels) {
-    int64_t tiles = 0;
-    for (int i = 0; i < p->streams; i++)
-        tiles += launch_tiles(p->in_pitch[i], WINDOW_LANES * choose_width(p, p->in_pitch[i]));
-    const int is_few = (double)tiles * (double)windows < ENOUGH_BLOCKS && pixels >= MANY_PIXELS;
-    return is_few ? FEW_WINDOW_LANES : WINDOW_LANES;
+/* Lanes of a sum over packs of so many numbers. */
+static int32_t column_lanes(int64_t packs, int64_t width) {
+    return launch_lanes(packs, width > 1 ? COLUMN_LANES : MOST_LANES);
 }
 
-/* A block for each window of avgpool and tile of channels; 0 where they are too many for one launch. */
+/* Blocks that share a window of avgpool. They depend on the problem alone. */
+static int64_t window_parts(const braid_problem *p, int64_t windows, int64_t pixels) {
+    int64_t tiles = 0;
+    for (int i = 0; i < p->streams; i++)
+        tiles += launch_tiles(p->in_pitch[i], COLUMN_LANES * choose_width(p, p->in_pitch[i]));
+    if (pixels < MANY_PIXELS || tiles <= 0 || windows <= 0 || windows > COLUMN_BLOCKS / tiles) return 1;
+    int64_t parts = COLUMN_BLOCKS / (tiles * windows);
+    return parts < pixels / PART_WINDOW ? parts : pixels / PART_WINDOW;
+}
+
+/* A block, or several, for each window of avgpool and tile of channels; 0 where they are too many for one launch. */
 static int fill_windows(struct pixel_args *args, const braid_problem *p) {
     struct pixel_map *map = &args->map;
     int64_t blocks[BRAID_MAX_PLANES] = {0}, windows = p->batch * p->out_size[0] * p->out_size[1];
     int64_t pixels = launch_tiles(p->size[0], p->out_size[0]) * launch_tiles(p->size[1], p->out_size[1]);
-    const int32_t lanes = window_lanes(p, windows, pixels);
+    const int64_t parts = window_parts(p, windows, pixels);
+    args->columns.parts = (int32_t)parts;
     for (int i = 0; i < p->streams; i++) {
         int64_t width = is_aligned(&args->plane[i]) ? choose_width(p, p->in_pitch[i]) : 1;
+        int64_t packs = p->in_pitch[i] / width;
         map->vector[i] = width > 1 ? (int32_t)width : 0;
-        map->lanes[i] = launch_lanes(p->in_pitch[i] / width, lanes);
-        while (map->lanes[i] < MOST_LANES && map->lanes[i] < p->in_pitch[i] / width &&
-               BLOCK_THREADS / map->lanes[i] > pixels)
+        map->lanes[i] = parts > 1 ? column_lanes(packs, width) : launch_lanes(packs, WINDOW_LANES);
+        while (map->lanes[i] < MOST_LANES && map->lanes[i] < packs && BLOCK_THREADS / map->lanes[i] > pixels)
             map->lanes[i] *= 2;
         int64_t tiles = launch_tiles(p->in_pitch[i], map->lanes[i] * width);
-        if (tiles > 0 && windows > CUDA_MAX_BLOCKS / tiles) return 0;
+        if (tiles > 0 && windows > CUDA_MAX_BLOCKS / tiles / parts) return 0;
         map->blocks[i] = (int32_t)tiles;
-        blocks[i] = tiles * windows;
+        blocks[i] = tiles * windows * parts;
     }
     return launch_schedule(map->first_block, blocks, p->streams);
+}
+
+/* Sums of the parts of all windows: of unaligned planes, too, whose tiles have the fewest channels. */
+braid_status pixels_create_windows(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    struct pixel_args args;
+    size_t sums = 0;
+    (void)d;
+    *state = NULL;
+    *workspace_bytes = 0;
+    pixels_begin(&args, p);
+    (void)fill_windows(&args, p);
+    if (args.columns.parts < 2) return BRAID_OK;
+    for (int i = 0; i < p->streams; i++) sums += (size_t)launch_tiles(p->in_pitch[i], MOST_LANES);
+    sums *= (size_t)(p->batch * p->out_size[0] * p->out_size[1] * args.columns.parts);
+    return size_array(sums, WINDOW_SUMS * sizeof(float), "partial sums", workspace_bytes);
 }
 
 int pixels_are_straight(const braid_problem *p) {
@@ -262,8 +286,14 @@ static braid_status run(const struct pixel_args *args, int64_t blocks, device *d
                                        .args_bytes = sizeof *args});
 }
 
-braid_status pixels_launch_windows(struct pixel_args *args, const braid_problem *p, device *d, const pixels_kernel *k) {
+braid_status pixels_launch_windows(struct pixel_args *args, const braid_problem *p, const buffers *b, device *d,
+                                   const pixels_kernel *k) {
+    args->columns.workspace = b->workspace;
     if (!fill_windows(args, p)) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
+    if (args->columns.parts > 1) {
+        args->counters = cuda_counters(d, args->map.first_block[BRAID_MAX_PLANES]);
+        if (!args->counters) return fail(BRAID_ERROR_ARGUMENT, "%s: %s", k->stem, launch_too_large);
+    }
     return run(args, args->map.first_block[BRAID_MAX_PLANES], d, k->stem, launch_name(&k->names, p->dtype));
 }
 
@@ -328,11 +358,6 @@ braid_status pixels_create_totals(const braid_problem *p, const int64_t size[2],
 }
 
 /* ---- Sums --------------------------------------------------------------------------------- */
-
-/* Lanes of a sum over packs of so many numbers. */
-static int32_t column_lanes(int64_t packs, int64_t width) {
-    return launch_lanes(packs, width > 1 ? COLUMN_LANES : MOST_LANES);
-}
 
 /* Parts of the pixels, at most `most`, for one round of blocks if there are enough: `tiles` blocks have one part. */
 static int64_t choose_parts(const braid_problem *p, int64_t tiles, int64_t most) {

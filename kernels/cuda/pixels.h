@@ -46,11 +46,13 @@ struct pixel_columns {
     int32_t lanes[BRAID_MAX_PLANES];
     int32_t second_lanes[BRAID_MAX_PLANES];
     int32_t vector[BRAID_MAX_PLANES];
-    int32_t parts;
+    int32_t parts;                 /* of avgpool: of a window */
     int64_t pixels, sample_pixels; /* of all samples, of one */
     int64_t part_pixels;
     void *workspace;
 };
+
+#define WINDOW_SUMS 64 /* of a part of a window: a channel, or a pack of them, of every lane */
 
 /* The windows of pooling, [0] along the height and [1] along the width. */
 struct pixel_window {

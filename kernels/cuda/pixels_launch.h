@@ -44,8 +44,10 @@ braid_status pixels_launch_flat(struct pixel_args *args, const braid_problem *p,
 braid_status pixels_launch_places(struct pixel_args *args, const braid_problem *p, const int64_t size[2], device *d,
                                   const pixels_kernel *k);
 
-/* One launch that makes every mean of avgpool. */
-braid_status pixels_launch_windows(struct pixel_args *args, const braid_problem *p, device *d, const pixels_kernel *k);
+/* One launch that makes every mean of avgpool, and its `create`. */
+braid_status pixels_launch_windows(struct pixel_args *args, const braid_problem *p, const buffers *b, device *d,
+                                   const pixels_kernel *k);
+braid_status pixels_create_windows(const braid_problem *p, device *d, void **state, size_t *workspace_bytes);
 
 /* True where all planes have four channels in halves and all windows are 2 x 2, side by side over all places. */
 int pixels_are_two(const struct pixel_args *args, const braid_problem *p);

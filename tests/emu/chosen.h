@@ -198,6 +198,8 @@ static const char *const chosen[] = {
     "avgpool_fwd:f16:n2:b3:hw13x17:c512,5:cp520,8",
     "avgpool_fwd:bf16:n2:b1:hw41x43:c40,5:out1x2:cp48,8",
     "avgpool_fwd:f16:n1:b1:hw65x64:c24",
+    "avgpool_fwd:bf16:n2:b2:hw129x128:c72,5:out1x2:cp80,8",
+    "avgpool_fwd:f32:n1:b2:hw64x65:c33:cp36",
     "avgpool_bwd_data:bf16:n2:b3:hw13x17:c300,5:out3x7:cp304,8",
     "bn_act_fwd:f16:n2:b3:hw9x11:c300,3:mask1:cp304,8",
     "bn_act_bwd_weight:f16:n2:b40:hw13x9:c100,3:mask1:cp104,8",

@@ -246,7 +246,7 @@ emu_mutant(dropout_shared_block dropout.cu dropout dropout_fwd__cuda_direct
 emu_mutant(dropout_wrong_stream dropout.cu dropout dropout_bwd_data__cuda_direct
            "* 16 + (uint64_t)i" "* 16")
 emu_mutant(dropout_whole_blocks dropout.cu dropout dropout_fwd__cuda_direct
-           "channels % 4 == 0" "channels % 4 >= 0")
+           "plane.channels == plane.pitch" "plane.channels <= plane.pitch")
 emu_mutant(dropout_full_tail tile/pack.cuh dropout dropout_fwd__cuda_direct
            "if (inside < width) {" "if (inside < -width) {")
 emu_mutant(dropout_keeps_at_the_limit dropout.cu dropout dropout_fwd__cuda_direct
@@ -263,6 +263,12 @@ emu_mutant(avgpool_fwd_early_pack avgpool_fwd.cu avgpool_fwd avgpool_fwd__cuda_d
            "copy_async_wait<STAGES - 2>();" "copy_async_wait<STAGES - 1>();")
 emu_mutant(avgpool_fwd_early_sums avgpool_fwd.cu avgpool_fwd avgpool_fwd__cuda_direct
            "__syncthreads(); /* nobody reads packs any more */" "")
+emu_mutant(avgpool_fwd_lost_part avgpool_fwd.cu avgpool_fwd avgpool_fwd__cuda_direct
+           "part < of.parts; part++" "part < of.parts - 1; part++")
+emu_mutant(avgpool_fwd_wrong_arrivals avgpool_fwd.cu avgpool_fwd avgpool_fwd__cuda_direct
+           "(uint32_t)of.parts, of.parts)" "(uint32_t)of.parts, of.parts + 1)")
+emu_mutant(avgpool_fwd_other_part avgpool_fwd.cu avgpool_fwd avgpool_fwd__cuda_direct
+           "sums[of.part * WINDOW_SUMS +" "sums[of.part % 2 * WINDOW_SUMS +")
 emu_mutant(avgpool_fwd_wrong_line avgpool_fwd.cu avgpool_fwd avgpool_fwd__cuda_direct
            "at / across * line" "at / across * across")
 emu_mutant(avgpool_fwd_unwritten_tail avgpool_fwd.cu avgpool_fwd avgpool_fwd__cuda_direct
