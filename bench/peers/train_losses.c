@@ -2,11 +2,14 @@
  * Trains a model file on given batches and prints the loss of every step, for torch_parity.py, which trains the same
  * network on the same batches in PyTorch.
  *
- *     train_losses MODEL BATCHES DEVICE DTYPE BATCH HEIGHT WIDTH COUNT STEPS RATE
+ *     train_losses MODEL BATCHES DEVICE DTYPE BATCH HEIGHT WIDTH COUNT STEPS RATE FACTOR GRADIENTS
  *
  * BATCHES is a safetensors file: every input stream by its name, [COUNT][BATCH][C][H][W] in f32 (rows of numbers:
  * [COUNT][BATCH][C]), and "labels", [COUNT][BATCH] in f32, where the network has classes. Step k takes batch k % COUNT.
- * AdamW with RATE and no weight decay; in f16 the loss scale follows the gradients.
+ * AdamW with RATE and no weight decay; in f16 the factor of the loss begins as FACTOR and follows the gradients. Prints
+ * a line for each step: its loss, and the factor behind it. GRADIENTS is written behind the first step: for every
+ * parameter a line with its name and the count of its numbers, then these, f32 as they lie in memory, still multiplied
+ * by FACTOR.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -70,6 +73,33 @@ static braid_status feed(training *t, int64_t batch, int64_t k) {
     return status;
 }
 
+static braid_status write_gradient(const training *t, const braid_tensor_info *info, FILE *file) {
+    size_t count = 1;
+    for (int axis = 0; axis < info->rank; axis++) count *= (size_t)info->dims[axis];
+    float *numbers = malloc((count ? count : 1) * sizeof *numbers);
+    if (!numbers) return BRAID_ERROR_MEMORY;
+    braid_status status = braid_plan_gradient(t->plan, info->name, numbers, count * sizeof *numbers);
+    if (!status) {
+        fprintf(file, "%s %zu\n", info->name, count);
+        fwrite(numbers, sizeof *numbers, count, file);
+    }
+    free(numbers);
+    return status;
+}
+
+static braid_status write_gradients(const training *t, const char *path) {
+    braid_status status = BRAID_OK;
+    braid_tensor_info info;
+    FILE *file = fopen(path, "wb");
+    if (!file) return BRAID_ERROR_DISK;
+    for (int j = 0; j < braid_net_tensor_count(t->net) && !status; j++) {
+        status = braid_net_tensor(t->net, j, &info);
+        if (!status && info.is_parameter) status = write_gradient(t, &info, file);
+    }
+    if (fclose(file) && !status) status = BRAID_ERROR_DISK;
+    return status;
+}
+
 static braid_status train(training *t, char **words) {
     int64_t batch = number(words[5]), count = number(words[8]), steps = number(words[9]);
     const braid_rates rates = {.learning_rate = strtod(words[10], NULL), .active = 1};
@@ -78,13 +108,13 @@ static braid_status train(training *t, char **words) {
                                         .optimiser = BRAID_OPTIMISER_ADAMW,
                                         .choice = {.effort = BRAID_EFFORT_ESTIMATE}};
     braid_dtype dtype = dtype_of(words[4]);
-    float loss = NAN;
+    float loss = NAN, factor = 1;
     braid_status status = braid_context_create(&(braid_context_options){.device = words[3]}, &t->context);
     if (!status) status = braid_net_from_file(words[1], &t->net);
     if (!status) status = braid_model_create(t->context, t->net, &(braid_model_options){.dtype = dtype}, &t->model);
     if (!status) status = braid_model_load(t->model, words[1]);
     if (!status) status = braid_plan_create(t->model, &request, &t->plan);
-    if (!status && dtype == BRAID_DTYPE_F16) status = braid_model_scale_loss(t->model, 65536, 1);
+    if (!status && dtype == BRAID_DTYPE_F16) status = braid_model_scale_loss(t->model, strtod(words[11], NULL), 1);
     if (!status) status = read_batches(t, words[2], batch, count);
     for (int g = 0; !status && g < braid_plan_group_count(t->plan); g++)
         status = braid_plan_set_rates(t->plan, g, &rates);
@@ -92,15 +122,18 @@ static braid_status train(training *t, char **words) {
         status = feed(t, batch, step % count);
         if (!status) status = braid_plan_run(t->plan, SEGMENTS);
         if (!status) status = braid_plan_read(t->plan, "loss", &loss, sizeof loss);
-        if (!status) printf("%.9g\n", (double)loss);
+        if (!status) status = braid_plan_read(t->plan, "loss_scale", &factor, sizeof factor);
+        if (!status) printf("%.9g %.9g\n", (double)loss, (double)factor);
+        if (!status && step == 0) status = write_gradients(t, words[12]);
     }
     return status;
 }
 
 int main(int count, char **words) {
     training t = {0};
-    if (count != 11) {
-        fprintf(stderr, "usage: train_losses MODEL BATCHES DEVICE DTYPE BATCH HEIGHT WIDTH COUNT STEPS RATE\n");
+    if (count != 13) {
+        fprintf(stderr, "usage: train_losses MODEL BATCHES DEVICE DTYPE BATCH HEIGHT WIDTH COUNT STEPS RATE FACTOR "
+                        "GRADIENTS\n");
         return 2;
     }
     braid_status status = train(&t, words);
