@@ -91,21 +91,22 @@ static int32_t choose_lanes(int64_t packs, int64_t pixels) {
     return lanes;
 }
 
-/* Elements of a block: less than `most` where there would be few blocks. */
-static int64_t choose_chunk(const struct pixel_args *args, int64_t most) {
+/* Elements of a block: less than `most` where there would be few blocks of the planes from `first` on. */
+static int64_t choose_chunk(const struct pixel_args *args, int first, int64_t most) {
     int64_t elements = 0;
-    for (int i = 0; i < args->planes; i++) elements += args->map.batch * args->map.sample_pixels * args->plane[i].pitch;
+    for (int i = first; i < args->planes; i++)
+        elements += args->map.batch * args->map.sample_pixels * args->plane[i].pitch;
     int64_t chunk = elements / ENOUGH_BLOCKS;
     if (chunk > most) chunk = most;
     return chunk > LEAST_ELEMENTS ? chunk : LEAST_ELEMENTS;
 }
 
-/* Divides map.batch samples of map.sample_pixels pixels, a block having at most `most` elements, and halves being taken
- * in packs of `least` or more; 0 where the blocks are too many for one launch. */
-static int divide_map(struct pixel_args *args, const braid_problem *p, int64_t most, int64_t least) {
+/* Divides map.batch samples of map.sample_pixels pixels of the planes from `first` on, a block having at most `most`
+ * elements, and halves being taken in packs of `least` or more; 0 where the blocks are too many for one launch. */
+static int divide_map(struct pixel_args *args, const braid_problem *p, int first, int64_t most, int64_t least) {
     struct pixel_map *map = &args->map;
-    int64_t blocks[BRAID_MAX_PLANES] = {0}, elements = choose_chunk(args, most);
-    for (int i = 0; i < p->streams; i++) {
+    int64_t blocks[BRAID_MAX_PLANES] = {0}, elements = choose_chunk(args, first, most);
+    for (int i = first; i < p->streams; i++) {
         int64_t pitch = args->plane[i].pitch, width = choose_width(p, pitch);
         if (width == 1 && dtype_bytes(p->dtype) == 2 && pitch % least == 0) width = least;
         if (!is_aligned(&args->plane[i])) width = 1;
@@ -128,7 +129,7 @@ static int divide_map(struct pixel_args *args, const braid_problem *p, int64_t m
 static int fill_map(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
     args->map.batch = p->batch;
     args->map.sample_pixels = size[0] * size[1];
-    return divide_map(args, p, CHUNK_ELEMENTS, HALVES);
+    return divide_map(args, p, 0, CHUNK_ELEMENTS, HALVES);
 }
 
 /* The same where nothing depends on the sample or on the channel: all pixels are one sample, and where no pitch has
@@ -147,14 +148,14 @@ static int fill_flat(struct pixel_args *args, const braid_problem *p, const int6
     args->map.batch = 1;
     args->map.sample_pixels = pixels / fold;
     const int is_simple = p->op != BRAID_OP_DROPOUT && pixels_are_straight(p);
-    return divide_map(args, p, is_simple ? CHUNK_ELEMENTS : CURVED_CHUNK, HALVES);
+    return divide_map(args, p, 0, is_simple ? CHUNK_ELEMENTS : CURVED_CHUNK, HALVES);
 }
 
 /* The same where a pixel is a window, and nothing depends on the sample. */
 static int fill_places(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
     args->map.batch = 1;
     args->map.sample_pixels = p->batch * size[0] * size[1];
-    return divide_map(args, p, WINDOW_ELEMENTS, FEW_HALVES);
+    return divide_map(args, p, 0, WINDOW_ELEMENTS, FEW_HALVES);
 }
 
 /* Lanes of a sum over packs of so many numbers. */
@@ -366,16 +367,23 @@ static int64_t choose_parts(const braid_problem *p, int64_t tiles, int64_t most)
     return parts > 1 ? parts : 1;
 }
 
-/* 0 where the blocks are too many for one launch. The parts depend on the problem alone. */
-static int fill_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
+/* Divides the planes from `first` on, for a round of blocks that has all of them or (by_plane) the widest one; 0 where
+ * the blocks are too many for one launch. The parts depend on the problem alone. */
+static int divide_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2], int first,
+                          int by_plane) {
     struct pixel_columns *columns = &args->columns;
     int64_t tiles[BRAID_MAX_PLANES] = {0}, blocks[BRAID_MAX_PLANES] = {0}, channels = 0, total = 0, rows = 1;
     columns->sample_pixels = size[0] * size[1];
     columns->pixels = p->batch * columns->sample_pixels;
-    for (int i = 0; i < p->streams; i++) {
+    for (int i = first; i < p->streams; i++) {
         int64_t width = choose_width(p, p->in_pitch[i]), packs = launch_tiles(p->in_channels[i], width);
         int32_t lanes = column_lanes(packs, width);
-        total += launch_tiles(packs, lanes);
+        const int64_t own = launch_tiles(packs, lanes);
+        if (by_plane) {
+            if (own > total) total = own;
+        } else {
+            total += own;
+        }
         if (rows < BLOCK_THREADS / lanes) rows = BLOCK_THREADS / lanes;
         columns->first_channel[i] = (int32_t)channels;
         channels += p->in_channels[i];
@@ -394,6 +402,16 @@ static int fill_columns(struct pixel_args *args, const braid_problem *p, const i
     for (int i = 0; i < p->streams; i++) blocks[i] *= parts;
     return launch_schedule(columns->first_tile, tiles, p->streams) &&
            launch_schedule(columns->first_block, blocks, p->streams);
+}
+
+static int fill_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
+    return divide_columns(args, p, size, 0, 0);
+}
+
+int pixels_divide_grad(struct pixel_args *args, const braid_problem *p, int by_plane) {
+    args->map.batch = p->batch;
+    args->map.sample_pixels = p->size[0] * p->size[1];
+    return divide_map(args, p, p->skip, CHUNK_ELEMENTS, HALVES) && divide_columns(args, p, p->size, p->given, by_plane);
 }
 
 static braid_status run_columns(struct pixel_args *args, const braid_problem *p, device *d, const pixels_kernel *k,
@@ -479,6 +497,15 @@ braid_status pixels_create_columns(const braid_problem *p, size_t element_bytes,
     *state = NULL;
     pixels_begin(&args, p);
     (void)fill_columns(&args, p, p->size);
+    return sums_bytes(&args, element_bytes, workspace_bytes);
+}
+
+braid_status pixels_create_grad(const braid_problem *p, int by_plane, size_t element_bytes, void **state,
+                                size_t *workspace_bytes) {
+    struct pixel_args args;
+    *state = NULL;
+    pixels_begin(&args, p);
+    (void)pixels_divide_grad(&args, p, by_plane);
     return sums_bytes(&args, element_bytes, workspace_bytes);
 }
 

@@ -41,6 +41,8 @@
     X(trans, INT, transpose, 0)                     \
     X(add, INT, add, 0)                             \
     X(zn, INT, residual_norm, 0)                    \
+    X(given, INT, given, FIELD_OMIT)                \
+    X(skip, INT, skip, FIELD_OMIT)                  \
     X(fuse, FUSION, fusion, 0)                      \
     X(rate, REAL, rate, 0)                          \
     X(smooth, REAL, smoothing, 0)                   \
@@ -117,6 +119,7 @@ typedef struct real_range {
 typedef struct chain_step {
     braid_problem problem;      /* completed by the chain's user */
     int place[OP_MAX_OPERANDS]; /* where each of its operands lies: a slot of the fused op, or CHAIN_TEMP(j) */
+    int from[OP_MAX_OPERANDS];  /* the plane there that its first one is */
     int last[OP_MAX_OPERANDS];  /* where its last plane lies, where that is not -1: a slot of one plane, or nowhere */
 } chain_step;
 
@@ -226,6 +229,8 @@ braid_problem conv2d_pool_dapply_conv(const braid_problem *p);
 /* The problems inside one of conv2d_dsums: conv2d's data pass, and the weight pass of the normalisation in front. */
 braid_problem conv2d_dsums_conv(const braid_problem *p);
 braid_problem conv2d_dsums_norm(const braid_problem *p);
+/* The stream whose plane is the first of an operand of bn_grad. */
+int bn_grad_first(const braid_problem *p, int slot);
 
 /* The problems that a bn_act_conv2d is made of: bn_act (0) and conv2d (1). */
 braid_problem bn_act_conv2d_step(const braid_problem *p, int index);
@@ -468,6 +473,24 @@ enum {
     CONV2D_DSUMS_DBETA,
 };
 enum { CONV2D_DSUMS_ADD_A = 1, CONV2D_DSUMS_ADD_Z = 2 }; /* bits of its field add */
+/* The first twelve are those of the fused ops. */
+enum {
+    BN_GRAD_X,
+    BN_GRAD_SCALE,
+    BN_GRAD_SHIFT,
+    BN_GRAD_MASK,
+    BN_GRAD_Y,
+    BN_GRAD_DY,
+    BN_GRAD_CENTER,
+    BN_GRAD_RSTD,
+    BN_GRAD_GAMMA,
+    BN_GRAD_DGAMMA,
+    BN_GRAD_DBETA,
+    BN_GRAD_DX,
+    BN_GRAD_DZ,
+    BN_GRAD_GIVEN_DGAMMA,
+    BN_GRAD_GIVEN_DBETA,
+};
 /* The first five are those of conv2d. */
 enum {
     LI_CONV2D_X,

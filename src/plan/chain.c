@@ -205,8 +205,8 @@ static void bind(const readied *r, const chain_step *step, const buffers *b, buf
                 out->plane[slot][i] = step->last[slot] == CHAIN_NOWHERE ? NULL : b->plane[step->last[slot]][0];
                 continue;
             }
-            out->plane[slot][i] =
-                place >= CHAIN_TEMP(0) ? (char *)b->workspace + r->temp[place - CHAIN_TEMP(0)][i] : b->plane[place][i];
+            out->plane[slot][i] = place >= CHAIN_TEMP(0) ? (char *)b->workspace + r->temp[place - CHAIN_TEMP(0)][i]
+                                                         : b->plane[place][step->from[slot] + i];
         }
     }
 }

@@ -22,6 +22,7 @@ braid_status program_build(const graph *g, const program_options *options, progr
     program_join_pool(p);
     program_join(p);
     program_join_sums(p);
+    program_join_norm(p);
     program_join_conv(p);
     return program_remake(p);
 }

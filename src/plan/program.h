@@ -8,6 +8,7 @@
  *   join_pool.c  the weight gradient of the first layer of others, and the gradient through the pooling behind it
  *   join.c      backward calls that one kernel does together
  *   join_sums.c  the sums of a normalisation's gradient become a part of the convolution that makes what they add up
+ *   join_norm.c  the two backward passes of a normalisation
  *   join_conv.c  a normalisation and the convolution that reads it become one call
  *   remake.c    what is made again instead of kept
  *   place.c     lifetimes, and a place for every tensor in one arena
@@ -100,6 +101,7 @@ void program_join_layer(program *p);
 void program_join_pool(program *p);
 void program_join(program *p);
 void program_join_sums(program *p);
+void program_join_norm(program *p);
 void program_join_conv(program *p);
 braid_status program_remake(program *p);
 

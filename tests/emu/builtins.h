@@ -53,8 +53,10 @@ static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uin
 
 /* Every access is seen at once, and one block runs at a time. */
 static inline void __threadfence() {}
+static unsigned emu_sleeps; /* since a counter last changed */
 static inline unsigned atomicInc(unsigned *at, unsigned last) {
     const unsigned before = *at;
+    emu_sleeps = 0;
     *at = before >= last ? 0 : before + 1;
     return before;
 }
@@ -63,6 +65,11 @@ static inline unsigned atomicInc(unsigned *at, unsigned last) {
 static inline unsigned __ldcv(const unsigned *at) {
     static unsigned looks;
     return looks++ % 2 ? 0 : *at;
+}
+
+/* What has not come after a second look never will: no other block runs. */
+static inline void __nanosleep(unsigned, EMU_HERE_PARAMETERS) {
+    if (++emu_sleeps > 2) emu_fail("a block waits for one that cannot run before it ends", EMU_HERE);
 }
 
 static inline float __fdividef(float a, float b) { return a / b; }

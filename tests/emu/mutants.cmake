@@ -185,7 +185,7 @@ emu_mutant(bn_stats_missing_reset tile/arrive.cuh bn_stats bn_stats__cuda_direct
 emu_mutant(bn_stats_early_look tile/arrive.cuh bn_stats bn_stats__cuda_direct
            "__syncthreads_or(is_last)" "is_last")
 emu_mutant(bn_stats_wrong_arrivals tile/columns.cuh bn_stats bn_stats__cuda_direct
-           "mine.part, args.columns.parts)" "mine.part, args.columns.parts > 1 ? args.columns.parts - 1 : 1)")
+           "mine.counter, args.columns.parts)" "mine.counter, args.columns.parts > 1 ? args.columns.parts - 1 : 1)")
 emu_mutant(bn_sums_wrong_row tile/columns.cuh bn_sums bn_sums__cuda_direct
            "column_at(columns, work, row)" "column_at(columns, work, 0)")
 emu_mutant(bn_sums_dropped_row tile/columns.cuh bn_sums bn_sums__cuda_direct
@@ -281,7 +281,7 @@ emu_mutant(bn_act_fwd_wrong_channel bn_apply.cu bn_apply bn_act_fwd__cuda_direct
            "pack_channels(shift, this->plane.shift + c," "pack_channels(shift, this->plane.shift,")
 emu_mutant(bn_add_act_fwd_residual bn_apply.cu bn_apply bn_add_act_fwd__cuda_direct
            "this->shift[j] += zshift[j]" "this->shift[j] = zshift[j]")
-emu_mutant(bn_add_act_bwd_data_unwritten bn_dapply.cu bn_dapply bn_add_act_bwd_data__cuda_direct
+emu_mutant(bn_add_act_bwd_data_unwritten tile/bn_dapply.cuh bn_dapply bn_add_act_bwd_data__cuda_direct
            "if (this->plane.dz) this->clear(this->plane.dz, at);" ";")
 emu_mutant(bn_act_bwd_weight_dropped_part tile/columns.cuh bn_sums bn_act_bwd_weight__cuda_direct
            "if (j * step < left)" "if (j * step + 1 < left)")
@@ -736,3 +736,20 @@ li_rows_mutant(lost_half li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix " 
 li_rows_mutant(missing_barrier li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix
                "column] = sum;\n    __syncthreads();" "column] = sum;")
 li_rows_mutant(dropped_part li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix "part < args.parts" "part < args.parts - 1")
+
+# Both backward passes of a normalisation in one launch: the plane whose sums are awaited, sums that nobody tells of, an
+# item too few and one that is done twice, blocks of a data pass beyond its part, counters that are left, a shared word
+# that is written too early, planes that are given or have no data pass.
+function(grad_mutant name kernel from to)
+    emu_mutant(bn_grad_${name} bn_grad.cu bn_grad bn_grad__cuda_${kernel} "${from}" "${to}")
+endfunction()
+grad_mutant(wrong_plane planes "arrive_wait(args.written + plane," "arrive_wait(args.written + plane + 1,")
+grad_mutant(missing_release direct "arrive_count(args.written + plane, UINT32_MAX);" ";")
+grad_mutant(unwritten_tail planes "end - begin > back ?" "end - begin > back + 1 ?")
+grad_mutant(lost_item direct "item < args.items;)" "item + 1 < args.items;)")
+grad_mutant(wrong_part planes "divide((part + 1) * blocks, parts)" "divide(part * blocks, parts) + 1")
+grad_mutant(dirty_ticket direct "if (threadIdx.x == 0) *args.taken = 0;" "")
+grad_mutant(dirty_planes planes "args.written[threadIdx.x] = 0;" ";")
+grad_mutant(missing_barrier direct "ring->at[0] = mine;\n    __syncthreads();" "ring->at[0] = mine;")
+grad_mutant(early_ring planes "    __syncthreads();\n    return shared;" "    return shared;")
+grad_mutant(wrong_run planes "run.first + (item - run.item)" "item - run.item")

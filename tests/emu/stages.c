@@ -1,7 +1,7 @@
 /*
  * Sums whose last block adds the parts, on the emulator: the same bits as those of a second launch, which adds them
- * where the device has no counters, in any order of the blocks. And sums by a tree of blocks: the same bits in any
- * order.
+ * where the device has no counters, in any order of the blocks. And sums by a tree of blocks, and passes that
+ * wait for sums: the same bits in any order.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -38,6 +38,14 @@ static const char *const trees[][2] = {
     {"conv2d_bwd_weight__cuda_boxes_wgmma", "conv2d_bwd_weight:bf16:n1:b3:hw16x16:c96:k64:rs1x1:mask1"},
     {"integrate_bwd_weight__cuda_wgmma", "integrate_bwd_weight:f16:n2:b3:hw15x17:c64,40:zi64:zo64:mask1"},
     {"integrate_bwd_weight__cuda_wgmma", "integrate_bwd_weight:bf16:n3:b2:hw40x41:c128,72,64:st2:zi64:zo136"},
+};
+
+/* Whose data pass waits for its sums. */
+static const char *const waits[][2] = {
+    {"bn_grad__cuda_direct", "bn_grad:f16:n3:b3:hw40x41:c64,40,8:act=relu:add1:mask1"},
+    {"bn_grad__cuda_planes", "bn_grad:f16:n3:b3:hw40x41:c64,40,8:act=relu:add1:mask1"},
+    {"bn_grad__cuda_planes", "bn_grad:f32:n3:b2:hw60x50:c9,13,64:act=relu:skip2"},
+    {"bn_grad__cuda_planes", "bn_grad:bf16:n3:b2:hw60x50:c64:act=relu:add1:given1"},
 };
 
 /* One run on a filled block; the block behind it goes to `after`. */
@@ -98,11 +106,13 @@ static int compare_all(const char *const (*of)[2], int count, device *d, int has
 }
 
 int main(void) {
-    const int by_last = (int)(sizeof cases / sizeof cases[0]), by_tree = (int)(sizeof trees / sizeof trees[0]);
+    const int by_last = (int)(sizeof cases / sizeof cases[0]), by_tree = (int)(sizeof trees / sizeof trees[0]),
+              by_waiting = (int)(sizeof waits / sizeof waits[0]);
     device *d = NULL;
     if (backend_cuda.open(0, &d) != BRAID_OK) return 2;
-    int failed = compare_all(cases, by_last, d, 1) + compare_all(trees, by_tree, d, 0);
+    int failed =
+        compare_all(cases, by_last, d, 1) + compare_all(trees, by_tree, d, 0) + compare_all(waits, by_waiting, d, 0);
     backend_cuda.close(d);
-    printf("%d passed, %d failed, 0 skipped\n", by_last + by_tree - failed, failed);
+    printf("%d passed, %d failed, 0 skipped\n", by_last + by_tree + by_waiting - failed, failed);
     return failed ? 1 : 0;
 }

@@ -45,6 +45,7 @@ static braid_net *net_of(const asked *a) {
 /* As the kernels are: at stride 1. */
 static int has_kernel(void *user, const braid_problem *p) {
     const asked *a = user;
+    if (p->op == BRAID_OP_BN_GRAD) return 0; /* which would take what is left of the sums */
     return p->op != BRAID_OP_CONV2D_DSUMS || (!a->no_kernel && p->stride[0] == 1);
 }
 

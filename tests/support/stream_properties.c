@@ -47,7 +47,7 @@ static braid_problem selected_problem(const braid_problem *p, const selection *s
 
 /* The plane of `a` behind plane i of the selected problem. An operand with one plane serves all streams. */
 static int source_plane(const rig *a, const selection *s, int slot, int i) {
-    return op_of(&a->problem)->planes(&a->problem, slot) < a->problem.streams ? 0 : s->plane[i];
+    return op_of(&a->problem)->planes(&a->problem, slot) == 1 ? 0 : s->plane[i];
 }
 
 static int is_mask(const rig *r, int slot) { return op_of(&r->problem)->operands[slot].fill == FILL_MASK; }
@@ -135,13 +135,15 @@ static outcome finish(rig *inputs, rig *a, outcome found) {
     return found;
 }
 
+/* True where every stream is treated alike: what one gets does not follow from its place. */
+static int streams_are_alike(const braid_problem *p) { return !p->each && !p->given && !p->skip; }
+
 /* ---- Streams ------------------------------------------------------------------------------- */
 
-/* With each=1 streams count one after the other: what one gets follows from its place. */
 outcome streams_permute(trial *t) {
     rig inputs, a;
     int n = t->problem->streams;
-    if (n < 2 || t->problem->each || !is_ours(t)) return NOT_HERE;
+    if (n < 2 || !streams_are_alike(t->problem) || !is_ours(t)) return NOT_HERE;
     selection turned = select_all(t->problem);
     for (int i = 0; i < n; i++) turned.plane[i] = (i + 1) % n;
     outcome found = run_first(t, IMAGE_REAL, &inputs, &a);
@@ -151,7 +153,7 @@ outcome streams_permute(trial *t) {
 
 outcome streams_stand_alone(trial *t) {
     rig inputs, a;
-    if (t->problem->streams < 2 || t->problem->each || !is_ours(t)) return NOT_HERE;
+    if (t->problem->streams < 2 || !streams_are_alike(t->problem) || !is_ours(t)) return NOT_HERE;
     outcome found = run_first(t, IMAGE_REAL, &inputs, &a);
     for (int i = 0; i < t->problem->streams && found == HELD; i++) {
         selection one = {.planes = 1, .plane = {i}};
@@ -175,7 +177,7 @@ static void poison_stream(rig *r, int stream) {
 outcome streams_do_not_leak(trial *t) {
     rig b, a;
     int n = t->problem->streams, sick = (int)(t->seed % (uint64_t)n);
-    if (n < 2) return NOT_HERE;
+    if (n < 2 || t->problem->given || t->problem->skip) return NOT_HERE; /* outputs begin with other streams */
     selection all = select_all(t->problem);
     outcome found = run_first(t, IMAGE_REAL, &b, &a);
     if (found == HELD) {

@@ -42,6 +42,15 @@ static __device__ __forceinline__ uint32_t arrive_count(uint32_t *counter, uint3
     return come;
 }
 
+/* For all threads of a block: waits until `count` have come to a counter, which must be certain without this block.
+ * What they wrote before may then be read. */
+static __device__ __forceinline__ void arrive_wait(const uint32_t *counter, uint32_t count) {
+    if (threadIdx.x == 0) {
+        while (arrive_look(counter) < count) __nanosleep(64);
+    }
+    __syncthreads();
+}
+
 /* For all threads of a block: true in the last of `count` blocks to come to a counter, which that one leaves at zero.
  * What any of them wrote to global memory before may then be read. */
 static __device__ __forceinline__ bool arrives_last(uint32_t *counter, int32_t count) {

@@ -40,7 +40,7 @@ template <bool curved> struct gradient_act {
     template <class number, int width> struct body : gradient_plain<number, width> {
         typedef typename gradient_plain<number, width>::inputs inputs;
         static const int ahead = curved ? 2 : 4;
-        float scale[width], shift[width];
+        float scale[width] = {}, shift[width] = {};
         using gradient_plain<number, width>::gradient_plain;
         __device__ __forceinline__ void begin(int64_t c) {
             pack_channels(scale, this->plane.scale + c, this->plane.channels - c);

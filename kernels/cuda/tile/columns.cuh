@@ -20,6 +20,8 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_COLUMNS_CUH
 #define BRAID_KERNELS_CUDA_TILE_COLUMNS_CUH
 
+#include <string.h>
+
 #include "kernels/cuda/tile/arrive.cuh"
 #include "kernels/cuda/tile/mma.cuh"
 #include "kernels/cuda/tile/pixels.cuh"
@@ -30,6 +32,7 @@ struct column_work {
     int plane;
     int32_t channel; /* the first of its channels; may be beyond the last of the plane */
     int32_t part, lanes;
+    int32_t counter;    /* at which the blocks of its tile of channels arrive */
     int64_t begin, end; /* its pixels: begin, begin + step, ... before end */
     int32_t step;
 };
@@ -38,22 +41,29 @@ struct column_work {
 static __device__ __forceinline__ int32_t column_quotient(int32_t a, int32_t b) { return a >> __popc(b - 1); }
 static __device__ __forceinline__ int32_t column_rest(int32_t a, int32_t b) { return a & (b - 1); }
 
-/* The work of this thread in the first launch. */
-static __device__ __forceinline__ column_work column_first(const pixel_args &args, int pack_width) {
+/* The work of this thread in block `block` of those of a plane in the first launch. */
+static __device__ __forceinline__ column_work column_work_of(const pixel_args &args, int pack_width, int plane,
+                                                             uint32_t block) {
     const pixel_columns &columns = args.columns;
     column_work work;
-    work.plane = schedule_plane(columns.first_block, args.planes);
-    work.lanes = columns.lanes[work.plane];
-    const int32_t width = columns.vector[work.plane] ? pack_width : 1;
-    const uint32_t block = blockIdx.x - (uint32_t)columns.first_block[work.plane];
+    work.plane = plane;
+    work.lanes = columns.lanes[plane];
+    const int32_t width = columns.vector[plane] ? pack_width : 1;
     const uint32_t parts = (uint32_t)columns.parts, tile = block / parts;
     work.part = (int32_t)(block - tile * parts);
+    work.counter = columns.first_block[plane] + (int32_t)(tile * parts);
     work.channel = ((int32_t)tile * work.lanes + column_rest((int32_t)threadIdx.x, work.lanes)) * width;
     work.step = column_quotient(BLOCK_THREADS, work.lanes);
     const int64_t first = work.part * columns.part_pixels, last = first + columns.part_pixels;
     work.begin = first + column_quotient((int32_t)threadIdx.x, work.lanes);
     work.end = last < columns.pixels ? last : columns.pixels;
     return work;
+}
+
+/* The same of this block. */
+static __device__ __forceinline__ column_work column_first(const pixel_args &args, int pack_width) {
+    const int plane = schedule_plane(args.columns.first_block, args.planes);
+    return column_work_of(args, pack_width, plane, blockIdx.x - (uint32_t)args.columns.first_block[plane]);
 }
 
 /* Where the sums of a part and this thread's first channel lie in the workspace. */
@@ -155,7 +165,7 @@ template <class part>
 static __device__ __forceinline__ bool columns_join(const pixel_args &args, const column_work mine, int32_t width,
                                                     part *shared) {
     const int32_t thread = (int32_t)threadIdx.x;
-    if (!args.counters || !arrives_last(args.counters + blockIdx.x - mine.part, args.columns.parts)) return false;
+    if (!args.counters || !arrives_last(args.counters + mine.counter, args.columns.parts)) return false;
     column_work work = mine;
     work.lanes = mine.lanes * width;
     work.channel = mine.channel - column_rest(thread, mine.lanes) * width + column_rest(thread, work.lanes);
@@ -309,7 +319,8 @@ static __device__ __forceinline__ void columns_stream(body &from, typename body:
         copy_async_wait<stages - 2>();
         sender.send(own + last * stage);
 #pragma unroll
-        for (int j = 0; j < sources; j++) ((column_pack *)in)[j] = own[here * stage + j * BLOCK_THREADS];
+        for (int j = 0; j < sources; j++)
+            memcpy((char *)in + j * sizeof *own, own + here * stage + j * BLOCK_THREADS, sizeof *own);
         from.include(mine, in, live, pixel, work.step, work.channel);
         last = here;
         here = here + 1 < stages ? here + 1 : 0;
@@ -345,12 +356,18 @@ static __device__ __forceinline__ bool columns_kernel(const pixel_args &args, ty
     return columns_run<body<number, 1>>(args, work, shared);
 }
 
-/* The same with packs on their way in a ring, for bodies as columns_run_deep has them. */
+/* The same for one block, with packs on their way in a ring, for bodies as columns_run_deep has them. */
 template <template <class, int> class body, class number>
-static __device__ __forceinline__ bool columns_kernel_deep(const pixel_args &args, column_pack *ring) {
-    const column_work work = column_first(args, widest<number>::width);
+static __device__ __forceinline__ bool columns_block_deep(const pixel_args &args, const column_work &work,
+                                                          column_pack *ring) {
     if (args.columns.vector[work.plane]) return columns_run_deep<body<number, widest<number>::width>>(args, work, ring);
     return columns_run<body<number, 1>>(args, work, (typename body<number, 1>::sum *)ring);
+}
+
+/* All of the first launch by such blocks. */
+template <template <class, int> class body, class number>
+static __device__ __forceinline__ bool columns_kernel_deep(const pixel_args &args, column_pack *ring) {
+    return columns_block_deep<body, number>(args, column_first(args, widest<number>::width), ring);
 }
 
 /* The second launch: adds all parts of a tile of channels, and writes what follows from them. */

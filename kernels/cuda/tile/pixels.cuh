@@ -27,21 +27,27 @@ struct pixel_work {
     int32_t step, lane, lanes;
 };
 
-static __device__ __forceinline__ pixel_work pixel_work_find(const pixel_args &args) {
+/* The work of block `block` of those of a plane. */
+static __device__ __forceinline__ pixel_work pixel_work_of(const pixel_args &args, int plane, int32_t block) {
     const pixel_map &map = args.map;
     pixel_work work;
-    work.plane = schedule_plane(map.first_block, args.planes);
-    const int32_t block = (int32_t)blockIdx.x - map.first_block[work.plane], blocks = map.blocks[work.plane];
-    const int32_t lanes = map.lanes[work.plane], tiles = map.tiles[work.plane];
+    work.plane = plane;
+    const int32_t blocks = map.blocks[plane], lanes = map.lanes[plane], tiles = map.tiles[plane];
     work.sample = block / blocks;
     work.lanes = tiles * lanes;
     work.lane = block % tiles * lanes + (int32_t)threadIdx.x % lanes;
     work.step = BLOCK_THREADS / lanes;
-    const int64_t first = block % blocks / tiles * map.chunk[work.plane], last = first + map.chunk[work.plane];
+    const int64_t first = block % blocks / tiles * map.chunk[plane], last = first + map.chunk[plane];
     const int64_t origin = work.sample * map.sample_pixels;
     work.begin = origin + first + (int32_t)threadIdx.x / lanes;
     work.end = origin + (last < map.sample_pixels ? last : map.sample_pixels);
     return work;
+}
+
+/* The work of this block. */
+static __device__ __forceinline__ pixel_work pixel_work_find(const pixel_args &args) {
+    const int plane = schedule_plane(args.map.first_block, args.planes);
+    return pixel_work_of(args, plane, (int32_t)blockIdx.x - args.map.first_block[plane]);
 }
 
 /* What all bodies know. */
@@ -95,10 +101,9 @@ template <class body> static __device__ __forceinline__ void pixels_run(body &of
     }
 }
 
-/* A whole kernel: the body with packs where the plane allows them. */
+/* The body with packs where the plane allows them. */
 template <template <class, int> class body, class number>
-static __device__ __forceinline__ void pixels_kernel(const pixel_args &args) {
-    const pixel_work work = pixel_work_find(args);
+static __device__ __forceinline__ void pixels_block(const pixel_args &args, const pixel_work &work) {
     if (args.map.vector[work.plane]) {
         body<number, widest<number>::width> of(args, work.plane);
         pixels_run(of, work);
@@ -106,6 +111,12 @@ static __device__ __forceinline__ void pixels_kernel(const pixel_args &args) {
         body<number, 1> of(args, work.plane);
         pixels_run(of, work);
     }
+}
+
+/* A whole kernel. */
+template <template <class, int> class body, class number>
+static __device__ __forceinline__ void pixels_kernel(const pixel_args &args) {
+    pixels_block<body, number>(args, pixel_work_find(args));
 }
 
 /* The same with packs of four halves as well. */

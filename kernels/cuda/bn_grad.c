@@ -1,0 +1,173 @@
+/*
+ * bn_grad on CUDA, all planes and both passes in one launch, in two orders:
+ *
+ *   direct  the sums of all planes side by side, with the bits of bn_sums; then the data passes
+ *   planes  the sums of one plane after the other, each with its data pass soon behind it, which finds what they read
+ *           in the cache
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "kernels/cuda/bn_grad.h"
+#include "kernels/cuda/pixels_launch.h"
+#include "kernels/cuda/sums.h"
+#include "kernels/cuda/tile/shape.h"
+
+#define LAG 132   /* items between the sums of a plane and its data pass: done while the last of the sums end */
+#define ROUND 396 /* items that run side by side: so many without a wait come first */
+#define MORE_COUNTERS (2 + BRAID_MAX_PLANES)
+
+static void fill(struct pixel_args *args, const braid_problem *p, const buffers *b) {
+    pixels_begin(args, p);
+    for (int i = 0; i < p->streams; i++) {
+        struct pixel_plane *plane = &args->plane[i];
+        const int summed = i - p->given, made = i - p->skip;
+        plane->x = b->plane[BN_GRAD_X][i];
+        plane->scale = b->plane[BN_GRAD_SCALE][i];
+        plane->shift = b->plane[BN_GRAD_SHIFT][i];
+        plane->mask = b->plane[BN_GRAD_MASK][i];
+        plane->y = b->plane[BN_GRAD_Y][i];
+        plane->dy = b->plane[BN_GRAD_DY][i];
+        plane->center = b->plane[BN_GRAD_CENTER][i];
+        plane->rstd = b->plane[BN_GRAD_RSTD][i];
+        plane->dgamma = summed < 0 ? b->plane[BN_GRAD_GIVEN_DGAMMA][i] : b->plane[BN_GRAD_DGAMMA][summed];
+        plane->dbeta = summed < 0 ? b->plane[BN_GRAD_GIVEN_DBETA][i] : b->plane[BN_GRAD_DBETA][summed];
+        if (made < 0) continue;
+        plane->gamma = b->plane[BN_GRAD_GAMMA][made];
+        plane->dx = b->plane[BN_GRAD_DX][made];
+        plane->dz = b->plane[BN_GRAD_DZ][made];
+    }
+}
+
+/* Items of a pass of a plane. Those of a data pass are as many for each part of the sums, some of them empty. */
+static int64_t items_of(const struct pixel_args *args, int plane, int is_data) {
+    const int32_t *first = is_data ? args->map.first_block : args->columns.first_block;
+    const int64_t blocks = first[plane + 1] - first[plane];
+    return is_data ? launch_tiles(blocks, args->columns.parts) * args->columns.parts : blocks;
+}
+
+static void add_run(struct bn_grad_args *args, int plane, int is_data, int64_t first, int64_t count) {
+    if (count <= 0) return;
+    args->run[args->runs++] = (struct bn_grad_run){args->items, (uint32_t)first, plane, is_data};
+    args->items += (uint32_t)count;
+}
+
+/* What waits for the sums of a plane, and how many items that wait for nothing come before. */
+typedef struct waiting {
+    int plane;
+    int64_t due;
+} waiting;
+
+/* Lays the items out: those that wait for nothing in order, the sums of planes with a data pass first of all, and each
+ * data pass `lag` of them behind its sums. */
+static void lay_items(struct bn_grad_args *args, const braid_problem *p, int64_t lag) {
+    const int n = p->streams, both = p->given > p->skip ? p->given : p->skip;
+    waiting wait[BRAID_MAX_PLANES];
+    int waits = 0, served = 0;
+    int64_t passed = 0;
+    for (int j = 0; j < n; j++) {
+        const int plane = j < n - both ? both + j : j - (n - both), is_given = plane < p->given;
+        const int64_t count = items_of(&args->pixels, plane, is_given);
+        int64_t done = 0;
+        for (; served < waits && wait[served].due < passed + count; served++) {
+            const int64_t cut = wait[served].due - passed;
+            add_run(args, plane, is_given, done, cut - done);
+            add_run(args, wait[served].plane, 1, 0, items_of(&args->pixels, wait[served].plane, 1));
+            done = cut;
+        }
+        add_run(args, plane, is_given, done, count - done);
+        passed += count;
+        if (plane < both) continue;
+        wait[waits++] = (waiting){plane, passed + lag > ROUND ? passed + lag : ROUND};
+    }
+    for (; served < waits; served++)
+        add_run(args, wait[served].plane, 1, 0, items_of(&args->pixels, wait[served].plane, 1));
+}
+
+static const char *refuse(const braid_problem *p, int by_plane) {
+    struct pixel_args args;
+    const char *reason = launch_refuses_channels(p);
+    if (reason) return reason;
+    if (by_plane && p->streams - p->given < 2) return "one plane is summed, which the direct order does alike";
+    pixels_begin(&args, p);
+    if (!pixels_divide_grad(&args, p, by_plane)) return launch_too_large;
+    return args.columns.first_block[BRAID_MAX_PLANES] + MORE_COUNTERS > CUDA_MOST_COUNTERS
+               ? "there are not enough counters for so many channels"
+               : NULL;
+}
+
+static braid_status launch(const braid_problem *p, device *d, const buffers *b, int by_plane) {
+    static const launch_names plain = {"bn_grad_f32", "bn_grad_f16", "bn_grad_bf16"},
+                              act = {"bn_grad_act_f32", "bn_grad_act_f16", "bn_grad_act_bf16"},
+                              curved = {"bn_grad_curved_f32", "bn_grad_curved_f16", "bn_grad_curved_bf16"},
+                              add_act = {"bn_grad_add_act_f32", "bn_grad_add_act_f16", "bn_grad_add_act_bf16"};
+    const launch_names *names = p->add                                   ? &add_act
+                                : p->activation == BRAID_ACTIVATION_NONE ? &plain
+                                : p->activation == BRAID_ACTIVATION_RELU ? &act
+                                                                         : &curved;
+    struct bn_grad_args args;
+    memset(&args, 0, sizeof args);
+    fill(&args.pixels, p, b);
+    args.pixels.columns.workspace = b->workspace;
+    if (!pixels_divide_grad(&args.pixels, p, by_plane))
+        return fail(BRAID_ERROR_ARGUMENT, "bn_grad: %s", launch_too_large);
+    const int64_t sums = args.pixels.columns.first_block[BRAID_MAX_PLANES];
+    args.pixels.counters = cuda_counters(d, sums + MORE_COUNTERS);
+    if (!args.pixels.counters) return fail(BRAID_ERROR_ARGUMENT, "bn_grad: %s", launch_too_large);
+    args.taken = args.pixels.counters + sums;
+    args.left = args.taken + 1;
+    args.written = args.left + 1;
+    args.known = (1u << p->given) - 1;
+    lay_items(&args, p, by_plane || p->streams - p->given < 2 ? LAG : sums);
+    const int64_t most =
+        (names == &act || names == &curved ? BN_GRAD_ACT_BLOCKS : BN_GRAD_BLOCKS) * (int64_t)cuda_processors(d);
+    return cuda_launch(d, &(cuda_call){.stem = "bn_grad",
+                                       .function = launch_name(names, p->dtype),
+                                       .blocks = args.items < most ? args.items : most,
+                                       .threads = BLOCK_THREADS,
+                                       .args = &args,
+                                       .args_bytes = sizeof args});
+}
+
+static const char *refuse_direct(const braid_problem *p, const device *d) {
+    (void)d;
+    return refuse(p, 0);
+}
+
+static braid_status create_direct(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    (void)d;
+    return pixels_create_grad(p, 0, sizeof(struct bn_gradients), state, workspace_bytes);
+}
+
+static braid_status launch_direct(const braid_problem *p, device *d, void *state, const buffers *b) {
+    (void)state;
+    return launch(p, d, b, 0);
+}
+
+static const char *refuse_planes(const braid_problem *p, const device *d) {
+    (void)d;
+    return refuse(p, 1);
+}
+
+static braid_status create_planes(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    (void)d;
+    return pixels_create_grad(p, 1, sizeof(struct bn_gradients), state, workspace_bytes);
+}
+
+static braid_status launch_planes(const braid_problem *p, device *d, void *state, const buffers *b) {
+    (void)state;
+    return launch(p, d, b, 1);
+}
+
+const kernel_functions bn_grad__cuda_direct = {.supports = refuse_direct,
+                                               .cost = launch_cost,
+                                               .create = create_direct,
+                                               .launch = launch_direct,
+                                               .destroy = launch_destroy};
+
+const kernel_functions bn_grad__cuda_planes = {.supports = refuse_planes,
+                                               .cost = launch_cost,
+                                               .create = create_planes,
+                                               .launch = launch_planes,
+                                               .destroy = launch_destroy};
