@@ -8,12 +8,12 @@
 
 #include "kernels/cuda/bn_finalize.h"
 #include "kernels/cuda/integrate_tma.h"
-#include "kernels/cuda/tile/moments_join.h"
 
 struct integrate_prepare_args {
     struct integrate_tma_args mix;
     struct bn_finalize_args norm;
-    struct moments_parts parts;
+    uint32_t *counters; /* tile/moments_join.cuh */
+    int32_t parts;      /* of the statistics */
 };
 
 #define INTEGRATE_PREPARE_ARGS_BYTES 4032

@@ -14,8 +14,10 @@
 #include "kernels/cuda/tile/moments_join.cuh"
 #include "kernels/cuda/tile/panel_sums.cuh"
 
+#define STREAM_WARPS 3 /* that take turns at the steps of the ring */
+
 /* Warps that add: fewer where the others need the registers. */
-template <int columns> static __device__ __forceinline__ constexpr uint32_t sum_warps() {
+template <int columns> static __device__ __forceinline__ constexpr int sum_warps() {
     return ((columns > 128 ? INTEGRATE_PREPARE_WIDE_THREADS : INTEGRATE_PREPARE_THREADS) - INTEGRATE_TMA_THREADS) / 32;
 }
 
@@ -44,13 +46,12 @@ static __device__ __forceinline__ square_place find_square(const integrate_tma_a
     return at;
 }
 
-template <int squares>
-static __device__ __forceinline__ void open_squares(const integrate_tma_args &args, uint32_t readers) {
+template <int squares> static __device__ __forceinline__ void open_squares(const integrate_tma_args &args) {
     if (threadIdx.x != 0) return;
     for (int i = 0; i < 2 * squares; i++) {
         const square_place at = find_square<squares>(args, i % 2, i / 2);
-        barrier_init(at.staged, PANEL_GROUP);
-        barrier_init(at.read, readers);
+        barrier_init(at.staged, 4);
+        barrier_init(at.read, 1);
     }
 }
 
@@ -75,7 +76,8 @@ template <class number, int squares> struct staged_results {
                     shared_write(panel_piece_address(at.memory, row, (uint32_t)j * 4 + threadIdx.x % 4), run);
                 }
             }
-            barrier_arrive(at.staged);
+            __syncwarp();
+            if (threadIdx.x % 32 == 0) barrier_arrive(at.staged);
         }
         round += count / 32 / squares;
     }
@@ -84,39 +86,43 @@ template <class number, int squares> struct staged_results {
 /* ---- The warps that add ---------------------------------------------------------------------------- */
 
 struct keep_nothing {
-    __device__ __forceinline__ void operator()(uint32_t, uint32_t, uint32_t) const {}
+    __device__ __forceinline__ void operator()(uint32_t, const uint32_t (&)[4]) const {}
 };
 
 /* Copies the results of a square to memory. */
 template <class number> struct keep_results {
-    number *to;      /* its first column */
-    int32_t pitch;   /* elements */
-    int32_t columns; /* that exist */
-    __device__ __forceinline__ void operator()(uint32_t row, uint32_t column, uint32_t word) const {
-        if ((int32_t)column < columns) write_bytes<4>(to + (int64_t)row * pitch + column, &word);
+    number *to;    /* the lane's piece of the first row */
+    int32_t pitch; /* elements */
+    int32_t rows;  /* that exist; 0: nor does the piece */
+    __device__ __forceinline__ void operator()(uint32_t row, const uint32_t (&word)[4]) const {
+        if ((int32_t)row < rows) write_bytes<16>(to + (int64_t)row * pitch, word);
     }
 };
 
 template <int rows>
-static __device__ __forceinline__ panel_live find_live(const integrate_panels_args &all, const uint32_t *mask,
-                                                       int32_t first) {
-    panel_live live = {true, 0};
-    if (!mask && first + rows <= all.pixels) return live;
+static __device__ __forceinline__ panel_live<rows> find_live(const integrate_panels_args &all, const uint32_t *mask,
+                                                             int32_t first) {
+    panel_live<rows> live;
     const uint32_t sample_pixels = (uint32_t)(all.out_size[0] * all.out_size[1]);
 #pragma unroll
-    for (int row = 0; row < rows; row += 32) {
-        const int32_t pixel = first + row + (int32_t)threadIdx.x % 32;
+    for (int w = 0; w < rows / 32; w++) {
+        const int32_t pixel = first + 32 * w + (int32_t)threadIdx.x % 32;
         const bool counts = pixel < all.pixels && !(mask && mask_blanks(mask, (uint32_t)pixel / sample_pixels));
-        panel_live_include(&live, (uint32_t)row, counts);
+        live.word[w] = __ballot_sync(0xFFFFFFFFu, counts);
     }
     return live;
 }
 
-/* Which of the warps that add this is. */
-static __device__ __forceinline__ uint32_t sum_warp() { return (threadIdx.x - INTEGRATE_TMA_THREADS) / 32; }
+static __device__ __forceinline__ int sum_warp() { return (int)threadIdx.x / 32 - 2 * PANEL_GROUP / 32 - 1; }
 
 static __device__ __forceinline__ uint32_t sums_address(const integrate_tma_args &args, int32_t index) {
     return shared_address(shared_memory()) + (uint32_t)(args.sums_at + index * PANEL_SUMS_BYTES);
+}
+
+/* Does this warp add up square k of the groups' results? A square's place in shared memory is always the same warp's,
+ * which so sees every phase of its barriers. */
+template <int columns, int row_groups> static __device__ __forceinline__ bool has_results(int k) {
+    return sum_warp() == sum_warps<columns>() - 1 - k % staged_squares<columns, row_groups>();
 }
 
 /* A tile of the block's column, and the part of the statistics that the block makes. */
@@ -132,38 +138,28 @@ static __device__ __forceinline__ panel_sums_place find_place(const integrate_tm
     return at;
 }
 
-/* Adds up this warp's quarters of the columns of a panel. Those of one panel after the other are dealt out to the warps
- * in turn, always in the same way. */
-template <class number, int columns, int rows, class sink>
-static __device__ __forceinline__ void add_panel(const panel_sums_place &place, int32_t index, uint32_t panel,
-                                                 const panel_live &live, const sink &copy) {
-#pragma unroll 1
-    for (uint32_t quarter = 0; quarter < 4; quarter++) {
-        if (((uint32_t)index * 4 + quarter) % sum_warps<columns>() == sum_warp())
-            panel_sums_add<number, rows>(place, panel, quarter, live, copy);
-    }
-}
-
-/* All panels of the ring go by; the blocks of a row of tiles take turns at those of the streams. */
+/* All warps for the streams go through all steps, so that none loses count of the phases, and take turns at adding. The
+ * blocks of a row of tiles take turns at the panels. */
 template <class number, int columns, int row_groups>
 static __device__ __forceinline__ void add_streams(const integrate_tma_args &args, ring_cursor *at,
                                                    const sum_tile &tile) {
     const integrate_panels_args &all = args.all;
     const int rows = 64 * row_groups;
     const uint32_t ring = ring_address<columns>(args), bytes = stage_bytes<columns, row_groups>(args);
-    int32_t column = 0, index = 0, first = 0; /* whose turn it is, and which panel of the block's it is */
+    int32_t warp = 0, column = 0, index = 0, first = 0; /* whose turn it is, and which panel of the block's it is */
     for (int32_t i = 0; i < all.sources; i++) {
         const bool is_stream = !all.source[i].is_pathway;
         const int32_t channels = all.source[i].channels;
-        panel_live live = {};
+        panel_live<rows> live;
         if (is_stream) live = find_live<rows>(all, all.source[i].mask, tile.row * rows);
         for (int32_t c = 0; c < channels; c += PANEL_COLUMNS, ring_next(at)) {
             ring_wait(*at);
-            if (is_stream && column == tile.column)
-                add_panel<number, columns, rows>(find_place(args, tile, index, first + c, channels - c), index,
-                                                 ring + (uint32_t)at->index * bytes, live, keep_nothing());
+            if (is_stream && warp == sum_warp() && column == tile.column)
+                panel_sums_add<number, rows>(find_place(args, tile, index, first + c, channels - c),
+                                             ring + (uint32_t)at->index * bytes, live, keep_nothing());
             __syncwarp(); /* all lanes have seen the stage */
             ring_free(*at);
+            if (++warp == STREAM_WARPS) warp = 0;
             if (is_stream && ++column == all.columns) {
                 column = 0;
                 index++;
@@ -182,14 +178,17 @@ static __device__ __forceinline__ void add_square(const integrate_tma_args &args
     const int panel = row_groups == 2 ? k : group * group_squares<columns, row_groups>() + k;
     const square_place at = find_square<staged>(args, group, k), last = find_square<staged>(args, row_groups - 1, k);
     const int32_t first = tile.row * rows, column = tile.column * columns + panel * PANEL_COLUMNS;
+    const int32_t piece = column + (int32_t)threadIdx.x % 8 * 8;
     const uint32_t parity = (round + (uint32_t)(k / staged)) & 1;
-    const keep_results<number> keep = {(number *)all.y + (int64_t)first * all.outputs + column, all.outputs,
-                                       all.outputs - column};
+    const keep_results<number> keep = {(number *)all.y + (int64_t)first * all.outputs + piece, all.outputs,
+                                       piece < all.outputs ? all.pixels - first : 0};
     barrier_wait(at.staged, parity);
     if (row_groups == 2) barrier_wait(last.staged, parity);
-    const int32_t index = args.stream_sums + panel;
-    add_panel<number, columns, rows>(find_place(args, tile, index, args.stream_channels + column, all.outputs - column),
-                                     index, at.memory, find_live<rows>(all, NULL, first), keep);
+    panel_sums_add<number, rows>(
+        find_place(args, tile, args.stream_sums + panel, args.stream_channels + column, all.outputs - column),
+        at.memory, find_live<rows>(all, NULL, first), keep);
+    __syncwarp();
+    if (threadIdx.x % 32 != 0) return;
     barrier_arrive(at.read);
     if (row_groups == 2) barrier_arrive(last.read);
 }
@@ -199,6 +198,7 @@ static __device__ __forceinline__ void add_results(const integrate_tma_args &arg
                                                    const sum_tile &tile) {
 #pragma unroll 1
     for (int k = 0; k < group_squares<columns, row_groups>(); k++) {
+        if (!has_results<columns, row_groups>(k)) continue;
 #pragma unroll 1
         for (int group = 0; group < 3 - row_groups; group++)
             add_square<number, columns, row_groups>(args, round, tile, group, k);
@@ -206,65 +206,38 @@ static __device__ __forceinline__ void add_results(const integrate_tma_args &arg
 }
 
 template <class number, int columns, int row_groups>
-static __device__ __forceinline__ void add_all(const integrate_tma_args &args, const moments_parts &parts,
-                                               ring_cursor at) {
+static __device__ __forceinline__ void add_all(const integrate_tma_args &args, ring_cursor at) {
     const integrate_panels_args &all = args.all;
     const int32_t part = (int32_t)blockIdx.x / all.columns, step = (int32_t)gridDim.x / all.columns;
     const int32_t end = all.tiles / all.columns;
-    sum_tile tile = {part, (int32_t)blockIdx.x % all.columns, true, false, parts.moments + (int64_t)part * parts.pitch};
+    sum_tile tile = {part, (int32_t)blockIdx.x % all.columns, true, false,
+                     args.moments + (int64_t)part * args.moments_pitch};
     uint32_t round = 0;
     for (; tile.row < end; tile.row += step) {
         tile.is_last = tile.row + step >= end;
-        add_streams<number, columns, row_groups>(args, &at, tile);
+        if (sum_warp() < STREAM_WARPS) add_streams<number, columns, row_groups>(args, &at, tile);
         add_results<number, columns, row_groups>(args, round, tile);
         round += group_squares<columns, row_groups>() / staged_squares<columns, row_groups>();
         tile.is_first = false;
     }
 }
 
-/* ---- All ------------------------------------------------------------------------------------------- */
-
-/* The channels that the block adds up, panel after panel: its streams', then its outputs. */
-template <int columns> struct column_slice {
-    const integrate_tma_args &args;
-    int32_t column, count;
-
-    __device__ __forceinline__ column_slice(const integrate_tma_args &all)
-        : args(all), column((int32_t)blockIdx.x % all.all.columns), count(all.stream_sums * PANEL_COLUMNS + columns) {}
-    __device__ __forceinline__ int32_t channel(int32_t k) const {
-        const int32_t inside = k % PANEL_COLUMNS;
-        int32_t panel = k / PANEL_COLUMNS * args.all.columns + column, first = 0;
-        if (k >= args.stream_sums * PANEL_COLUMNS) {
-            const int32_t output = column * columns + k - args.stream_sums * PANEL_COLUMNS;
-            return output < args.all.outputs ? args.stream_channels + output : -1;
-        }
-        for (int32_t i = 0; i < args.all.sources; i++) {
-            const int32_t channels = args.all.source[i].channels;
-            if (args.all.source[i].is_pathway) continue;
-            const int32_t c = panel * PANEL_COLUMNS + inside;
-            panel -= (channels + PANEL_COLUMNS - 1) / PANEL_COLUMNS;
-            if (panel < 0) return c < channels ? first + c : -1;
-            first += channels;
-        }
-        return -1;
-    }
-};
-
 template <class number, int columns, int row_groups>
 static __device__ __forceinline__ void integrate_prepare(const integrate_prepare_args &all) {
     const integrate_tma_args &args = all.mix;
     const int squares = staged_squares<columns, row_groups>();
-    open_squares<squares>(args, sum_warps<columns>() * 32);
-    const ring_cursor at = open_ring(args, 2, sum_warps<columns>());
+    open_squares<squares>(args);
+    const ring_cursor at = open_ring(args, 2, STREAM_WARPS);
     if (is_consumer(2)) {
         consume<number, columns, row_groups>(args, at, staged_results<number, squares>{0});
     } else if (is_producer(2)) {
         produce<columns, row_groups>(args, at);
-    } else if (threadIdx.x >= INTEGRATE_TMA_THREADS) { /* not the lanes beside the one that asks for the copies */
-        add_all<number, columns, row_groups>(args, all.parts, at);
+    } else if (sum_warp() >= 0) { /* not the lanes beside the one that asks for the copies */
+        add_all<number, columns, row_groups>(args, at);
     }
     __syncwarp(); /* the lanes beside the one that asks for the copies have waited for it */
-    moments_join<columns <= 64 ? 8 : 16>(all.parts, all.norm, column_slice<columns>(args)); /* as registers allow */
+    const moments_parts parts = {args.moments, all.counters, args.moments_pitch, all.parts, args.all.columns};
+    moments_join<columns <= 64 ? 8 : MOMENTS_GROUP_PARTS>(parts, all.norm); /* as many as registers hold */
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 2)

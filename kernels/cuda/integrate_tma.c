@@ -254,15 +254,12 @@ braid_status integrate_tma_launch_adding(const braid_problem *p, device *d, cons
     forward_plan plan = {.adds = 1, .processors = ADDING_PROCESSORS};
     integrate_panels_fill(&mix->all, p, b);
     int64_t blocks = plan_forward(mix, &plan);
-    args->parts.parts = (int32_t)(blocks / mix->all.columns);
-    args->parts.columns = mix->all.columns;
-    args->parts.group = 1;
-    while (args->parts.group * args->parts.group < args->parts.parts) args->parts.group++;
-    args->parts.counters = cuda_counters(d, MOMENTS_COUNTERS(args->parts));
-    if (!args->parts.counters) return fail(BRAID_ERROR_ARGUMENT, "integrate_prepare: %s", launch_too_large);
+    args->parts = (int32_t)(blocks / mix->all.columns);
+    args->counters = cuda_counters(d, MOMENTS_JOIN_COUNTERS(args->parts));
+    if (!args->counters) return fail(BRAID_ERROR_ARGUMENT, "integrate_prepare: %s", launch_too_large);
     if (blocks > 0) return launch_forward(mix, &plan, p, d, blocks);
-    mix->all.stays = 0; /* nothing is copied, and the blocks write what follows from no value at all */
-    return launch_forward(mix, &plan, p, d, mix->all.columns);
+    mix->all.stays = 0; /* nothing is copied, and one block writes what follows from no value at all */
+    return launch_forward(mix, &plan, p, d, 1);
 }
 
 /* ---- bwd_weight ----------------------------------------------------------------------------------- */

@@ -26,6 +26,8 @@ struct integrate_tma_args {
     int32_t squares_at, sums_at; /* in shared memory: staged results, and sums of panels */
     int32_t stream_sums;         /* panels of the streams that a block adds up, at most */
     int32_t stream_channels;
+    int32_t moments_pitch;
+    struct bn_moments *moments; /* [part][moments_pitch]: channels of all streams, then the outputs */
 };
 
 #define INTEGRATE_TMA_ARGS_BYTES 3200

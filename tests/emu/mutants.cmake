@@ -411,29 +411,17 @@ emu_mutant(integrate_prepare_written_over integrate_prepare_sm90a.cu integrate_p
 emu_mutant(integrate_prepare_early_free integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "            ring_wait(*at);\n" "")
 emu_mutant(integrate_prepare_wrong_panel integrate_prepare_sm90a.cu integrate_prepare_sm90a
-           integrate_prepare__cuda_wgmma "is_stream && column == tile.column" "is_stream && column == 0")
+           integrate_prepare__cuda_wgmma "column == tile.column)" "column == 0)")
 emu_mutant(integrate_prepare_swizzle tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "panel_piece_address(panel, row + 1, piece) + word" "panel_piece_address(panel, row, piece) + word + PANEL_ROW_BYTES")
-emu_mutant(integrate_prepare_wrong_bits tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "own | own >> 6 | own >> 12" "own | own >> 6")
-emu_mutant(integrate_prepare_moved_mean tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "sums.square[i] - mean * sums.sum[i]" "sums.square[i]")
-emu_mutant(integrate_prepare_large_mean tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "isfinite(mean) ? mean : 0" "0")
-emu_mutant(integrate_prepare_unseen_origin tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "    }\n    __syncwarp();\n}" "    }\n}")
-emu_mutant(integrate_prepare_early_read integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "barrier_init(at.staged, PANEL_GROUP);" "barrier_init(at.staged, PANEL_GROUP / 4);")
+           "panel_piece_address(panel, first + 4, piece)" "panel_piece_address(panel, first, piece) + 4 * PANEL_ROW_BYTES")
 emu_mutant(integrate_prepare_lost_tiles tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "if (!at.is_first) panel_sums_continue" "if (at.is_first && at.is_last) panel_sums_continue")
+           "sums.count += count" "sums.count = count")
 emu_mutant(integrate_prepare_dropped_group tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "pitch, groups);" "pitch, groups > 1 ? groups - 1 : 1);")
-emu_mutant(integrate_prepare_other_column integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "PANEL_COLUMNS * args.all.columns + column, first" "PANEL_COLUMNS * args.all.columns, first")
 emu_mutant(integrate_prepare_early_group tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "+ 1 + group, count)" "+ 1 + group, count > 1 ? count - 1 : 1)")
+           "count * all.columns)" "count * all.columns > 1 ? count * all.columns - 1 : 1)")
 emu_mutant(integrate_prepare_early_count tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "arrives_last(all.counters + all.columns * (1 + groups), all.columns)" "column == 0")
+           "    __syncthreads(); /* all have read the count of batches */\n" "")
 emu_mutant(bn_join_dropped_part bn_join.cu bn_join conv2d_prepare__cuda_halo_rows136
            "add(shared[lane], shared[lane + 32])" "shared[lane]")
 emu_mutant(bn_join_early_count bn_join.cu bn_join conv2d_prepare__cuda_rows_wgmma

@@ -6,9 +6,10 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_PANEL_SUMS_H
 #define BRAID_KERNELS_CUDA_TILE_PANEL_SUMS_H
 
-/* In shared memory, of 64 columns: two sums of each column, origins, and counts of pairs of columns. */
-#define PANEL_SUMS_ORIGIN_AT 512
-#define PANEL_SUMS_COUNT_AT 768
-#define PANEL_SUMS_BYTES 896
+/* In shared memory, of 64 columns: two sums of eight columns for each lane, origins, and counts of each lane. */
+#define PANEL_SUMS_SQUARE_AT 1024
+#define PANEL_SUMS_ORIGIN_AT 2048
+#define PANEL_SUMS_COUNT_AT 2304
+#define PANEL_SUMS_BYTES 2432
 
 #endif
