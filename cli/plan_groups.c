@@ -134,7 +134,7 @@ static int gather(const braid_plan *plan, const double *seconds, group *groups) 
     for (int j = 0; j < braid_plan_step_count(plan); j++) {
         braid_step_info info;
         int at = 0;
-        if (braid_plan_step(plan, j, &info)) continue;
+        if (braid_plan_step(plan, j, &info) || (seconds && seconds[j] <= 0)) continue; /* it was not in that run */
         while (at < count && !same_group(&groups[at], &info)) at++;
         if (at == count) groups[count++] = (group){.info = info};
         groups[at].calls++;

@@ -9,6 +9,11 @@
 #include "kernels/cpu/tile/isa.h"
 #include "ops/scaling.h"
 
+static const char *supports(const braid_problem *p, const device *d) {
+    (void)d;
+    return p->integrated_in ? "on a CPU gradients in half precision are cast by a call of their own" : NULL;
+}
+
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     float *loss_scale = b->plane[CLIP_NORM_LOSS_SCALE][0];
     int64_t *scaling = b->plane[CLIP_NORM_SCALING][0];
@@ -26,9 +31,9 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     return BRAID_OK;
 }
 
-TILE_KERNEL(clip_norm__cpu_arena_avx512, updates_avx512, supports_all, parameters_cost, parameters_create_sums, launch,
+TILE_KERNEL(clip_norm__cpu_arena_avx512, updates_avx512, supports, parameters_cost, parameters_create_sums, launch,
             parameters_destroy)
-TILE_KERNEL(clip_norm__cpu_arena_avx2, updates_avx2, supports_all, parameters_cost, parameters_create_sums, launch,
+TILE_KERNEL(clip_norm__cpu_arena_avx2, updates_avx2, supports, parameters_cost, parameters_create_sums, launch,
             parameters_destroy)
-TILE_KERNEL(clip_norm__cpu_arena_portable, updates_portable, supports_all, parameters_cost, parameters_create_sums,
-            launch, parameters_destroy)
+TILE_KERNEL(clip_norm__cpu_arena_portable, updates_portable, supports, parameters_cost, parameters_create_sums, launch,
+            parameters_destroy)

@@ -11,7 +11,7 @@
 #define MOST_BLOCKS 1024
 #define ALONE_ELEMENTS 65536 /* that one block adds faster than several that wait for each other */
 
-static int is_alone(const braid_problem *p) { return p->in_channels[0] <= ALONE_ELEMENTS; }
+static int is_alone(const braid_problem *p) { return p->in_channels[0] <= ALONE_ELEMENTS && p->integrated_in == 0; }
 
 static int64_t choose_blocks(const braid_problem *p) {
     if (is_alone(p)) return 1;
@@ -26,9 +26,12 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    const void *const addresses[] = {b->plane[CLIP_NORM_G][0]};
+    static const launch_names with_halves = {"clip_norm_f32", "clip_norm_f16", "clip_norm_bf16"};
+    const void *const addresses[] = {b->plane[CLIP_NORM_G][0], b->plane[CLIP_NORM_H][0], b->plane[CLIP_NORM_Y][0]};
     const struct clip_norm_args args = {
         .g = b->plane[CLIP_NORM_G][0],
+        .h = b->plane[CLIP_NORM_H][0],
+        .y = b->plane[CLIP_NORM_Y][0],
         .loss = b->plane[CLIP_NORM_LOSS][0],
         .loss_scale = b->plane[CLIP_NORM_LOSS_SCALE][0],
         .scaling = b->plane[CLIP_NORM_SCALING][0],
@@ -38,9 +41,10 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         .workspace = b->workspace,
         .counters = cuda_counters(d, 1),
         .limit = p->limit,
-        .count = p->in_channels[0],
+        .count = p->in_channels[0] - p->integrated_in,
+        .halves = p->integrated_in,
         .blocks = choose_blocks(p),
-        .vector = update_is_aligned(addresses, 1),
+        .vector = update_is_aligned(addresses, p->integrated_in ? 3 : 1),
     };
     cuda_call call = {.stem = "clip_norm", .threads = BLOCK_THREADS, .args = &args, .args_bytes = sizeof args};
     (void)state;
@@ -50,7 +54,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
         call.threads = CLIP_NORM_ALONE_THREADS;
         return cuda_launch(d, &call);
     }
-    call.function = "clip_norm";
+    call.function = p->integrated_in ? launch_name(&with_halves, p->dtype) : "clip_norm";
     call.blocks = args.blocks;
     return cuda_launch(d, &call);
 }

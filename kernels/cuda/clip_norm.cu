@@ -1,7 +1,7 @@
 /*
  * clip_norm: the norm of all gradients and the factor that limits it. Few are added by one block, many by some that sum
- * the squares of parts of the arena in double, of which the last makes what follows from all of them. The equations are
- * in src/ops/clip_norm.c.
+ * the squares of parts of the arena in double, of which the last makes what follows from all of them. Gradients in half
+ * precision are cast to f32 on the way. The equations are in src/ops/clip_norm.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -36,6 +36,46 @@ static __device__ __forceinline__ double share(const clip_norm_args &args) {
     return mine;
 }
 
+#define HALVES_AHEAD 4 /* packs that a thread has on their way from memory */
+
+/* Casts some gradients in half precision, `first` and on; the sum of their squares. */
+template <int width, class number>
+static __device__ __forceinline__ double cast_sum(const clip_norm_args &args, const pack<number, width> &from,
+                                                  int64_t first) {
+    const int piece = width < 4 ? width : 4; /* that one access writes */
+    float value[width];
+    double sum = 0;
+    pack_open(value, from);
+#pragma unroll
+    for (int j = 0; j < width; j += piece) write_bytes<piece * sizeof(float)>(args.y + first + j, value + j);
+#pragma unroll
+    for (int j = 0; j < width; j++) sum += (double)value[j] * (double)value[j];
+    return sum;
+}
+
+/* This thread's share of the sum over gradients in half precision. */
+template <class number> static __device__ __forceinline__ double share_halves(const clip_norm_args &args) {
+    const int wide = widest<number>::width;
+    const number *const h = (const number *)args.h;
+    const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, step = args.blocks * blockDim.x;
+    const int64_t packs = args.vector ? args.halves / wide : 0;
+    double mine = 0;
+    for (int64_t at = thread; at < packs; at += HALVES_AHEAD * step) {
+        pack<number, wide> in[HALVES_AHEAD];
+#pragma unroll
+        for (int j = 0; j < HALVES_AHEAD; j++) {
+            if (at + j * step < packs) in[j] = pack_read<wide>(h + (at + j * step) * wide);
+        }
+#pragma unroll
+        for (int j = 0; j < HALVES_AHEAD; j++) {
+            if (at + j * step < packs) mine += cast_sum(args, in[j], (at + j * step) * wide);
+        }
+    }
+    for (int64_t at = packs * wide + thread; at < args.halves; at += step)
+        mine += cast_sum(args, pack_read<1>(h + at), at);
+    return mine;
+}
+
 /* What follows from the sum of all squares, by one thread. */
 static __device__ __forceinline__ void finish(const clip_norm_args &args, double squares) {
     const double loss_scale = (double)*args.loss_scale;
@@ -58,13 +98,34 @@ extern "C" __global__ void __launch_bounds__(CLIP_NORM_ALONE_THREADS)
     if (threadIdx.x == 0) finish(args, squares);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) clip_norm(const __grid_constant__ clip_norm_args args) {
-    __shared__ double shared[BLOCK_THREADS];
-    double mine = row_sum(shared, share(args), BLOCK_THREADS);
+/* `mine`: of this thread. */
+static __device__ __forceinline__ void join(const clip_norm_args &args, double mine, double *shared) {
+    mine = row_sum(shared, mine, BLOCK_THREADS);
     if (threadIdx.x == 0) args.workspace[blockIdx.x] = mine;
     if (!arrives_last(args.counters, (int32_t)args.blocks)) return;
     mine = 0;
     for (int64_t block = threadIdx.x; block < args.blocks; block += BLOCK_THREADS) mine += args.workspace[block];
     mine = row_sum(shared, mine, BLOCK_THREADS);
     if (threadIdx.x == 0) finish(args, mine);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) clip_norm(const __grid_constant__ clip_norm_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    join(args, share(args), shared);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) clip_norm_f32(const __grid_constant__ clip_norm_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    join(args, share_halves<f32>(args) + share(args), shared);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) clip_norm_f16(const __grid_constant__ clip_norm_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    join(args, share_halves<f16>(args) + share(args), shared);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    clip_norm_bf16(const __grid_constant__ clip_norm_args args) {
+    __shared__ double shared[BLOCK_THREADS];
+    join(args, share_halves<bf16>(args) + share(args), shared);
 }

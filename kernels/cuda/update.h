@@ -30,17 +30,19 @@ struct update_args {
 
 struct clip_norm_args {
     const float *g, *loss;
+    const void *h; /* gradients in half precision, cast to y */
+    float *y;
     float *loss_scale, *norm, *scale;
     int64_t *scaling, *step;
     double *workspace;  /* [blocks] */
     uint32_t *counters; /* tile/arrive.cuh */
     double limit;
-    int64_t count, blocks;
+    int64_t count, halves, blocks; /* elements of g and of h */
     int64_t vector;
 };
 
 #define UPDATE_ARGS_BYTES 152
-#define CLIP_NORM_ARGS_BYTES 104
+#define CLIP_NORM_ARGS_BYTES 128
 
 #ifdef __cplusplus
 static_assert(sizeof(struct update_args) == UPDATE_ARGS_BYTES, "kernel and launcher agree on update_args");

@@ -16,10 +16,12 @@ static double next_scale(const buffers *b, int i, int fine, int64_t table[SCALIN
 }
 
 ref_value REF(clip_norm)(const braid_problem *p, const buffers *b, int slot, int i, int64_t index) {
-    const real *g = b->plane[CLIP_NORM_G][i];
+    const real *g = b->plane[CLIP_NORM_G][i], *h = b->plane[CLIP_NORM_H][i];
+    if (slot == CLIP_NORM_Y) return (ref_value){(double)h[index], fabs((double)h[index])};
     double batches = (double)((const int64_t *)b->plane[CLIP_NORM_SCALING][i])[SCALING_BATCHES];
     double divisor = (double)*(const real *)b->plane[CLIP_NORM_LOSS_SCALE][i] * batches, sum = 0;
-    for (int64_t j = 0; j < p->in_channels[0]; j++) sum += (double)g[j] * (double)g[j];
+    for (int64_t j = 0; j < p->in_channels[0] - p->integrated_in; j++) sum += (double)g[j] * (double)g[j];
+    for (int64_t j = 0; j < p->integrated_in; j++) sum += (double)h[j] * (double)h[j];
     double norm = sqrt(sum) / divisor, factor = p->limit > 0 ? fmin(1, p->limit / (norm + 1e-6)) : 1;
     double scale = factor / divisor;
     int finite = isfinite((real)norm) && isfinite((real)scale) && isfinite(*(const real *)b->plane[CLIP_NORM_LOSS][i]);

@@ -8,7 +8,8 @@
  *
  * Where norm, scale or loss is not finite, scale is NaN and step stays: the optimiser then skips its update. In
  * any case loss_scale and scaling become what ops/scaling.h makes of them.
- * g is the arena [c] of all gradients, summed over so many batches and still multiplied by loss_scale.
+ * g is the arena [c] of all gradients, summed over so many batches and still multiplied by loss_scale. The last zi of
+ * them may come as h, in the dtype of the problem: they are cast to y on the way, and g has the others.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,9 +18,7 @@
 #include "ops/update.h"
 
 static int planes(const braid_problem *p, int slot) {
-    (void)p;
-    (void)slot;
-    return 1;
+    return slot == CLIP_NORM_H || slot == CLIP_NORM_Y ? p->integrated_in > 0 : 1;
 }
 
 static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
@@ -28,8 +27,18 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
         shape_counter(out);
     else if (slot == CLIP_NORM_SCALING)
         *out = (plane_shape){BRAID_DTYPE_I64, 1, {SCALING_COUNT}, SCALING_COUNT};
+    else if (slot == CLIP_NORM_H)
+        *out = (plane_shape){p->dtype, 1, {p->integrated_in}, p->integrated_in};
+    else if (slot == CLIP_NORM_Y)
+        shape_statistics(p, p->integrated_in, out);
     else
-        shape_statistics(p, slot == CLIP_NORM_G ? p->in_channels[0] : 1, out);
+        shape_statistics(p, slot == CLIP_NORM_G ? p->in_channels[0] - p->integrated_in : 1, out);
+}
+
+static braid_status check(const braid_problem *p) {
+    if (p->integrated_in <= p->in_channels[0]) return BRAID_OK;
+    return fail(BRAID_ERROR_ARGUMENT, "clip_norm: expected zi, the elements in half precision, of at most c, got %lld",
+                (long long)p->integrated_in);
 }
 
 static double flops(const braid_problem *p) { return 2 * (double)p->in_channels[0]; }
@@ -58,6 +67,7 @@ static void fill(const braid_problem *p, int slot, int i, rng *r, void *data) {
 
 static void draw(rng *r, braid_problem *p) {
     parameters_draw(r, p);
+    p->integrated_in = draw_chance(r, 70) ? 0 : rng_between(r, 1, p->in_channels[0]);
     p->limit = draw_chance(r, 25) ? 0 : draw_chance(r, 30) ? 1 : 0.01 * (double)rng_between(r, 1, 9999);
 }
 
@@ -66,7 +76,7 @@ const op_info op_clip_norm = {
     .summary = "norm of all gradients and the factor that limits it",
     .passes = 1u << BRAID_PASS_FWD,
     .single_pass = 1,
-    .fields = FIELD_BIT(n) | FIELD_BIT(c) | FIELD_BIT(limit),
+    .fields = FIELD_BIT(n) | FIELD_BIT(c) | FIELD_BIT(zi) | FIELD_BIT(limit),
     .reals = {{FIELD_limit, 0, 1e30}},
     .max_streams = 1,
     .operands =
@@ -78,7 +88,10 @@ const op_info op_clip_norm = {
             [CLIP_NORM_NORM] = {"norm", FILL_POSITIVE, {ROLE_OUT}},
             [CLIP_NORM_SCALE] = {"scale", FILL_POSITIVE, {ROLE_OUT}},
             [CLIP_NORM_STEP] = {"step", FILL_COUNTER, {ROLE_INOUT}},
+            [CLIP_NORM_H] = {"h", FILL_SIGNED, {ROLE_IN}},
+            [CLIP_NORM_Y] = {"y", FILL_SIGNED, {ROLE_OUT}},
         },
+    .check = check,
     .planes = planes,
     .shape = shape,
     .flops = flops,

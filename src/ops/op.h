@@ -332,6 +332,8 @@ enum {
     CLIP_NORM_NORM,
     CLIP_NORM_SCALE,
     CLIP_NORM_STEP,
+    CLIP_NORM_H,
+    CLIP_NORM_Y,
 };
 enum { CAST_X, CAST_Y };
 enum { DROPOUT_X, DROPOUT_KEY, DROPOUT_Y };

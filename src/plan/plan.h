@@ -20,6 +20,7 @@ typedef struct step {
     braid_op *op; /* of the plan: steps with the same problem share it */
     buffers buffers;
     braid_segment segment;
+    unsigned with, without; /* segments of a run in which it takes part: all of these, and none of those */
     int natural, made_again;
     int depends_on;     /* -1: not counted yet */
     int is_aside;       /* 1: a recording may run it beside the steps behind it */
@@ -29,6 +30,11 @@ typedef struct step {
     int group;          /* the number of the steps whose parts one step adds, and its own; 0: none */
     int first_part;     /* of a step that adds: the first of those steps */
 } step;
+
+/* 1 where a run of these segments has the step. */
+static inline int step_runs(const step *s, unsigned segments) {
+    return (s->segment & segments) && (s->with & segments) == s->with && !(s->without & segments);
+}
 
 #define PLAN_GROUP_CALLS 32  /* at most, of one group, ... */
 #define PLAN_GROUP_PLANES 64 /* ... and their output planes */

@@ -11,9 +11,11 @@
 
 int braid_plan_step_count(const braid_plan *plan) { return plan ? plan->step_count : 0; }
 
-/* Seconds of the chosen kernel, as measured. */
-static double seconds_of(const braid_op *op) {
-    return op->race.winner < 0 ? 0 : op->race.racers[op->race.winner].median;
+/* Seconds of the chosen kernel, as measured; 0 where a run of all segments does without the step. */
+static double seconds_of(const step *s) {
+    const unsigned all = BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD | BRAID_SEGMENT_UPDATE;
+    const race *r = &s->op->race;
+    return s->part == STEP_PACK || r->winner < 0 || !step_runs(s, all) ? 0 : r->racers[r->winner].median;
 }
 
 static int launches_of(const step *s) { return s->queued.kernels + s->queued.copies + s->queued.zeros; }
@@ -47,7 +49,7 @@ braid_status braid_plan_step(const braid_plan *plan, int index, braid_step_info 
                               .natural = s->natural,
                               .made_again = s->made_again,
                               .depends_on = s->depends_on,
-                              .seconds = s->part == STEP_PACK ? 0 : seconds_of(s->op),
+                              .seconds = seconds_of(s),
                               .launches = launches_of(s),
                               .layout_copies = s->queued.rearranging,
                               .is_pack = s->part == STEP_PACK};

@@ -118,6 +118,6 @@ void plan_find_joins(braid_plan *plan) {
             const step *before = &plan->steps[i];
             if (before->is_aside && conflict(mine, count, other, list_ranges(plan, before, other))) s->joins = i;
         }
-        if (s->joins > joined) joined = s->joins;
+        if (s->joins > joined && !s->without && !s->with) joined = s->joins; /* by a step that always runs */
     }
 }

@@ -102,7 +102,7 @@ static braid_status run_steps(braid_plan *plan, unsigned segments) {
     const int is_packed = plan->packed_of == changes;
     for (int j = 0; j < plan->step_count; j++) {
         const step *s = &plan->steps[j];
-        if ((s->segment & segments) && !(s->is_kept && is_packed)) TRY(plan_run_step(plan, s));
+        if (step_runs(s, segments) && !(s->is_kept && is_packed)) TRY(plan_run_step(plan, s));
     }
     if (segments & BRAID_SEGMENT_FORWARD) plan->packed_of = changes;
     return BRAID_OK;
@@ -113,7 +113,7 @@ static braid_status record_steps(const braid_plan *plan, unsigned segments) {
     device *d = plan->model->context->device;
     for (int j = 0; j < plan->step_count; j++) {
         const step *s = &plan->steps[j];
-        if (!(s->segment & segments)) continue;
+        if (!step_runs(s, segments)) continue;
         if (s->joins >= 0) TRY(d->backend->join(d, s->joins));
         if (s->is_aside) TRY(d->backend->aside(d));
         TRY(plan_run_step(plan, s));
@@ -220,7 +220,7 @@ braid_status braid_plan_profile(braid_plan *plan, unsigned segments, int rounds,
     if (!status) status = memory_calloc(steps, sizeof *t.steps, "times", (void **)&t.steps);
     for (int j = 0; j < plan->step_count && !status; j++) {
         seconds[j] = 0;
-        if (plan->steps[j].segment & segments) t.steps[count++] = j;
+        if (step_runs(&plan->steps[j], segments)) t.steps[count++] = j;
     }
     if (!status) status = profile_steps(&t, count, rounds, round_s, times);
     note_run(plan, segments);

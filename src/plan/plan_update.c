@@ -1,7 +1,7 @@
 /*
  * The end of a training plan. Behind the backward segment, gradients in half precision are cast to the arena of
  * f32; the segment update takes the norm of all gradients, which decides on clipping and on skipping, and runs the
- * optimiser over all parameters in one call.
+ * optimiser over all parameters in one call. On a GPU, where both segments run at once, the norm casts on its way.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,11 +16,22 @@ int plan_groups(const braid_plan *plan) { return plan->model->graph->streams + 2
 
 /* ---- Gradients in half precision ----------------------------------------------------------- */
 
+/* How many gradients come in half precision, the last of the arena. */
+static int64_t count_halves(const braid_plan *plan) {
+    const braid_model *m = plan->model;
+    return m->half_gradients ? m->elements - m->split : 0;
+}
+
+static int norm_casts(const braid_plan *plan) {
+    return plan->request.optimiser != BRAID_OPTIMISER_NONE && count_halves(plan) > 0 &&
+           plan->model->context->device->backend->has_own_memory;
+}
+
 static braid_status add_cast(braid_plan *plan) {
     const braid_model *m = plan->model;
-    int64_t count = m->elements - m->split;
+    int64_t count = count_halves(plan);
     step *s;
-    if (!m->half_gradients || count == 0) return BRAID_OK;
+    if (count == 0) return BRAID_OK;
     braid_problem p = {.op = BRAID_OP_CAST,
                        .dtype = m->dtype,
                        .to = m->master,
@@ -29,6 +40,7 @@ static braid_status add_cast(braid_plan *plan) {
                        .size = {1, count / CAST_ROW},
                        .in_channels = {CAST_ROW}};
     TRY(plan_add_step(plan, &p, BRAID_SEGMENT_BACKWARD, &s));
+    if (norm_casts(plan)) s->without = BRAID_SEGMENT_UPDATE;
     s->buffers.plane[CAST_X][0] = (char *)m->half_gradients + (size_t)m->split * dtype_bytes(m->dtype);
     s->buffers.plane[CAST_Y][0] = (char *)m->gradients + (size_t)m->split * dtype_bytes(m->master);
     return BRAID_OK;
@@ -117,22 +129,38 @@ int braid_plan_group_count(const braid_plan *plan) { return plan && plan->hyper 
 
 /* ---- The optimiser ------------------------------------------------------------------------- */
 
-static braid_status add_norm(braid_plan *plan) {
+/* The norm of gradients of which the last `halves` are cast on the way. */
+static braid_status add_norm(braid_plan *plan, int64_t halves, step **made) {
     const braid_model *m = plan->model;
-    step *s;
     braid_problem p = {.op = BRAID_OP_CLIP_NORM,
                        .dtype = m->dtype,
                        .streams = 1,
                        .in_channels = {m->elements},
+                       .integrated_in = halves,
                        .limit = plan->request.clip_norm};
-    TRY(plan_add_step(plan, &p, BRAID_SEGMENT_UPDATE, &s));
+    TRY(plan_add_step(plan, &p, BRAID_SEGMENT_UPDATE, made));
+    step *s = *made;
     s->buffers.plane[CLIP_NORM_G][0] = m->gradients;
+    if (halves) {
+        s->buffers.plane[CLIP_NORM_H][0] = (char *)m->half_gradients + (size_t)m->split * dtype_bytes(m->dtype);
+        s->buffers.plane[CLIP_NORM_Y][0] = (char *)m->gradients + (size_t)m->split * dtype_bytes(m->master);
+    }
     s->buffers.plane[CLIP_NORM_LOSS][0] = model_metric(m, METRIC_LOSS);
     s->buffers.plane[CLIP_NORM_LOSS_SCALE][0] = model_metric(m, METRIC_LOSS_SCALE);
     s->buffers.plane[CLIP_NORM_SCALING][0] = model_metric(m, METRIC_SCALING);
     s->buffers.plane[CLIP_NORM_NORM][0] = model_metric(m, METRIC_NORM);
     s->buffers.plane[CLIP_NORM_SCALE][0] = model_metric(m, METRIC_SCALE);
     s->buffers.plane[CLIP_NORM_STEP][0] = m->step;
+    return BRAID_OK;
+}
+
+static braid_status add_norms(braid_plan *plan) {
+    step *s;
+    TRY(add_norm(plan, 0, &s));
+    if (!norm_casts(plan)) return BRAID_OK;
+    s->without = BRAID_SEGMENT_BACKWARD;
+    TRY(add_norm(plan, count_halves(plan), &s));
+    s->with = BRAID_SEGMENT_BACKWARD;
     return BRAID_OK;
 }
 
@@ -195,7 +223,7 @@ braid_status plan_add_update(braid_plan *plan) {
         p = optimiser_problem(plan);
         TRY(braid_problem_check(&p));
         TRY(model_need_training(plan->model, op_of(&p)->planes(&p, UPDATE_M), op_of(&p)->planes(&p, UPDATE_V)));
-        TRY(add_norm(plan));
+        TRY(add_norms(plan));
         TRY(add_optimiser(plan, &p));
     }
     return give_workspace(plan);

@@ -351,6 +351,12 @@ emu_mutant(rmsprop_frozen update.cu update rmsprop__cuda_direct
            "hyper[2] == 0 || " "")
 emu_mutant(clip_norm_dropped_pack clip_norm.cu clip_norm clip_norm__cuda_direct
            "pack += args.blocks * blockDim.x" "pack += (args.blocks + 1) * blockDim.x")
+emu_mutant(clip_norm_halves_dropped_tail clip_norm.cu clip_norm clip_norm__cuda_direct
+           "at = packs * wide + thread" "at = packs * wide + thread + 1")
+emu_mutant(clip_norm_halves_wrong_place clip_norm.cu clip_norm clip_norm__cuda_direct
+           "args.y + first + j, value + j" "args.y + first, value + j")
+emu_mutant(clip_norm_halves_alone clip_norm.cu clip_norm clip_norm__cuda_direct
+           "share_halves<f16>(args) + share(args)" "share_halves<f16>(args)")
 emu_mutant(clip_norm_wrong_arrivals clip_norm.cu clip_norm clip_norm__cuda_direct
            "arrives_last(args.counters, (int32_t)args.blocks)" "arrives_last(args.counters, (int32_t)args.blocks - 1)")
 emu_mutant(mse_fwd_never_last totals.cu totals mse_fwd__cuda_direct

@@ -130,6 +130,50 @@ static void sums_of_gradients_agree(void **state) {
     for (int j = 0; j < 4; j++) trial_close(&of[j]);
 }
 
+/* How many steps of an op a run of some segments has. */
+static int steps_of(const braid_plan *plan, braid_op_id op, unsigned segments) {
+    int count = 0;
+    for (int j = 0; j < plan->step_count; j++)
+        count += plan->steps[j].op->problem.op == op && step_runs(&plan->steps[j], segments);
+    return count;
+}
+
+/* In one run the norm casts gradients in half precision on its way; in a run of each segment a cast does. Parameters get
+ * the same bits. */
+static void the_norm_casts_gradients(void **state) {
+    static const braid_dtype dtypes[] = {BRAID_DTYPE_F16, BRAID_DTYPE_BF16};
+    (void)state;
+    for (int j = 0; j < 2; j++) {
+        float norm[2] = {0};
+        uint64_t bits[2] = {0};
+        for (int one_by_one = 0; one_by_one < 2; one_by_one++) {
+            const trial_setup s = {.device = "cuda:0",
+                                   .kind = "mcresnet18",
+                                   .net = {.width = 1.0 / 32, .classes = 5},
+                                   .dtype = dtypes[j],
+                                   .request = {.batch = 2, .size = {33, 35}, .optimiser = BRAID_OPTIMISER_ADAMW}};
+            trial t = trial_open(&s);
+            for (int turn = 0; turn < 4; turn++) { /* the last two are replayed */
+                trial_set_rates(t.plan, 1e-2, 0);
+                trial_feed(&t, t.plan, (uint64_t)turn, 0);
+                trial_run(t.plan, one_by_one ? FORWARD | BACKWARD : FORWARD | BACKWARD | UPDATE);
+                if (one_by_one) trial_run(t.plan, UPDATE);
+            }
+            OK(braid_plan_read(t.plan, "norm", &norm[one_by_one], sizeof norm[0]));
+            bits[one_by_one] = trial_hash(&t);
+            assert_in_range(t.model->split, 1, t.model->elements - 1); /* gradients of both kinds */
+            const unsigned all = FORWARD | BACKWARD | UPDATE;
+            assert_int_equal(steps_of(t.plan, BRAID_OP_CAST, all), 0);
+            assert_int_equal(steps_of(t.plan, BRAID_OP_CLIP_NORM, all), 1);
+            assert_int_equal(steps_of(t.plan, BRAID_OP_CAST, BACKWARD), 1);
+            assert_int_equal(steps_of(t.plan, BRAID_OP_CLIP_NORM, UPDATE), 1);
+            trial_close(&t);
+        }
+        assert_true(bits[0] == bits[1]);
+        assert_true(norm[0] > 0 && fabsf(norm[0] - norm[1]) <= 1e-6F * norm[1]);
+    }
+}
+
 /* The output of the autoencoder in evaluation; *calls is how many its forward pass has. For memory_free. */
 static double *autoencoded(trial_setup s, int64_t *count, int *calls) {
     s.kind = "ssae";
@@ -298,6 +342,7 @@ int main(void) {
         cmocka_unit_test(fifty_steps_with_skips),      cmocka_unit_test(the_cpu_agrees),
         cmocka_unit_test(the_autoencoder_is_one_call), cmocka_unit_test(tf32_trains),
         cmocka_unit_test(sums_of_gradients_agree),     cmocka_unit_test(recordings_replay_the_bits),
+        cmocka_unit_test(the_norm_casts_gradients),
     };
     return cmocka_run_group_tests_name("emu/networks", tests, NULL, NULL);
 }

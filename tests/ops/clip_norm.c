@@ -14,17 +14,20 @@
 
 static outcome bits_of_portable(trial *t) { return same_bits_everywhere(t, 0); }
 
-/* One value that is not finite, anywhere: no scale, and the step is not counted. */
+/* One value that is not finite, anywhere, where there are some among those in half precision: no scale, and the step is
+ * not counted. */
 static outcome notices_any_infinity(trial *t) {
     static const double values[] = {NAN, INFINITY, -INFINITY};
     rig r;
-    int64_t at = (int64_t)(t->seed / 3 % (uint64_t)t->problem->in_channels[0]);
+    const int64_t halves = t->problem->integrated_in, count = halves ? halves : t->problem->in_channels[0];
+    const int slot = halves ? CLIP_NORM_H : CLIP_NORM_G;
+    int64_t at = (int64_t)(t->seed / 3 % (uint64_t)count);
     if (rig_create(&r, t->problem, t->device, t->kernel, IMAGE_REAL, t->seed)) return could_not_run(t);
     double value = values[t->seed % 3], step = rig_get(&r, CLIP_NORM_STEP, 0, 0);
-    rig_set(&r, CLIP_NORM_G, 0, at, value);
+    rig_set(&r, slot, 0, at, value);
     outcome found = rig_run(&r) ? could_not_run(t) : HELD;
     if (found == HELD && (isfinite(rig_get(&r, CLIP_NORM_NORM, 0, 0)) || !isnan(rig_get(&r, CLIP_NORM_SCALE, 0, 0))))
-        found = broken(t, "g[%lld] = %g gives norm %g, scale %g", (long long)at, value,
+        found = broken(t, "%s[%lld] = %g gives norm %g, scale %g", halves ? "h" : "g", (long long)at, value,
                        rig_get(&r, CLIP_NORM_NORM, 0, 0), rig_get(&r, CLIP_NORM_SCALE, 0, 0));
     if (found == HELD && rig_get(&r, CLIP_NORM_STEP, 0, 0) != step) found = broken(t, "counted the step");
     rig_destroy(&r);
@@ -35,6 +38,7 @@ static outcome notices_any_infinity(trial *t) {
 static outcome loss_scale_cancels(trial *t) {
     rig a, b = {0};
     outcome found = HELD;
+    if (t->problem->integrated_in) return NOT_HERE; /* 1024 times as much may be beyond them */
     if (rig_create(&a, t->problem, t->device, t->kernel, IMAGE_REAL, t->seed) ||
         rig_create(&b, t->problem, t->device, t->kernel, IMAGE_REAL, t->seed))
         found = could_not_run(t);
@@ -59,7 +63,9 @@ static outcome keeps_limit(trial *t) {
     if (rig_create(&r, t->problem, t->device, t->kernel, IMAGE_REAL, t->seed)) return could_not_run(t);
     outcome found = rig_run(&r) ? could_not_run(t) : HELD;
     for (int64_t j = 0; found == HELD && j < t->problem->in_channels[0]; j++) {
-        double scaled = rig_get(&r, CLIP_NORM_G, 0, j) * rig_get(&r, CLIP_NORM_SCALE, 0, 0);
+        const int64_t whole = t->problem->in_channels[0] - t->problem->integrated_in;
+        double g = j < whole ? rig_get(&r, CLIP_NORM_G, 0, j) : rig_get(&r, CLIP_NORM_Y, 0, j - whole);
+        double scaled = g * rig_get(&r, CLIP_NORM_SCALE, 0, 0);
         sum += scaled * scaled;
     }
     if (found == HELD && sqrt(sum) > t->problem->limit * (1 + 1e-6)) found = broken(t, "a norm of %g", sqrt(sum));
@@ -136,6 +142,21 @@ static void long_sums(known *k) {
     if (known_run(k)) known_expect(k, CLIP_NORM_NORM, norm, 1, 0);
 }
 
+/* Gradients in half precision count as the others do, and come back in f32. */
+static void casts_on_the_way(known *k) {
+    static const double g[] = {2}, h[] = {0.333251953125, -4, 65504}, one[] = {1}, step[] = {7};
+    const double fixed[SCALING_COUNT] = {SCALING_FIXED, 1};
+    const double norm[] = {(double)(float)sqrt(4 + h[0] * h[0] + 16 + 65504.0 * 65504.0)};
+    known_set(k, CLIP_NORM_G, g, 1);
+    known_set(k, CLIP_NORM_H, h, 3);
+    known_set(k, CLIP_NORM_LOSS_SCALE, one, 1);
+    known_set(k, CLIP_NORM_SCALING, fixed, SCALING_COUNT);
+    known_set(k, CLIP_NORM_STEP, step, 1);
+    if (!known_run(k)) return;
+    known_expect(k, CLIP_NORM_Y, h, 3, 0);
+    known_expect(k, CLIP_NORM_NORM, norm, 1, 0);
+}
+
 /* ---- The factor of the loss ---------------------------------------------------------------- */
 
 typedef struct scaling_case {
@@ -189,7 +210,9 @@ static void scenarios(suite *s) {
     known_each(s, "clip_norm:f32:c4", without_limit);
     known_each(s, "clip_norm:f16:c4", without_limit);
     known_each(s, "clip_norm:f32:c20000", long_sums);
+    known_each(s, "clip_norm:f16:c4:zi3", casts_on_the_way);
     known_refused(s, "clip_norm:c4:limit-1", "limit");
+    known_refused(s, "clip_norm:f16:c4:zi5", "at most c, got 5");
     known_refused(s, "clip_norm:n2:c4,4", "from 1 to 1");
 }
 
