@@ -17,7 +17,7 @@ static const im2col_tile by_r_list[] = {
     {256, "conv2d_dsums_f16_lanes256", "conv2d_dsums_bf16_lanes256"},
     {0},
 };
-static const im2col_tiles by_r = {stem, 0, 1, by_r_list};
+static const im2col_tiles by_r = {stem, 0, IM2COL_SUMS_BY_R, by_r_list};
 
 static const im2col_tile by_x_list[] = {
     {112, "conv2d_dsums_x_f16_lanes112", "conv2d_dsums_x_bf16_lanes112"},
@@ -28,7 +28,7 @@ static const im2col_tile by_x_list[] = {
     {256, "conv2d_dsums_x_f16_lanes256", "conv2d_dsums_x_bf16_lanes256"},
     {0},
 };
-static const im2col_tiles by_x = {stem, 0, 1, by_x_list};
+static const im2col_tiles by_x = {stem, 0, IM2COL_SUMS_BY_X, by_x_list};
 
 static int reads_x(const braid_problem *p) { return (p->add & CONV2D_DSUMS_ADD_Z) != 0; }
 
@@ -37,7 +37,7 @@ static const im2col_tiles *tiles_of(const braid_problem *p) { return reads_x(p) 
 static const char *supports(const braid_problem *p, const device *d) {
     const braid_problem conv = conv2d_dsums_conv(p);
     const char *reason = dsums_refuse_empty(p);
-    return reason ? reason : conv2d_im2col_refuses_sums(&conv, d, 1 + reads_x(p));
+    return reason ? reason : conv2d_im2col_refuses_sums(&conv, d, tiles_of(p)->sums);
 }
 
 /* Behind the last tile the sums of all blocks are added. */

@@ -19,7 +19,7 @@ static const im2col_tile lanes_list[] = {
     {256, "conv2d_fwd_f16_lanes256", "conv2d_fwd_bf16_lanes256"},
     {0},
 };
-static const im2col_tiles lanes = {stem, 0, 0, lanes_list};
+static const im2col_tiles lanes = {stem, 0, IM2COL_NO_SUMS, lanes_list};
 
 static const im2col_tile pixels_list[] = {
     {32, "conv2d_fwd_f16_pixels32", "conv2d_fwd_bf16_pixels32"},
@@ -29,7 +29,7 @@ static const im2col_tile pixels_list[] = {
     {176, "conv2d_fwd_f16_pixels176", "conv2d_fwd_bf16_pixels176"},
     {0},
 };
-static const im2col_tiles pixels = {stem, 1, 0, pixels_list};
+static const im2col_tiles pixels = {stem, 1, IM2COL_NO_SUMS, pixels_list};
 
 IM2COL_FUNCTIONS(lanes)
 const kernel_functions conv2d_fwd__cuda_im2col_lanes = IM2COL_KERNEL(lanes);

@@ -231,8 +231,8 @@ static void fill_blocks(struct conv2d_im2col_args *args) {
 }
 
 /* Cycles until the last of those blocks is done. */
-static double cycles_of_blocks(const struct conv2d_im2col_args *args, int columns) {
-    const double store = 8; /* with what is read and added up */
+static double cycles_of_blocks(const struct conv2d_im2col_args *args, int columns, int by_x) {
+    const double store = by_x ? 60 : 12; /* with what is read and added up */
     double longest = 0;
     for (int s = 0; s < args->segments; s++) {
         const struct im2col_plane *plane = &args->plane[args->segment[s].plane];
@@ -271,7 +271,8 @@ static const im2col_tile *choose(struct conv2d_im2col_args *args, const braid_pr
     for (const im2col_tile *tile = tiles->list; tile->columns; tile++) {
         fill_tiles(args, tile->columns, tiles->split);
         if (tiles->sums) fill_blocks(args);
-        double now = tiles->sums ? cycles_of_blocks(args, tile->columns) : cycles_of(args, tile->columns);
+        double now = tiles->sums ? cycles_of_blocks(args, tile->columns, tiles->sums == IM2COL_SUMS_BY_X)
+                                 : cycles_of(args, tile->columns);
         if (best && now >= *cycles) continue;
         best = tile;
         *cycles = now;
@@ -302,7 +303,20 @@ static cuda_tensor_map *map_of(struct conv2d_im2col_args *args, int kind, int i)
     return &args->map[kind * args->planes + i];
 }
 
-/* What the epilogue reads of stream i: r and x of `norm`, the operands of sums, then what is added. */
+/* Of stream i: pixels one behind the other, 16 at a time. */
+static cuda_tensor pixels_of(const struct conv2d_im2col_args *args, const braid_problem *p, int i, const void *memory) {
+    const struct im2col_plane *plane = &args->plane[i];
+    return (cuda_tensor){.memory = memory,
+                         .dtype = p->dtype,
+                         .rank = 2,
+                         .size = {plane->lanes, p->batch * args->size[0] * args->size[1]},
+                         .pitch = {2 * plane->pitch},
+                         .box = {64, 16},
+                         .swizzle = 128};
+}
+
+/* What the epilogue reads of stream i: r and x of `norm`, the operands of sums, then what is added. r alone is read
+ * in pieces. */
 static braid_status make_read_maps(struct conv2d_im2col_args *args, const braid_problem *p, device *d,
                                    const buffers *norm, int i, int tile_pixels) {
     const struct im2col_plane *plane = &args->plane[i];
@@ -320,6 +334,7 @@ static braid_status make_read_maps(struct conv2d_im2col_args *args, const braid_
         .swizzle = 128,
         .is_im2col = 1,
     };
+    if (norm && !read[1]) tile = pixels_of(args, p, i, NULL);
     for (size_t j = 0; j < sizeof read / sizeof read[0]; j++) {
         if (!read[j]) continue;
         tile.memory = read[j];
@@ -359,15 +374,7 @@ static braid_status make_maps(struct conv2d_im2col_args *args, const braid_probl
         .swizzle = 128,
     };
     const struct im2col_plane *plane = &args->plane[i];
-    cuda_tensor out = {
-        .memory = plane->out,
-        .dtype = p->dtype,
-        .rank = 2,
-        .size = {plane->lanes, p->batch * args->size[0] * args->size[1]},
-        .pitch = {2 * plane->pitch},
-        .box = {64, 16},
-        .swizzle = 128,
-    };
+    cuda_tensor out = pixels_of(args, p, i, plane->out);
     TRY(cuda_tensor_map_make(map_of(args, IM2COL_GATHERED, i), d, &pixels));
     TRY(cuda_tensor_map_make(map_of(args, IM2COL_WEIGHTS, i), d, &weights));
     return plane->dense ? cuda_tensor_map_make(map_of(args, IM2COL_OUT, i), d, &out) : BRAID_OK;
@@ -433,6 +440,11 @@ static int64_t blocks_of(const struct conv2d_im2col_args *args, const im2col_til
     return blocks;
 }
 
+static size_t shared_bytes(const im2col_tile *tile, const im2col_tiles *tiles) {
+    if (tiles->sums == IM2COL_SUMS_BY_R) return (size_t)IM2COL_SUMS_BYTES(tile->columns);
+    return (size_t)IM2COL_SHARED_BYTES(tile->columns, tiles->split);
+}
+
 static braid_status launch_once(const braid_problem *p, device *d, const im2col_state *made, const buffers *b,
                                 const buffers *norm, const im2col_tiles *tiles) {
     const im2col_tile *tile = made->tile;
@@ -450,7 +462,7 @@ static braid_status launch_once(const braid_problem *p, device *d, const im2col_
                                        .function = p->dtype == BRAID_DTYPE_F16 ? tile->f16 : tile->bf16,
                                        .blocks = blocks_of(&args, tiles),
                                        .threads = IM2COL_THREADS,
-                                       .shared_bytes = (size_t)IM2COL_SHARED_BYTES(tile->columns, tiles->split),
+                                       .shared_bytes = shared_bytes(tile, tiles),
                                        .args = &args,
                                        .args_bytes = sizeof args});
 }
@@ -467,7 +479,9 @@ braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state
     return BRAID_OK;
 }
 
-const char *conv2d_im2col_refuses_sums(const braid_problem *p, const device *d, int reads) {
+const char *conv2d_im2col_refuses_sums(const braid_problem *p, const device *d, im2col_sums sums) {
+    const int reads = sums == IM2COL_SUMS_BY_X ? 2 : 1;
+    if (p->add && sums == IM2COL_SUMS_BY_R) return "adds to what x gets from elsewhere if it reads the ReLU off x";
     if (p->stride[0] != 1 || p->stride[1] != 1) return "only stride 1";
     if (p->streams > IM2COL_MOST_STREAMS || p->streams * (IM2COL_READ + reads + p->add) > IM2COL_MOST_MAPS)
         return "too many streams for one launch";

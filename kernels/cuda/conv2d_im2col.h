@@ -39,12 +39,24 @@
     (IM2COL_STAGES(columns, split) * IM2COL_STAGE_BYTES(columns, split) + 4 * IM2COL_RESULT_BYTES + \
      16 * IM2COL_STAGES(columns, split) + 16)
 
+/* With sums that need r alone each warpgroup has more of those buffers, and fewer stages: r comes to them, results take
+ * its place there, and every buffer has two barriers. */
+#define IM2COL_SUMS_STAGES(columns) ((columns) >= 176 ? 4 : (columns) >= 144 ? 5 : 6)
+#define IM2COL_SUMS_FITTING(columns)                                                            \
+    ((IM2COL_MOST_BYTES - 512 - IM2COL_SUMS_STAGES(columns) * IM2COL_STAGE_BYTES(columns, 0)) / \
+     (2 * IM2COL_RESULT_BYTES))
+#define IM2COL_SUMS_BUFFERS(columns) (IM2COL_SUMS_FITTING(columns) < 8 ? IM2COL_SUMS_FITTING(columns) : 8)
+#define IM2COL_SUMS_BYTES(columns)                                         \
+    (IM2COL_SUMS_STAGES(columns) * (IM2COL_STAGE_BYTES(columns, 0) + 16) + \
+     IM2COL_SUMS_BUFFERS(columns) * (2 * IM2COL_RESULT_BYTES + 32) + 16)
+
 /* So that the argument has 4096 bytes at most. */
 #define IM2COL_MOST_STREAMS 5
 #define IM2COL_MOST_MAPS 20
 
 /* The kinds of maps, each with one for every stream. Behind the last: what the epilogue reads, 64 lanes of a tile's
- * pixels at a time. That is what its sums need, if it makes some, and then what is added, if anything is. */
+ * pixels at a time. That is what its sums need, if it makes some, and then what is added, if anything is. r alone is
+ * read like out is written. */
 enum {
     IM2COL_GATHERED, /* 64 channels of a tile's pixels */
     IM2COL_WEIGHTS,  /* [K][tap][C]: 64 x 1 x 64 */

@@ -16,11 +16,14 @@ typedef struct im2col_tile {
     const char *f16, *bf16;
 } im2col_tile;
 
+/* What is added up of the results, for conv2d_dsums: nothing, or by what the ReLU is read off. */
+typedef enum im2col_sums { IM2COL_NO_SUMS, IM2COL_SUMS_BY_R, IM2COL_SUMS_BY_X } im2col_sums;
+
 /* The tiles of one candidate. */
 typedef struct im2col_tiles {
     const char *stem;
     int split; /* 1: the warpgroups divide the pixels */
-    int sums;  /* 1: results are added up for conv2d_dsums */
+    im2col_sums sums;
     const im2col_tile *list;
 } im2col_tiles;
 
@@ -35,9 +38,9 @@ void conv2d_im2col_destroy(device *d, void *state);
 braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state, const buffers *b,
                                   const im2col_tiles *tiles);
 
-/* The same for tiles with sums, of all streams in one launch. An epilogue reads `reads` tiles for them; parts lie in
- * the workspace of `norm`, the operands of the normalisation, which tell where the sums go, too. */
-const char *conv2d_im2col_refuses_sums(const braid_problem *p, const device *d, int reads);
+/* The same for tiles with sums, of all streams in one launch. Parts lie in the workspace of `norm`,
+ * the operands of the normalisation, which tell where the sums go, too. */
+const char *conv2d_im2col_refuses_sums(const braid_problem *p, const device *d, im2col_sums sums);
 braid_status conv2d_im2col_create_sums(const braid_problem *p, const im2col_tiles *tiles, void **state, size_t *bytes);
 braid_status conv2d_im2col_launch_sums(const braid_problem *p, device *d, void *state, const buffers *b,
                                        const buffers *norm, const im2col_tiles *tiles);

@@ -263,7 +263,7 @@ static const char *const chosen[] = {
     "conv2d_dsums:bf16:n3:b4:hw17x15:c128,264,64:k72,64,16:rs3x3:pad1:cp136,264,64",
     "conv2d_dsums:f16:n1:b3:hw26x34:c256:k64:rs3x3:pad1:add2",
     "conv2d_dsums:bf16:n2:b9:hw7x9:c128:k8:rs1x1:mask1",
-    "conv2d_dsums:f16:n1:b40:hw52x68:c128:k8:rs1x1:mask1:add1",
+    "conv2d_dsums:f16:n2:b9:hw40x60:c128,72:k8:rs1x1:mask1",
     "integrate_prepare:f16:n1:b0:hw5x5:c8:zi8:zo8",
     "integrate_prepare:f16:n2:b3:hw23x25:c72,8:zi64:zo40:st2x1:bias1:mask1:avg=cumulative:cp80,8",
     "integrate_prepare:bf16:n2:b2:hw17x9:c64,24:zi136:zo200:mask1",

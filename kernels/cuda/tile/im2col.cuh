@@ -29,14 +29,18 @@ template <class number_type, int columns_each, int split_pixels, int transposed_
 struct im2col_shape {
     typedef number_type number;
     typedef sums_of beside;
-    static const int reads = 1 + beside::tiles; /* tiles that the epilogue reads, at most */
+    static const bool in_place = beside::sums && !beside::by_x; /* r lies where the results will */
+    static const int tiles = beside::by_x ? 2 : 0;              /* that the epilogue reads for sums: r, x */
+    static const int reads = 1 + tiles;                         /* all of them, at most */
     static const int columns = columns_each, split = split_pixels, transposed = transposed_weights;
     static const int lanes = IM2COL_LANES(split), pixels = IM2COL_PIXELS(columns, split);
-    static const int stages = IM2COL_STAGES(columns, split);
+    static const int stages = in_place ? IM2COL_SUMS_STAGES(columns) : IM2COL_STAGES(columns, split);
+    static const int buffers = in_place ? IM2COL_SUMS_BUFFERS(columns) : 2; /* of results, of a warpgroup */
     static const int lead = stages > 4 ? 2 : 1; /* steps that the first warpgroup begins before the second */
     static const uint32_t stage_bytes = IM2COL_STAGE_BYTES(columns, split), weight_bytes = lanes * 128;
-    static const uint32_t results = stages * stage_bytes, barriers = results + 4 * IM2COL_RESULT_BYTES;
-    static const uint32_t words = barriers + 2 * stages * BARRIER_BYTES;
+    static const uint32_t results = stages * stage_bytes, barriers = results + 2 * buffers * IM2COL_RESULT_BYTES;
+    static const uint32_t turned = barriers + 2 * stages * BARRIER_BYTES; /* of buffers, where r is in place */
+    static const uint32_t words = in_place ? turned + 4 * buffers * BARRIER_BYTES : turned;
 };
 
 static __device__ __forceinline__ const cuda_tensor_map *im2col_map(const conv2d_im2col_args &args, int kind,
@@ -59,7 +63,7 @@ struct im2col_turns {
  * same in all of them. */
 template <class shape> static __device__ __forceinline__ im2col_turns im2col_turns_of(const conv2d_im2col_args &args) {
     im2col_turns turns = {(int32_t)blockIdx.x, args.tiles, (int32_t)gridDim.x};
-    if (!shape::beside::tiles) return turns;
+    if (!shape::beside::sums) return turns;
     int at = 0;
     while (at + 1 < args.segments && (int32_t)blockIdx.x >= args.plane[args.segment[at + 1].plane].first_block) at++;
     const im2col_plane &plane = args.plane[args.segment[at].plane];
@@ -114,7 +118,7 @@ static __device__ __forceinline__ void im2col_load_weights(const conv2d_im2col_a
 /* Tiles that the epilogue of a plane reads. */
 template <class shape>
 static __device__ __forceinline__ int im2col_reads(const conv2d_im2col_args &args, const im2col_work &work) {
-    return shape::beside::tiles + (args.plane[work.plane].epilogue.added != nullptr);
+    return shape::tiles + (args.plane[work.plane].epilogue.added != nullptr);
 }
 
 /* What the epilogue of a tile reads: for every 64 lanes a stage of each. */
@@ -320,7 +324,7 @@ static __device__ __forceinline__ void im2col_turn_summed(uint32_t buffer, const
         uint32_t dx[4], r[4], x[4];
         const uint32_t live = whole ? 15 : im2col_live<shape>(places, at);
         matrix_load_x4_transposed(r, read[0] + within + at * 128);
-        if (shape::beside::by_x) matrix_load_x4_transposed(x, read[1 % shape::reads] + within + at * 128);
+        matrix_load_x4_transposed(x, read[1] + within + at * 128);
         if (with.is_plain) {
             epilogue_rows_plain<number>(dx, sums + at / 2);
         } else {
@@ -328,7 +332,7 @@ static __device__ __forceinline__ void im2col_turn_summed(uint32_t buffer, const
             epilogue_rows_round<number, true>(dx, with, sums + at / 2);
         }
         matrix_store_x4_transposed(buffer + within + (at - begin) * 128, dx);
-        beside->include(dx, r, shape::beside::by_x ? x : r, live);
+        beside->include(dx, r, x, live);
     }
 }
 
@@ -357,12 +361,12 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
     const bool dense = plane.dense && !im2col_blanks(args, plane.mask, work.first_pixel, shape::columns);
     const bool whole = dense && work.first_pixel + shape::columns <= args.batch * args.count[0] * args.count[1];
     im2col_places<shape> places = {};
-    if (shape::beside::tiles ? !whole : !dense) places.find(args, work);
+    if (shape::beside::sums ? !whole : !dense) places.find(args, work);
 #pragma unroll
     for (int begin = 0; begin < shape::columns; begin += 32) {
         const uint32_t buffer = results + (uint32_t)*turn * IM2COL_RESULT_BYTES;
         *turn ^= 1;
-        if constexpr (shape::beside::tiles > 0)
+        if constexpr (shape::beside::by_x)
             im2col_turn_summed<shape>(buffer, sums, begin, with, read, whole, places, beside);
         else
             im2col_turn<shape>(buffer, sums, begin, with, read[0]);
@@ -380,6 +384,127 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
         }
     }
 }
+
+/* ---- Results in the place of r --------------------------------------------------------------------- */
+
+/* The buffers of a warpgroup, in turns. */
+template <class shape> struct im2col_buffers {
+    uint32_t first, barriers; /* in shared memory */
+    uint32_t index, parity;
+
+    __device__ __forceinline__ im2col_buffers(uint32_t memory, int group)
+        : first(memory + shape::results + (uint32_t)(group * shape::buffers) * IM2COL_RESULT_BYTES),
+          barriers(memory + shape::turned + (uint32_t)(group * 2 * shape::buffers) * BARRIER_BYTES), index(0),
+          parity(0) {}
+    __device__ __forceinline__ uint32_t buffer() const { return this->first + this->index * IM2COL_RESULT_BYTES; }
+    __device__ __forceinline__ uint32_t filled() const { return this->barriers + this->index * BARRIER_BYTES; }
+    __device__ __forceinline__ uint32_t ready() const { return this->filled() + shape::buffers * BARRIER_BYTES; }
+    __device__ __forceinline__ void advance() {
+        if (++this->index < shape::buffers) return;
+        this->index = 0;
+        this->parity ^= 1;
+    }
+};
+
+/* The pixels of a block's tiles, 32 at a time; the last 16 of a tile may be alone. */
+template <class shape> struct im2col_pieces {
+    im2col_turns turns;
+    im2col_work work;
+    int32_t tile;
+    int begin; /* of the piece in its tile */
+
+    __device__ __forceinline__ explicit im2col_pieces(const conv2d_im2col_args &args)
+        : turns(im2col_turns_of<shape>(args)), work(im2col_find<shape>(args, turns.first)), tile(turns.first),
+          begin(0) {}
+    __device__ __forceinline__ bool is_over() const { return this->tile >= this->turns.end; }
+    __device__ __forceinline__ int sixteens() const { return shape::columns - this->begin < 32 ? 1 : 2; }
+    __device__ __forceinline__ int32_t pixel() const { return this->work.first_pixel + this->begin; }
+    __device__ __forceinline__ void advance(const conv2d_im2col_args &args) {
+        this->begin += 32;
+        if (this->begin < shape::columns) return;
+        this->begin = 0;
+        this->tile += this->turns.step;
+        if (!this->is_over()) this->work = im2col_find<shape>(args, this->tile);
+    }
+};
+
+/* Asks for r of the next piece, if there is one. */
+template <class shape>
+static __device__ __forceinline__ void im2col_ask(const conv2d_im2col_args &args, im2col_pieces<shape> *piece,
+                                                  im2col_buffers<shape> *to, int32_t lane) {
+    if (piece->is_over()) return;
+    barrier_expect(to->filled(), piece->sixteens() * 2048);
+    for (int j = 0; j < piece->sixteens(); j++)
+        tma_load_2d(to->buffer() + j * 2048, im2col_map(args, IM2COL_READ, piece->work.plane), to->filled(), lane,
+                    piece->pixel() + j * 16);
+    to->advance();
+    piece->advance(args);
+}
+
+/* One thread beside a warpgroup asks for r and hands results to the copy engine, but those of tiles with blanked samples
+ * or lanes apart, which the warpgroup writes. A buffer is filled anew when the results behind its own are on their way. */
+template <class shape>
+static __device__ __forceinline__ void im2col_move(const conv2d_im2col_args &args, uint32_t memory, int group) {
+    im2col_pieces<shape> asked(args), stored(args);
+    im2col_buffers<shape> to(memory, group), from(memory, group);
+    const im2col_plane &plane = args.plane[stored.work.plane];
+    const int32_t lane = stored.work.first_lane + group * 64;
+    if (lane >= plane.pitch) return;
+    for (int j = 0; j < shape::buffers; j++) im2col_ask<shape>(args, &asked, &to, lane);
+    for (bool is_first = true; !stored.is_over(); is_first = false) {
+        barrier_wait(from.ready(), from.parity);
+        if (plane.dense && !im2col_blanks(args, plane.mask, stored.work.first_pixel, shape::columns)) {
+            for (int j = 0; j < stored.sixteens(); j++)
+                tma_store_2d(im2col_map(args, IM2COL_OUT, stored.work.plane), from.buffer() + j * 2048, lane,
+                             stored.pixel() + j * 16);
+        }
+        tma_commit();
+        from.advance();
+        stored.advance(args);
+        if (is_first) continue;
+        tma_wait_read<1>();
+        im2col_ask<shape>(args, &asked, &to, lane);
+    }
+    tma_wait<0>();
+}
+
+/* Stores the sums of a warpgroup where r lies, and adds them up. */
+template <class shape>
+static __device__ __forceinline__ void im2col_store_in_place(const conv2d_im2col_args &args, const im2col_work &work,
+                                                             const float (&sums)[shape::columns / 2],
+                                                             im2col_buffers<shape> *to,
+                                                             typename shape::beside *beside) {
+    typedef typename shape::number number;
+    const im2col_plane &plane = args.plane[work.plane];
+    const bool dense = plane.dense && !im2col_blanks(args, plane.mask, work.first_pixel, shape::columns);
+    const bool whole = dense && work.first_pixel + shape::columns <= args.batch * args.count[0] * args.count[1];
+    im2col_places<shape> places = {};
+    if (!whole) places.find(args, work);
+#pragma unroll
+    for (int begin = 0; begin < shape::columns; begin += 32) {
+        const uint32_t at_first = to->buffer() + epilogue_rows_at();
+        barrier_wait(to->filled(), to->parity);
+#pragma unroll
+        for (int at = begin; at < begin + 32 && at < shape::columns; at += 16) {
+            uint32_t dx[4], r[4];
+            const uint32_t live = whole ? 15 : im2col_live<shape>(places, at);
+            matrix_load_x4_transposed(r, at_first + (at - begin) * 128);
+            epilogue_rows_plain<number>(dx, sums + at / 2);
+            matrix_store_x4_transposed(at_first + (at - begin) * 128, dx);
+            beside->include(dx, r, r, live);
+        }
+        if (!dense) {
+            named_sync(1 + (int)threadIdx.x / 128, 128);
+            im2col_write<shape>(plane, places, to->buffer(), begin, work.first_lane);
+        }
+        fence_async();
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) barrier_arrive(to->ready());
+        to->advance();
+    }
+}
+
+/* ---- The warpgroups -------------------------------------------------------------------------------- */
 
 /* Waits for a stage of what the epilogue reads. */
 template <class shape> static __device__ __forceinline__ void im2col_await(const im2col_place<shape> &place) {
@@ -428,9 +553,10 @@ static __device__ __forceinline__ void im2col_consume(const conv2d_im2col_args &
     int turn = 0;
     bool leads = group == 0;
     const im2col_turns turns = im2col_turns_of<shape>(args);
+    im2col_buffers<shape> buffers(memory, group);
     typename shape::beside beside;
     im2col_work first = {};
-    if constexpr (shape::beside::tiles > 0) {
+    if constexpr (shape::beside::sums) {
         first = im2col_find<shape>(args, turns.first);
         first.first_lane += group * 64;
         beside.begin(args.plane[first.plane].sums, first.first_lane, args.plane[first.plane].lanes);
@@ -451,6 +577,10 @@ static __device__ __forceinline__ void im2col_consume(const conv2d_im2col_args &
         else
             work.first_lane += group * 64;
         const bool has_lanes = work.first_lane < args.plane[work.plane].pitch; /* else this half of the tile has none */
+        if constexpr (shape::in_place) {
+            if (has_lanes) im2col_store_in_place<shape>(args, work, sums, &buffers, &beside);
+            continue;
+        }
         const int reads = im2col_reads<shape>(args, work);
         uint32_t read[shape::reads] = {};
         if (!shape::split && group == 1) im2col_skip(&place, reads);
@@ -468,7 +598,7 @@ static __device__ __forceinline__ void im2col_consume(const conv2d_im2col_args &
         for (int j = 0; j < reads; j++) im2col_release(&held);
         if (!shape::split && group == 0) im2col_skip(&place, reads);
     }
-    if constexpr (shape::beside::tiles > 0) {
+    if constexpr (shape::beside::sums) {
         if (first.first_lane < args.plane[first.plane].lanes)
             beside.finish(args.plane[first.plane].sums, im2col_sums_place<shape>(args, first, memory, group));
     }
@@ -483,12 +613,18 @@ template <class shape> static __device__ __forceinline__ void im2col_run(const c
             barrier_init(place.full(), 1);
             barrier_init(place.empty(), 8); /* the warps of two warpgroups */
         }
+        for (uint32_t i = 0; shape::in_place && i < 4 * shape::buffers; i++) /* r is there; the warps of one are done */
+            barrier_init(memory + shape::turned + i * BARRIER_BYTES, i / shape::buffers % 2 ? 4 : 1);
         barrier_publish();
     }
     __syncthreads();
     if (group == 2) {
         registers_give<40>();
         if (threadIdx.x == 256) im2col_produce<shape>(args, memory);
+        if constexpr (shape::in_place) {
+            const int warp = warp_uniform((int)threadIdx.x / 32) - 8;
+            if ((warp == 1 || warp == 2) && threadIdx.x % 32 == 0) im2col_move<shape>(args, memory, warp - 1);
+        }
     } else {
         registers_take<232>();
         im2col_consume<shape>(args, memory, group);

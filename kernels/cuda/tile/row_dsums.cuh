@@ -94,13 +94,12 @@ static __device__ __forceinline__ void row_dsums_added(uint32_t (&pairs)[count],
 
 /* For kernels that add up nothing. */
 struct no_row_dsums {
-    static const int tiles = 0;
+    static const bool sums = false, by_x = false;
 };
 
 /* `by_x`: the ReLU is read off x, not made again from r. */
 template <class number, bool is_by_x = false> struct row_dsums {
-    static const bool by_x = is_by_x;
-    static const int tiles = by_x ? 2 : 1; /* that are read for it: r, x */
+    static const bool sums = true, by_x = is_by_x;
     float scale[2], shift[2], center[2];
     bn_gradients sum[2] = {{0, 0}, {0, 0}};
 
