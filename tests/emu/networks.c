@@ -138,8 +138,8 @@ static int steps_of(const braid_plan *plan, braid_op_id op, unsigned segments) {
     return count;
 }
 
-/* In one run the norm casts gradients in half precision on its way; in a run of each segment a cast does. Parameters get
- * the same bits. */
+/* In one run the norm casts gradients in half precision on its way; in a run of each segment a cast does. Parameters
+ * get the same bits. */
 static void the_norm_casts_gradients(void **state) {
     static const braid_dtype dtypes[] = {BRAID_DTYPE_F16, BRAID_DTYPE_BF16};
     (void)state;
