@@ -42,12 +42,12 @@ static __device__ __forceinline__ double share(const clip_norm_args &args) {
 template <int width, class number>
 static __device__ __forceinline__ double cast_sum(const clip_norm_args &args, const pack<number, width> &from,
                                                   int64_t first) {
-    const int piece = width < 4 ? width : 4; /* that one access writes */
+    const int piece = width < 4 ? 1 : 4, bytes = width < 4 ? 4 : 16; /* that one access writes */
     float value[width];
     double sum = 0;
     pack_open(value, from);
 #pragma unroll
-    for (int j = 0; j < width; j += piece) write_bytes<piece * sizeof(float)>(args.y + first + j, value + j);
+    for (int j = 0; j < width; j += piece) write_bytes<bytes>(args.y + first + j, value + j);
 #pragma unroll
     for (int j = 0; j < width; j++) sum += (double)value[j] * (double)value[j];
     return sum;
