@@ -14,8 +14,6 @@
 #include "kernels/cuda/sums.h"
 #include "kernels/cuda/tile/shape.h"
 
-#define LAG 132   /* items between the sums of a plane and its data pass: done while the last of the sums end */
-#define ROUND 396 /* items that run side by side: so many without a wait come first */
 #define MORE_COUNTERS (2 + BRAID_MAX_PLANES)
 
 static void fill(struct pixel_args *args, const braid_problem *p, const buffers *b) {
@@ -60,8 +58,8 @@ typedef struct waiting {
 } waiting;
 
 /* Lays the items out: those that wait for nothing in order, the sums of planes with a data pass first of all, and each
- * data pass `lag` of them behind its sums. */
-static void lay_items(struct bn_grad_args *args, const braid_problem *p, int64_t lag) {
+ * data pass `lag` of them behind its sums, done while the last of the sums end, and none before the first `round`. */
+static void lay_items(struct bn_grad_args *args, const braid_problem *p, int64_t lag, int64_t round) {
     const int n = p->streams, both = p->given > p->skip ? p->given : p->skip;
     waiting wait[BRAID_MAX_PLANES];
     int waits = 0, served = 0;
@@ -79,7 +77,7 @@ static void lay_items(struct bn_grad_args *args, const braid_problem *p, int64_t
         add_run(args, plane, is_given, done, count - done);
         passed += count;
         if (plane < both) continue;
-        wait[waits++] = (waiting){plane, passed + lag > ROUND ? passed + lag : ROUND};
+        wait[waits++] = (waiting){plane, passed + lag > round ? passed + lag : round};
     }
     for (; served < waits; served++)
         add_run(args, wait[served].plane, 1, 0, items_of(&args->pixels, wait[served].plane, 1));
@@ -119,9 +117,10 @@ static braid_status launch(const braid_problem *p, device *d, const buffers *b, 
     args.left = args.taken + 1;
     args.written = args.left + 1;
     args.known = (1u << p->given) - 1;
-    lay_items(&args, p, by_plane || p->streams - p->given < 2 ? LAG : sums);
+    const int64_t processors = cuda_processors(d);
     const int64_t most =
-        (names == &act || names == &curved ? BN_GRAD_ACT_BLOCKS : BN_GRAD_BLOCKS) * (int64_t)cuda_processors(d);
+        processors * (names == &act || names == &curved ? BN_GRAD_ACT_BLOCKS : BN_GRAD_BLOCKS); /* side by side */
+    lay_items(&args, p, by_plane || p->streams - p->given < 2 ? processors : sums, most);
     return cuda_launch(d, &(cuda_call){.stem = "bn_grad",
                                        .function = launch_name(names, p->dtype),
                                        .blocks = args.items < most ? args.items : most,

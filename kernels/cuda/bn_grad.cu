@@ -40,6 +40,51 @@ static __device__ __forceinline__ int32_t grad_block(const pixel_args &args, int
     return end - begin > back ? (int32_t)(end - 1 - back) : -1;
 }
 
+/* A data pass for columns_stream, whose sums are nothing: its packs come through the ring too, which takes less
+ * registers than packs ahead. */
+template <template <class, int> class of> struct grad_data {
+    template <class number, int width> struct body : of<number, width> {
+        typedef typename of<number, width>::inputs inputs;
+        typedef column_nothing sum;
+        static const bool zeros_add_nothing = true, looks_around = false;
+        __device__ __forceinline__ body(const pixel_args &all, int i) : of<number, width>(all, i) {}
+        __device__ __forceinline__ void begin(int64_t c, const column_live &) { of<number, width>::begin(c); }
+        __device__ __forceinline__ void settle(const column_work &, const column_live &, const column_pack *,
+                                               float *) const {}
+        __device__ __forceinline__ void include(sum (&)[width], const inputs (&in)[1], const bool (&)[1], int64_t pixel,
+                                                int32_t, int64_t c) const {
+            this->make(in[0], pixel, c, pixel * this->plane.pitch + c);
+        }
+    };
+};
+
+/* Some pixels of a data pass. */
+template <template <class, int> class of, class number>
+static __device__ __forceinline__ void grad_pixels(const pixel_args &args, const pixel_work &pixels,
+                                                   column_pack *ring) {
+    typedef typename grad_data<of>::template body<number, widest<number>::width> body;
+    if (!args.map.vector[pixels.plane]) {
+        of<number, 1> one_by_one(args, pixels.plane);
+        pixels_run(one_by_one, pixels);
+        return;
+    }
+    body from(args, pixels.plane);
+    column_nothing none[body::lanes];
+    column_work work = {};
+    work.channel = pixels.lane * body::lanes;
+    work.begin = pixels.begin;
+    work.step = pixels.step;
+    const bool inside = work.channel < from.plane.pitch && pixels.begin < pixels.end;
+    if (mask_blanks(from.plane.mask, pixels.sample)) {
+        for (int64_t pixel = pixels.begin; pixel < pixels.end && inside; pixel += pixels.step)
+            from.blank(pixel * from.plane.pitch + work.channel);
+        return;
+    }
+    const int64_t left = pixels.end - pixels.begin + pixels.step - 1;
+    const int32_t count = inside ? (int32_t)(left >> __popc(work.step - 1)) : 0;
+    columns_stream<body, false>(from, none, column_live(), work, count, ring);
+}
+
 template <template <class, int> class sums, template <class, int> class data, class number>
 static __device__ __forceinline__ void grad_kernel(const bn_grad_args &args, column_pack *ring) {
     const pixel_args &pixels = args.pixels;
@@ -53,7 +98,7 @@ static __device__ __forceinline__ void grad_kernel(const bn_grad_args &args, col
             const int32_t tiles = pixels.columns.first_tile[plane + 1] - pixels.columns.first_tile[plane];
             if (!(known >> plane & 1)) arrive_wait(args.written + plane, (uint32_t)tiles);
             known |= 1u << plane;
-            if (block >= 0) pixels_block<data, number>(pixels, pixel_work_of(pixels, plane, block));
+            if (block >= 0) grad_pixels<data, number>(pixels, pixel_work_of(pixels, plane, block), ring);
         } else {
             const column_work work = column_work_of(pixels, widest<number>::width, plane, index);
             if (columns_block_deep<sums, number>(pixels, work, ring)) {
