@@ -475,17 +475,17 @@ dsums_rows_mutant(early_row tile/halo_dsums.cuh "            tma_wait_read<0>();
 dsums_rows_mutant(early_store tile/halo_dsums.cuh "named_sync(HALO_DSUMS_READY + group, 160);" "")
 dsums_rows_mutant(early_x tile/halo_dsums.cuh "barrier_wait(read_full, (uint32_t)index >> 1 & 1);" "(void)index;")
 dsums_rows_mutant(early_reuse tile/halo_dsums.cuh "barrier_wait(at.read_empty, (uint32_t)(unit.index + 1) & 1);" "")
-dsums_lanes_mutant(blanked tile/im2col.cuh "place >= 0 && place < IM2COL_BLANKED) << j" "place >= 0) << j")
+dsums_lanes_mutant(blanked tile/im2col_results.cuh "place >= 0 && place < IM2COL_BLANKED) << j" "place >= 0) << j")
 dsums_lanes_mutant(wrong_tile tile/im2col.cuh "matrix_load_x4_transposed(x, read[1]" "matrix_load_x4_transposed(x, read[0]")
 dsums_lanes_mutant(early_tile tile/im2col.cuh "            im2col_await(place);\n            read[j]" "            read[j]")
 dsums_lanes_mutant(early_reuse tile/im2col.cuh "im2col_place<shape> held = place;"
                    "im2col_place<shape> held = place; for (int j = 0; j < reads; j++) im2col_release(&held); held = place;")
-dsums_lanes_mutant(early_r tile/im2col.cuh "        barrier_wait(to->filled(), to->parity);\n" "")
-dsums_lanes_mutant(early_store tile/im2col.cuh "        barrier_wait(from.ready(), from.parity);\n" "")
-dsums_lanes_mutant(early_fill tile/im2col.cuh "        tma_wait_read<1>();\n        im2col_ask" "        im2col_ask")
+dsums_lanes_mutant(early_r tile/im2col_results.cuh "        barrier_wait(to->filled(), to->parity);\n" "")
+dsums_lanes_mutant(early_store tile/im2col_results.cuh "        barrier_wait(from.ready(), from.parity);\n" "")
+dsums_lanes_mutant(early_fill tile/im2col_results.cuh "        tma_wait_read<1>();\n        im2col_ask" "        im2col_ask")
 dsums_lanes_mutant(last_group tile/row_dsums.cuh "groups - j));" "groups - j - 1));")
 dsums_lanes_mutant(wrong_part tile/im2col.cuh "((int32_t)blockIdx.x - plane.first_block) / plane.lane_tiles," "0,")
-dsums_lanes_mutant(wrong_plane tile/im2col.cuh "    turns.step = plane.blocks;\n" "")
+dsums_lanes_mutant(wrong_plane tile/im2col_shape.cuh "    turns.step = plane.blocks;\n" "")
 emu_mutant(bn_act_conv2d_border tile/halo_norm.cuh conv2d_fwd_halo_sm90a bn_act_conv2d__cuda_halo_rows136
            "column < 0 || column >= width" "column < -1 || column >= width")
 emu_mutant(bn_act_conv2d_swizzle tile/halo_norm.cuh conv2d_fwd_halo_sm90a bn_act_conv2d__cuda_halo_rows112
@@ -546,16 +546,16 @@ emu_mutant(conv2d_fwd_im2col_wrong_tap tile/im2col.cuh conv2d_fwd_im2col_sm90a c
            "tap.offset[1], tap.offset[0]" "tap.offset[0], tap.offset[1]")
 emu_mutant(conv2d_fwd_im2col_missing_barrier tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_pixels
            "named_sync(meeting, 128);" ";")
-emu_mutant(conv2d_fwd_im2col_unwritten_tail tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
+emu_mutant(conv2d_fwd_im2col_unwritten_tail tile/im2col_results.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
            "lane >= plane.pitch" "lane >= plane.lanes")
 emu_mutant(conv2d_fwd_im2col_early_reuse tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_pixels
            "    wgmma_wait<1>();\n    if (at->step > 0 && threadIdx.x % 32 == 0) barrier_arrive(at->used);"
            "    if (threadIdx.x % 32 == 0) barrier_arrive(place.empty());")
 emu_mutant(conv2d_fwd_im2col_lost_slice tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
            "k < depth" "k < depth - 1")
-emu_mutant(conv2d_bwd_data_im2col_wrong_class tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
+emu_mutant(conv2d_bwd_data_im2col_wrong_class tile/im2col_results.cuh conv2d_bwd_data_im2col_sm90a
            conv2d_bwd_data__cuda_im2col_lanes "w = from.first[1] + column" "w = from.first[0] + column")
-emu_mutant(conv2d_bwd_data_im2col_blanked tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
+emu_mutant(conv2d_bwd_data_im2col_blanked tile/im2col_results.cuh conv2d_bwd_data_im2col_sm90a
            conv2d_bwd_data__cuda_im2col_pixels "if (mask_blanks(mask, sample)) return true;" ";")
 emu_mutant(conv2d_bwd_data_im2col_wrong_buffer tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
            conv2d_bwd_data__cuda_im2col_lanes "*turn ^= 1;" ";")
@@ -567,7 +567,7 @@ emu_mutant(conv2d_bwd_data_im2col_early_added tile/im2col.cuh conv2d_bwd_data_im
            conv2d_bwd_data__cuda_im2col_pixels "    barrier_wait(place.full(), place.parity);\n}" "}")
 emu_mutant(conv2d_bwd_data_im2col_wrong_step tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
            conv2d_bwd_data__cuda_im2col_lanes "args.count[1]) * args.step[1];" "args.count[1]);")
-emu_mutant(conv2d_bwd_data_im2col_dropped_kept tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
+emu_mutant(conv2d_bwd_data_im2col_dropped_kept tile/im2col_results.cuh conv2d_bwd_data_im2col_sm90a
            conv2d_bwd_data__cuda_im2col_lanes "plane.epilogue.added && plane.epilogue.keeps" "false")
 emu_mutant(conv2d_scale_bias_act_halo_rows_early_added tile/halo_rows.cuh conv2d_fwd_halo_sm90a
            conv2d_scale_bias_act__cuda_halo_rows136 "            parity ^= 1;\n" "")

@@ -1,0 +1,211 @@
+/*
+ * The general convolution on the matrix units (im2col.cuh): where its results go, and results that lie where r did.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BRAID_KERNELS_CUDA_TILE_IM2COL_RESULTS_CUH
+#define BRAID_KERNELS_CUDA_TILE_IM2COL_RESULTS_CUH
+
+#include "kernels/cuda/tile/epilogue_rows.cuh"
+#include "kernels/cuda/tile/im2col_shape.cuh"
+#include "kernels/cuda/tile/schedule.cuh"
+#include "kernels/cuda/tile/shared.cuh"
+#include "kernels/cuda/tile/tma.cuh"
+
+#define IM2COL_BLANKED (1 << 30)
+
+/* Where the pixels of a warpgroup lie in out, counted in pixels, for threads that write. Every warp knows all: lane l
+ * of it knows pixels l, l + 32, ... of the tile. -1: beyond the edge; from IM2COL_BLANKED on: a zero. */
+template <class shape> struct im2col_places {
+    int32_t at[(shape::columns + 31) / 32];
+
+    __device__ __forceinline__ void find(const conv2d_im2col_args &args, const im2col_work &work) {
+        const im2col_class &from = args.pixel_class[work.pixel_class];
+        const uint32_t *mask = args.plane[work.plane].mask;
+        const int32_t first = work.first_pixel + (int32_t)threadIdx.x % 32, all = first / args.count[1];
+        int32_t column = first - all * args.count[1], sample = all / args.count[0], row = all - sample * args.count[0];
+#pragma unroll
+        for (int i = 0; i < (shape::columns + 31) / 32; i++) {
+            const int32_t h = from.first[0] + row * args.step[0], w = from.first[1] + column * args.step[1];
+            this->at[i] = -1;
+            if (sample < args.batch && h < args.size[0] && w < args.size[1]) {
+                this->at[i] = (sample * args.size[0] + h) * args.size[1] + w;
+                if (mask_blanks(mask, sample)) this->at[i] += IM2COL_BLANKED;
+            }
+            for (column += 32; column >= args.count[1]; column -= args.count[1]) {
+                if (++row < args.count[0]) continue;
+                row = 0;
+                sample++;
+            }
+        }
+    }
+};
+
+/* Writes a buffer of results, 16 pixels at a time, 16 bytes for each thread. */
+template <class shape>
+static __device__ __forceinline__ void im2col_write(const im2col_plane &plane, const im2col_places<shape> &places,
+                                                    uint32_t buffer, int begin, int32_t first_lane) {
+    typedef typename shape::number number;
+    const int thread = (int)threadIdx.x % 128;
+    const int32_t lane = first_lane + thread % 8 * 8;
+    const uint32_t from = buffer + thread / 8 * 128 + (thread % 8 ^ thread / 8 % 8) * 16;
+#pragma unroll
+    for (int at = begin; at < begin + 32 && at < shape::columns; at += 16) {
+        const int32_t place = __shfl_sync(0xFFFFFFFFu, places.at[at / 32], at % 32 + thread / 8);
+        if (place < 0 || lane >= plane.pitch) continue;
+        uint32_t words[4] = {0, 0, 0, 0};
+        const int64_t to = (place & (IM2COL_BLANKED - 1)) * plane.pitch + lane;
+        if (lane < plane.lanes && place < IM2COL_BLANKED)
+            shared_read(words, from + (at - begin) * 128);
+        else if (lane < plane.lanes && plane.epilogue.added && plane.epilogue.keeps)
+            read_bytes<16>(words, (const number *)plane.epilogue.added + to);
+        write_bytes<16>((number *)plane.out + to, words);
+    }
+}
+
+/* Which of the four pixels of a thread among the 16 from `begin` on (row_dsums.cuh) are neither beyond the edge nor
+ * blanked. */
+template <class shape>
+static __device__ __forceinline__ uint32_t im2col_live(const im2col_places<shape> &places, int begin) {
+    uint32_t live = 0;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const int from = begin % 32 + 2 * (int)(threadIdx.x % 4) + j % 2 + j / 2 * 8;
+        const int32_t place = __shfl_sync(0xFFFFFFFFu, places.at[begin / 32], from);
+        live |= (uint32_t)(place >= 0 && place < IM2COL_BLANKED) << j;
+    }
+    return live;
+}
+
+/* True where the mask blanks a sample of some pixels. */
+static __device__ __forceinline__ bool im2col_blanks(const conv2d_im2col_args &args, const uint32_t *mask,
+                                                     int32_t first_pixel, int32_t pixels) {
+    if (!mask) return false;
+    const int32_t each = args.count[0] * args.count[1];
+    for (int32_t sample = first_pixel / each; sample < args.batch && sample * each < first_pixel + pixels; sample++) {
+        if (mask_blanks(mask, sample)) return true;
+    }
+    return false;
+}
+
+/* ---- Results in the place of r --------------------------------------------------------------------- */
+
+/* The buffers of a warpgroup, in turns. */
+template <class shape> struct im2col_buffers {
+    uint32_t first, barriers; /* in shared memory */
+    uint32_t index, parity;
+
+    __device__ __forceinline__ im2col_buffers(uint32_t memory, int group)
+        : first(memory + shape::results + (uint32_t)(group * shape::buffers) * IM2COL_RESULT_BYTES),
+          barriers(memory + shape::turned + (uint32_t)(group * 2 * shape::buffers) * BARRIER_BYTES), index(0),
+          parity(0) {}
+    __device__ __forceinline__ uint32_t buffer() const { return this->first + this->index * IM2COL_RESULT_BYTES; }
+    __device__ __forceinline__ uint32_t filled() const { return this->barriers + this->index * BARRIER_BYTES; }
+    __device__ __forceinline__ uint32_t ready() const { return this->filled() + shape::buffers * BARRIER_BYTES; }
+    __device__ __forceinline__ void advance() {
+        if (++this->index < shape::buffers) return;
+        this->index = 0;
+        this->parity ^= 1;
+    }
+};
+
+/* The pixels of a block's tiles, 32 at a time; the last 16 of a tile may be alone. */
+template <class shape> struct im2col_pieces {
+    im2col_turns turns;
+    im2col_work work;
+    int32_t tile;
+    int begin; /* of the piece in its tile */
+
+    __device__ __forceinline__ explicit im2col_pieces(const conv2d_im2col_args &args)
+        : turns(im2col_turns_of<shape>(args)), work(im2col_find<shape>(args, turns.first)), tile(turns.first),
+          begin(0) {}
+    __device__ __forceinline__ bool is_over() const { return this->tile >= this->turns.end; }
+    __device__ __forceinline__ int sixteens() const { return shape::columns - this->begin < 32 ? 1 : 2; }
+    __device__ __forceinline__ int32_t pixel() const { return this->work.first_pixel + this->begin; }
+    __device__ __forceinline__ void advance(const conv2d_im2col_args &args) {
+        this->begin += 32;
+        if (this->begin < shape::columns) return;
+        this->begin = 0;
+        this->tile += this->turns.step;
+        if (!this->is_over()) this->work = im2col_find<shape>(args, this->tile);
+    }
+};
+
+/* Asks for r of the next piece, if there is one. */
+template <class shape>
+static __device__ __forceinline__ void im2col_ask(const conv2d_im2col_args &args, im2col_pieces<shape> *piece,
+                                                  im2col_buffers<shape> *to, int32_t lane) {
+    if (piece->is_over()) return;
+    barrier_expect(to->filled(), piece->sixteens() * 2048);
+    for (int j = 0; j < piece->sixteens(); j++)
+        tma_load_2d(to->buffer() + j * 2048, im2col_map(args, IM2COL_READ, piece->work.plane), to->filled(), lane,
+                    piece->pixel() + j * 16);
+    to->advance();
+    piece->advance(args);
+}
+
+/* One thread beside a warpgroup asks for r and hands results to the copy engine, but those of tiles with blanked
+ * samples or lanes apart, which the warpgroup writes. A buffer is filled anew when the results behind its own are on
+ * their way. */
+template <class shape>
+static __device__ __forceinline__ void im2col_move(const conv2d_im2col_args &args, uint32_t memory, int group) {
+    im2col_pieces<shape> asked(args), stored(args);
+    im2col_buffers<shape> to(memory, group), from(memory, group);
+    const im2col_plane &plane = args.plane[stored.work.plane];
+    const int32_t lane = stored.work.first_lane + group * 64;
+    if (lane >= plane.pitch) return;
+    for (int j = 0; j < shape::buffers; j++) im2col_ask<shape>(args, &asked, &to, lane);
+    for (bool is_first = true; !stored.is_over(); is_first = false) {
+        barrier_wait(from.ready(), from.parity);
+        if (plane.dense && !im2col_blanks(args, plane.mask, stored.work.first_pixel, shape::columns)) {
+            for (int j = 0; j < stored.sixteens(); j++)
+                tma_store_2d(im2col_map(args, IM2COL_OUT, stored.work.plane), from.buffer() + j * 2048, lane,
+                             stored.pixel() + j * 16);
+        }
+        tma_commit();
+        from.advance();
+        stored.advance(args);
+        if (is_first) continue;
+        tma_wait_read<1>();
+        im2col_ask<shape>(args, &asked, &to, lane);
+    }
+    tma_wait<0>();
+}
+
+/* Stores the sums of a warpgroup where r lies, and adds them up. */
+template <class shape>
+static __device__ __forceinline__ void im2col_store_in_place(const conv2d_im2col_args &args, const im2col_work &work,
+                                                             const float (&sums)[shape::columns / 2],
+                                                             im2col_buffers<shape> *to,
+                                                             typename shape::beside *beside) {
+    typedef typename shape::number number;
+    const im2col_plane &plane = args.plane[work.plane];
+    const bool dense = plane.dense && !im2col_blanks(args, plane.mask, work.first_pixel, shape::columns);
+    const bool whole = dense && work.first_pixel + shape::columns <= args.batch * args.count[0] * args.count[1];
+    im2col_places<shape> places = {};
+    if (!whole) places.find(args, work);
+#pragma unroll
+    for (int begin = 0; begin < shape::columns; begin += 32) {
+        const uint32_t at_first = to->buffer() + epilogue_rows_at();
+        barrier_wait(to->filled(), to->parity);
+#pragma unroll
+        for (int at = begin; at < begin + 32 && at < shape::columns; at += 16) {
+            uint32_t dx[4], r[4];
+            const uint32_t live = whole ? 15 : im2col_live<shape>(places, at);
+            matrix_load_x4_transposed(r, at_first + (at - begin) * 128);
+            epilogue_rows_plain<number>(dx, sums + at / 2);
+            matrix_store_x4_transposed(at_first + (at - begin) * 128, dx);
+            beside->include(dx, r, r, live);
+        }
+        if (!dense) {
+            named_sync(1 + (int)threadIdx.x / 128, 128);
+            im2col_write<shape>(plane, places, to->buffer(), begin, work.first_lane);
+        }
+        fence_async();
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) barrier_arrive(to->ready());
+        to->advance();
+    }
+}
+
+#endif
