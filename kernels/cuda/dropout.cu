@@ -9,7 +9,8 @@
 
 #define BITS 24 /* of a number that are compared with the limit */
 
-/* Whole: elements are counted as they lie, and the first of every pack has the first of four numbers. */
+/* Whole: elements are counted as they lie, the first of every pack has the first of four numbers, and the blocks of
+ * four are less than 2^32, so that a part of their first two rounds is the same for all. */
 template <class number, int width, bool whole> struct dropout : pixel_body<number, width> {
     typedef pack<number, width> inputs;
     static const int ahead = 4;
@@ -25,17 +26,26 @@ template <class number, int width, bool whole> struct dropout : pixel_body<numbe
     __device__ __forceinline__ void make(const inputs &x, int64_t pixel, int64_t c, int64_t at) const {
         const uint64_t first = (uint64_t)(whole ? at : pixel * this->plane.channels + c);
         float value[width];
-        philox bits = philox_block(keys, stream, first / 4);
+        philox bits = philox_block(keys, stream, block_of(first));
         pack_open(value, x);
 #pragma unroll
         for (int j = 0; j < width; j++) {
             const uint32_t number_at = whole ? (uint32_t)j : (uint32_t)first + j;
-            if (j > 0 && number_at % 4 == 0) bits = philox_block(keys, stream, (first + j) / 4);
+            if (j > 0 && number_at % 4 == 0) bits = philox_block(keys, stream, block_of(first + j));
             value[j] = philox_word(bits, number_at) >= least ? value[j] * this->args.kept : 0;
         }
-        pack_write((number *)this->plane.y + at, value, inside - c);
+        if (whole && inside == 0) {
+#pragma unroll
+            for (int j = 0; j < width; j++) value[j] = 0;
+        }
+        pack_write((number *)this->plane.y + at, value, whole ? width : inside - c);
     }
     __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }
+
+  private:
+    static __device__ __forceinline__ uint64_t block_of(uint64_t element) {
+        return whole ? (uint32_t)(element / 4) : element / 4;
+    }
 };
 
 template <class number> static __device__ __forceinline__ void dropout_kernel(const pixel_args &args) {
@@ -45,7 +55,7 @@ template <class number> static __device__ __forceinline__ void dropout_kernel(co
     if (!args.map.vector[work.plane]) {
         dropout<number, 1, false> of(args, work.plane);
         pixels_run(of, work);
-    } else if (plane.channels == plane.pitch) {
+    } else if (plane.channels == plane.pitch && args.map.sample_pixels * plane.pitch >> 34 == 0) {
         dropout<number, wide, true> of(args, work.plane);
         pixels_run(of, work);
     } else {

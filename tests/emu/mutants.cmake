@@ -246,7 +246,7 @@ emu_mutant(dropout_shared_block dropout.cu dropout dropout_fwd__cuda_direct
 emu_mutant(dropout_wrong_stream dropout.cu dropout dropout_bwd_data__cuda_direct
            "* 16 + (uint64_t)i" "* 16")
 emu_mutant(dropout_whole_blocks dropout.cu dropout dropout_fwd__cuda_direct
-           "plane.channels == plane.pitch" "plane.channels <= plane.pitch")
+           "plane.channels == plane.pitch &&" "plane.channels <= plane.pitch &&")
 emu_mutant(dropout_full_tail tile/pack.cuh dropout dropout_fwd__cuda_direct
            "if (inside < width) {" "if (inside < -width) {")
 emu_mutant(dropout_keeps_at_the_limit dropout.cu dropout dropout_fwd__cuda_direct
