@@ -4,8 +4,8 @@
  * shared memory; some warps spread the lines of x (tile/spread.cuh). Steps have 16 taps each: the first begins with the
  * first tap and the others end with the last, so that none reads what the output does not see. What the second reads
  * again it multiplies by zeros. Results turn to [pixel][filter] in shared memory and leave by the copy engine. Two
- * warpgroups take pairs of rows in turn; each rounds and stores one pair while the matrix units make its next. For conv2d_prepare they
- * also add up what they store (tile/row_moments.cuh), and bn_join adds what they found.
+ * warpgroups take pairs of rows in turn; each rounds and stores one pair while the matrix units make its next. For
+ * conv2d_prepare they also add up what they store (tile/row_moments.cuh), and bn_join adds what they found.
  *
  * SPDX-License-Identifier: MIT
  */
