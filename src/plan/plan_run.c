@@ -43,13 +43,15 @@ static braid_status turn_keys(braid_plan *plan) {
 
 /* ---- Running ------------------------------------------------------------------------------- */
 
+/* The latest call comes first: its parts may still be in a cache, out of which those of the first would drive them. */
 static braid_status add_parts(const braid_plan *plan, const step *s) {
     const step *members[PLAN_GROUP_CALLS];
     kernel_call calls[PLAN_GROUP_CALLS];
     int count = plan_summed_steps(plan, s, members);
     for (int j = 0; j < count; j++) {
-        const braid_op *op = members[j]->op;
-        calls[j] = (kernel_call){op->kernel->functions, &op->problem, op->state, &members[j]->buffers};
+        const step *member = members[count - 1 - j];
+        const braid_op *op = member->op;
+        calls[j] = (kernel_call){op->kernel->functions, &op->problem, op->state, &member->buffers};
     }
     return s->op->kernel->functions->adder->add(plan->model->context->device, calls, count);
 }
