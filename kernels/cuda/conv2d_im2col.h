@@ -26,18 +26,22 @@
 #define IM2COL_LANES(split) ((split) ? 64 : 128)
 #define IM2COL_PIXELS(columns, split) ((split) ? 2 * (columns) : (columns))
 
-/* Shared memory: a ring of stages, each a tap's weights and pixels of 64 channels; then, for each warpgroup, two
- * buffers of 32 pixels of results; then the barriers, and a word of each. What is added to a tile, and what its sums
- * need, comes as stages of their own behind its taps, 64 lanes of all pixels in each. */
+/* Shared memory: a ring of stages, each a tap's weights and pixels of 64 channels; then, for each warpgroup, buffers of
+ * 32 pixels of results, two and those that fit in behind the stages; then the barriers, and a word of each. What is
+ * added to a tile, and what its sums need, comes as stages of their own behind its taps, 64 lanes of all pixels in
+ * each. */
 #define IM2COL_STAGE_BYTES(columns, split) ((IM2COL_LANES(split) + IM2COL_PIXELS(columns, split)) * 128)
 #define IM2COL_RESULT_BYTES 4096
 #define IM2COL_MOST_BYTES 232448
 #define IM2COL_RING_BYTES (IM2COL_MOST_BYTES - 4 * IM2COL_RESULT_BYTES - 256)
 #define IM2COL_FITTING(columns, split) (IM2COL_RING_BYTES / IM2COL_STAGE_BYTES(columns, split))
 #define IM2COL_STAGES(columns, split) (IM2COL_FITTING(columns, split) < 8 ? IM2COL_FITTING(columns, split) : 8)
-#define IM2COL_SHARED_BYTES(columns, split)                                                         \
-    (IM2COL_STAGES(columns, split) * IM2COL_STAGE_BYTES(columns, split) + 4 * IM2COL_RESULT_BYTES + \
-     16 * IM2COL_STAGES(columns, split) + 16)
+#define IM2COL_BEHIND(columns, split) \
+    (IM2COL_RING_BYTES - IM2COL_STAGES(columns, split) * IM2COL_STAGE_BYTES(columns, split))
+#define IM2COL_BUFFERS(columns, split) (2 + IM2COL_BEHIND(columns, split) / (2 * IM2COL_RESULT_BYTES))
+#define IM2COL_SHARED_BYTES(columns, split)                                      \
+    (IM2COL_STAGES(columns, split) * (IM2COL_STAGE_BYTES(columns, split) + 16) + \
+     IM2COL_BUFFERS(columns, split) * 2 * IM2COL_RESULT_BYTES + 16)
 
 /* With sums that need r alone each warpgroup has more of those buffers, and fewer stages: r comes to them, results take
  * its place there, and every buffer has two barriers. */

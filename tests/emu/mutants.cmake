@@ -558,7 +558,7 @@ emu_mutant(conv2d_bwd_data_im2col_wrong_class tile/im2col_results.cuh conv2d_bwd
 emu_mutant(conv2d_bwd_data_im2col_blanked tile/im2col_results.cuh conv2d_bwd_data_im2col_sm90a
            conv2d_bwd_data__cuda_im2col_pixels "if (mask_blanks(mask, sample)) return true;" ";")
 emu_mutant(conv2d_bwd_data_im2col_wrong_buffer tile/im2col.cuh conv2d_bwd_data_im2col_sm90a
-           conv2d_bwd_data__cuda_im2col_lanes "*turn ^= 1;" ";")
+           conv2d_bwd_data__cuda_im2col_lanes "if (++*turn == shape::buffers) *turn = 0;" ";")
 emu_mutant(conv2d_scale_bias_act_im2col_wrong_pixel tile/im2col.cuh conv2d_fwd_im2col_sm90a
            conv2d_scale_bias_act__cuda_im2col_lanes "added + within + at * 128" "added + within")
 emu_mutant(conv2d_scale_bias_act_im2col_wrong_half tile/im2col.cuh conv2d_fwd_im2col_sm90a

@@ -203,7 +203,7 @@ static __device__ __forceinline__ void im2col_turn_summed(uint32_t buffer, const
     }
 }
 
-/* Stores the sums of a warpgroup through its two buffers of results. `turn` says which of them is free; `read`: where
+/* Stores the sums of a warpgroup through its buffers of results. `turn` says which of them is free; `read`: where
  * column 0 of what the epilogue reads lies. */
 template <class shape>
 static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &args, const im2col_work &work,
@@ -221,13 +221,13 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
 #pragma unroll
     for (int begin = 0; begin < shape::columns; begin += 32) {
         const uint32_t buffer = results + (uint32_t)*turn * IM2COL_RESULT_BYTES;
-        *turn ^= 1;
+        if (++*turn == shape::buffers) *turn = 0;
         if constexpr (shape::beside::by_x)
             im2col_turn_summed<shape>(buffer, sums, begin, with, read, whole, places, beside);
         else
             im2col_turn<shape>(buffer, sums, begin, with, read[0]);
         fence_async();
-        if (thread == 0) tma_wait_read<0>(); /* then the other buffer is free */
+        if (thread == 0) tma_wait_read<shape::buffers - 2>(); /* then the next buffer is free */
         named_sync(meeting, 128);
         if (!dense) {
             im2col_write<shape>(plane, places, buffer, begin, work.first_lane);
@@ -328,8 +328,8 @@ static __device__ __forceinline__ void im2col_consume(const conv2d_im2col_args &
             place.advance();
         }
         if (has_lanes)
-            im2col_store<shape>(args, work, sums, read, memory + shape::results + group * 2 * IM2COL_RESULT_BYTES,
-                                &turn, &beside);
+            im2col_store<shape>(args, work, sums, read,
+                                memory + shape::results + group * shape::buffers * IM2COL_RESULT_BYTES, &turn, &beside);
         for (int j = 0; j < reads; j++) im2col_release(&held);
         if (!shape::split && group == 0) im2col_skip(&place, reads);
     }

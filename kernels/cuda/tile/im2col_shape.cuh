@@ -21,7 +21,8 @@ struct im2col_shape {
     static const int columns = columns_each, split = split_pixels, transposed = transposed_weights;
     static const int lanes = IM2COL_LANES(split), pixels = IM2COL_PIXELS(columns, split);
     static const int stages = in_place ? IM2COL_SUMS_STAGES(columns) : IM2COL_STAGES(columns, split);
-    static const int buffers = in_place ? IM2COL_SUMS_BUFFERS(columns) : 2; /* of results, of a warpgroup */
+    static const int buffers =
+        in_place ? IM2COL_SUMS_BUFFERS(columns) : IM2COL_BUFFERS(columns, split); /* of results, of a warpgroup */
     static const int lead = stages > 4 ? 2 : 1; /* steps that the first warpgroup begins before the second */
     static const uint32_t stage_bytes = IM2COL_STAGE_BYTES(columns, split), weight_bytes = lanes * 128;
     static const uint32_t results = stages * stage_bytes, barriers = results + 2 * buffers * IM2COL_RESULT_BYTES;
