@@ -1,7 +1,7 @@
 /*
  * bn_grad on CUDA, all planes and both passes in one launch, in two orders:
  *
- *   direct  the sums of all planes side by side, with the bits of bn_sums; then the data passes
+ *   direct  the sums of all planes side by side, with the bits of bn_sums unless they activate again; then the data
  *   planes  the sums of one plane after the other, each with its data pass soon behind it, which finds what they read
  *           in the cache
  *
@@ -51,36 +51,71 @@ static void add_run(struct bn_grad_args *args, int plane, int is_data, int64_t f
     args->items += (uint32_t)count;
 }
 
-/* What waits for the sums of a plane, and how many items that wait for nothing come before. */
-typedef struct waiting {
-    int plane;
-    int64_t due;
-} waiting;
+/* How the items are laid out. */
+typedef struct layout {
+    struct bn_grad_args *args;
+    int64_t round;                 /* items that run side by side */
+    int64_t passed;                /* items so far that wait for nothing */
+    int plane[BRAID_MAX_PLANES];   /* whose data pass is to come, in this order ... */
+    int64_t due[BRAID_MAX_PLANES]; /* ... behind so many of those items */
+    int waits, served;
+    int rest;          /* the plane whose data pass has begun; -1: none ... */
+    int64_t rest_from; /* ... and the first of its items that are kept for later */
+} layout;
+
+static void add_rest(layout *l) {
+    if (l->rest >= 0) add_run(l->args, l->rest, 1, l->rest_from, items_of(&l->args->pixels, l->rest, 1) - l->rest_from);
+    l->rest = -1;
+}
+
+/* The next data pass, behind what was kept of the one before, which is done while the sums of this plane end. */
+static void add_data(layout *l) {
+    const int plane = l->plane[l->served++];
+    const int64_t count = items_of(&l->args->pixels, plane, 1);
+    add_rest(l);
+    l->rest = plane;
+    l->rest_from = count / 2 > l->round ? count - l->round : count - count / 2;
+    add_run(l->args, plane, 1, 0, l->rest_from);
+}
+
+/* A pass that waits for nothing, and what is due inside it. */
+static void add_free(layout *l, int plane, int is_data) {
+    const int64_t count = items_of(&l->args->pixels, plane, is_data);
+    int64_t done = 0;
+    while (l->served < l->waits && l->due[l->served] < l->passed + count) {
+        const int64_t cut = l->due[l->served] > l->passed ? l->due[l->served] - l->passed : 0;
+        add_run(l->args, plane, is_data, done, cut - done);
+        add_data(l);
+        done = cut;
+    }
+    add_run(l->args, plane, is_data, done, count - done);
+    l->passed += count;
+}
 
 /* Lays the items out: those that wait for nothing in order, the sums of planes with a data pass first of all, and each
- * data pass `lag` of them behind its sums, done while the last of the sums end, and none before the first `round`. */
+ * data pass `lag` of them behind its sums, done while the last of the sums end, and none before the first round. */
 static void lay_items(struct bn_grad_args *args, const braid_problem *p, int64_t lag, int64_t round) {
     const int n = p->streams, both = p->given > p->skip ? p->given : p->skip;
-    waiting wait[BRAID_MAX_PLANES];
-    int waits = 0, served = 0;
-    int64_t passed = 0;
+    layout l = {.args = args, .round = round, .rest = -1};
     for (int j = 0; j < n; j++) {
-        const int plane = j < n - both ? both + j : j - (n - both), is_given = plane < p->given;
-        const int64_t count = items_of(&args->pixels, plane, is_given);
-        int64_t done = 0;
-        for (; served < waits && wait[served].due < passed + count; served++) {
-            const int64_t cut = wait[served].due - passed;
-            add_run(args, plane, is_given, done, cut - done);
-            add_run(args, wait[served].plane, 1, 0, items_of(&args->pixels, wait[served].plane, 1));
-            done = cut;
-        }
-        add_run(args, plane, is_given, done, count - done);
-        passed += count;
+        const int plane = j < n - both ? both + j : j - (n - both);
+        add_free(&l, plane, plane < p->given);
         if (plane < both) continue;
-        wait[waits++] = (waiting){plane, passed + lag > round ? passed + lag : round};
+        l.plane[l.waits] = plane;
+        l.due[l.waits++] = l.passed + lag > round ? l.passed + lag : round;
     }
-    for (; served < waits; served++)
-        add_run(args, wait[served].plane, 1, 0, items_of(&args->pixels, wait[served].plane, 1));
+    while (l.served < l.waits) add_data(&l);
+    add_rest(&l);
+}
+
+/* Its passes one after the other, less what one launch saves behind each. */
+static double cost(const braid_problem *p) {
+    const double saved_s = 3e-6;
+    op_chain chain = {0};
+    double seconds = saved_s;
+    if (op_of(p)->chain(p, &chain)) return launch_cost(p);
+    for (int j = 0; j < chain.count; j++) seconds += launch_cost(&chain.steps[j].problem) - saved_s;
+    return seconds;
 }
 
 static const char *refuse(const braid_problem *p, int by_plane) {
@@ -119,7 +154,7 @@ static braid_status launch(const braid_problem *p, device *d, const buffers *b, 
     args.known = (1u << p->given) - 1;
     const int64_t processors = cuda_processors(d);
     const int64_t most =
-        processors * (names == &act || names == &curved ? BN_GRAD_ACT_BLOCKS : BN_GRAD_BLOCKS); /* side by side */
+        processors * (bn_grad_is_activated(p) ? BN_GRAD_ACT_BLOCKS : BN_GRAD_BLOCKS); /* side by side */
     lay_items(&args, p, by_plane || p->streams - p->given < 2 ? processors : sums, most);
     return cuda_launch(d, &(cuda_call){.stem = "bn_grad",
                                        .function = launch_name(names, p->dtype),
@@ -160,13 +195,13 @@ static braid_status launch_planes(const braid_problem *p, device *d, void *state
 }
 
 const kernel_functions bn_grad__cuda_direct = {.supports = refuse_direct,
-                                               .cost = launch_cost,
+                                               .cost = cost,
                                                .create = create_direct,
                                                .launch = launch_direct,
                                                .destroy = launch_destroy};
 
 const kernel_functions bn_grad__cuda_planes = {.supports = refuse_planes,
-                                               .cost = launch_cost,
+                                               .cost = cost,
                                                .create = create_planes,
                                                .launch = launch_planes,
                                                .destroy = launch_destroy};

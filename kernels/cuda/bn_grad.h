@@ -20,7 +20,7 @@ struct bn_grad_run {
     int32_t plane, is_data;
 };
 
-#define BN_GRAD_MOST_RUNS (3 * BRAID_MAX_PLANES)
+#define BN_GRAD_MOST_RUNS (5 * BRAID_MAX_PLANES)
 
 struct bn_grad_args {
     struct pixel_args pixels; /* its counters are those of the sums */

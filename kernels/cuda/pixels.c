@@ -18,7 +18,8 @@
 #define VECTOR_BYTES 16      /* of one access */
 #define COLUMN_LANES 8       /* of a sum of packs: 128 bytes of a pixel, and few parts for every block that adds some */
 #define COLUMN_BLOCKS 396    /* of a sum that run side by side, three to a multiprocessor: the pixels are cut for ... */
-#define WINDOW_BLOCKS 792    /* ... one round of them, or three of sums over windows, two to a multiprocessor, ... */
+#define GRAD_BLOCKS 264      /* ... one round of them, also with two to a multiprocessor, ... */
+#define WINDOW_BLOCKS 792    /* ... or three of sums over windows, ... */
 #define PART_PIXELS 4        /* ... into parts of at least so many pixels for every thread */
 #define PART_ROWS 32         /* fewest rows of a part of whole rows, ... */
 #define ROW_PARTS 528        /* ... and most parts */
@@ -360,9 +361,15 @@ braid_status pixels_create_totals(const braid_problem *p, const int64_t size[2],
 
 /* ---- Sums --------------------------------------------------------------------------------- */
 
+/* Blocks of a sum that run side by side, or in three rounds. */
+static int64_t column_blocks(const braid_problem *p) {
+    if (p->op == BRAID_OP_BN_ACT_POOL) return WINDOW_BLOCKS;
+    return p->op == BRAID_OP_BN_GRAD && bn_grad_is_activated(p) ? GRAD_BLOCKS : COLUMN_BLOCKS;
+}
+
 /* Parts of the pixels, at most `most`, for one round of blocks if there are enough: `tiles` blocks have one part. */
 static int64_t choose_parts(const braid_problem *p, int64_t tiles, int64_t most) {
-    int64_t parts = (p->op == BRAID_OP_BN_ACT_POOL ? WINDOW_BLOCKS : COLUMN_BLOCKS) / (tiles > 0 ? tiles : 1);
+    int64_t parts = column_blocks(p) / (tiles > 0 ? tiles : 1);
     if (parts > most) parts = most;
     return parts > 1 ? parts : 1;
 }

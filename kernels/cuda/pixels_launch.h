@@ -91,6 +91,11 @@ braid_status pixels_divide_columns(struct pixel_args *args, const braid_problem 
 /* `create` of a sum of `element_bytes` per channel and part, of images of the problem's size or smaller. */
 braid_status pixels_create_columns(const braid_problem *p, size_t element_bytes, void **state, size_t *workspace_bytes);
 
+/* True where bn_grad makes x * scale + shift again. */
+static inline int bn_grad_is_activated(const braid_problem *p) {
+    return !p->add && p->activation != BRAID_ACTIVATION_NONE;
+}
+
 /* Both divisions of bn_grad, whose sums are made of all planes side by side or (by_plane) of one after the other, and
  * its `create`; 0 where the blocks are too many. */
 int pixels_divide_grad(struct pixel_args *args, const braid_problem *p, int by_plane);
