@@ -8,12 +8,15 @@
 
 #include "kernels/cuda/bn_finalize.h"
 #include "kernels/cuda/integrate_tma.h"
+#include "kernels/cuda/tile/moments_join.h"
 
 struct integrate_prepare_args {
     struct integrate_tma_args mix;
     struct bn_finalize_args norm;
-    uint32_t *counters; /* tile/moments_join.cuh */
-    int32_t parts;      /* of the statistics */
+    struct moments_parts parts;
+    /* Of more than 128 outputs: the streams' panels of channels, and parts of the pixels that each is cut into. Behind
+     * the counters of the parts one for each panel. */
+    int32_t panels, panel_parts, part_pixels;
 };
 
 #define INTEGRATE_PREPARE_ARGS_BYTES 4032

@@ -4,8 +4,8 @@
  * Those of the streams lie in the ring anyway. The groups that multiply leave their results, rounded, in squares of 64
  * pixels by 64 outputs in shared memory, and the warp that adds them up also copies them to memory.
  *
- * A block has one column of tiles, whose streams' panels the blocks of a row divide among themselves. It leaves what it
- * found as a part, and the last blocks add the parts (tile/moments_join.cuh).
+ * A tile has all outputs, up to 128. A block leaves what it found as a part, and the last blocks add the parts
+ * (tile/moments_join.cuh).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,11 +15,7 @@
 #include "kernels/cuda/tile/panel_sums.cuh"
 
 #define STREAM_WARPS 3 /* that take turns at the steps of the ring */
-
-/* Warps that add: fewer where the others need the registers. */
-template <int columns> static __device__ __forceinline__ constexpr int sum_warps() {
-    return ((columns > 128 ? INTEGRATE_PREPARE_WIDE_THREADS : INTEGRATE_PREPARE_THREADS) - INTEGRATE_TMA_THREADS) / 32;
-}
+#define SUM_WARPS 4    /* those, and one for the results */
 
 /* Of a tile's results: squares that a group makes, and those of them that lie in shared memory at a time. */
 template <int columns, int row_groups> static __device__ __forceinline__ constexpr int group_squares() {
@@ -122,12 +118,12 @@ static __device__ __forceinline__ uint32_t sums_address(const integrate_tma_args
 /* Does this warp add up square k of the groups' results? A square's place in shared memory is always the same warp's,
  * which so sees every phase of its barriers. */
 template <int columns, int row_groups> static __device__ __forceinline__ bool has_results(int k) {
-    return sum_warp() == sum_warps<columns>() - 1 - k % staged_squares<columns, row_groups>();
+    return sum_warp() == SUM_WARPS - 1 - k % staged_squares<columns, row_groups>();
 }
 
-/* A tile of the block's column, and the part of the statistics that the block makes. */
+/* A tile of the block, and the part of the statistics that the block makes. */
 struct sum_tile {
-    int32_t row, column; /* of tiles */
+    int32_t index;
     bool is_first, is_last;
     bn_moments *part;
 };
@@ -138,32 +134,28 @@ static __device__ __forceinline__ panel_sums_place find_place(const integrate_tm
     return at;
 }
 
-/* All warps for the streams go through all steps, so that none loses count of the phases, and take turns at adding. The
- * blocks of a row of tiles take turns at the panels. */
+/* All warps for the streams go through all steps, so that none loses count of the phases, and take turns at adding. */
 template <class number, int columns, int row_groups>
 static __device__ __forceinline__ void add_streams(const integrate_tma_args &args, ring_cursor *at,
                                                    const sum_tile &tile) {
     const integrate_panels_args &all = args.all;
     const int rows = 64 * row_groups;
     const uint32_t ring = ring_address<columns>(args), bytes = stage_bytes<columns, row_groups>(args);
-    int32_t warp = 0, column = 0, index = 0, first = 0; /* whose turn it is, and which panel of the block's it is */
+    int32_t warp = 0, index = 0, first = 0; /* whose turn it is, and which of the streams' panels it is */
     for (int32_t i = 0; i < all.sources; i++) {
         const bool is_stream = !all.source[i].is_pathway;
         const int32_t channels = all.source[i].channels;
         panel_live<rows> live;
-        if (is_stream) live = find_live<rows>(all, all.source[i].mask, tile.row * rows);
+        if (is_stream) live = find_live<rows>(all, all.source[i].mask, tile.index * rows);
         for (int32_t c = 0; c < channels; c += PANEL_COLUMNS, ring_next(at)) {
             ring_wait(*at);
-            if (is_stream && warp == sum_warp() && column == tile.column)
+            if (is_stream && warp == sum_warp())
                 panel_sums_add<number, rows>(find_place(args, tile, index, first + c, channels - c),
                                              ring + (uint32_t)at->index * bytes, live, keep_nothing());
             __syncwarp(); /* all lanes have seen the stage */
             ring_free(*at);
             if (++warp == STREAM_WARPS) warp = 0;
-            if (is_stream && ++column == all.columns) {
-                column = 0;
-                index++;
-            }
+            if (is_stream) index++;
         }
         if (is_stream) first += channels;
     }
@@ -177,7 +169,7 @@ static __device__ __forceinline__ void add_square(const integrate_tma_args &args
     const int staged = staged_squares<columns, row_groups>(), rows = 64 * row_groups;
     const int panel = row_groups == 2 ? k : group * group_squares<columns, row_groups>() + k;
     const square_place at = find_square<staged>(args, group, k), last = find_square<staged>(args, row_groups - 1, k);
-    const int32_t first = tile.row * rows, column = tile.column * columns + panel * PANEL_COLUMNS;
+    const int32_t first = tile.index * rows, column = panel * PANEL_COLUMNS;
     const int32_t piece = column + (int32_t)threadIdx.x % 8 * 8;
     const uint32_t parity = (round + (uint32_t)(k / staged)) & 1;
     const keep_results<number> keep = {(number *)all.y + (int64_t)first * all.outputs + piece, all.outputs,
@@ -185,7 +177,7 @@ static __device__ __forceinline__ void add_square(const integrate_tma_args &args
     barrier_wait(at.staged, parity);
     if (row_groups == 2) barrier_wait(last.staged, parity);
     panel_sums_add<number, rows>(
-        find_place(args, tile, args.stream_sums + panel, args.stream_channels + column, all.outputs - column),
+        find_place(args, tile, args.stream_panels + panel, args.stream_channels + column, all.outputs - column),
         at.memory, find_live<rows>(all, NULL, first), keep);
     __syncwarp();
     if (threadIdx.x % 32 != 0) return;
@@ -206,15 +198,13 @@ static __device__ __forceinline__ void add_results(const integrate_tma_args &arg
 }
 
 template <class number, int columns, int row_groups>
-static __device__ __forceinline__ void add_all(const integrate_tma_args &args, ring_cursor at) {
-    const integrate_panels_args &all = args.all;
-    const int32_t part = (int32_t)blockIdx.x / all.columns, step = (int32_t)gridDim.x / all.columns;
-    const int32_t end = all.tiles / all.columns;
-    sum_tile tile = {part, (int32_t)blockIdx.x % all.columns, true, false,
-                     args.moments + (int64_t)part * args.moments_pitch};
+static __device__ __forceinline__ void add_all(const integrate_tma_args &args, const moments_parts &parts,
+                                               ring_cursor at) {
+    const int32_t part = (int32_t)blockIdx.x, end = args.all.tiles, step = (int32_t)gridDim.x;
+    sum_tile tile = {part, true, false, parts.moments + (int64_t)part * parts.pitch};
     uint32_t round = 0;
-    for (; tile.row < end; tile.row += step) {
-        tile.is_last = tile.row + step >= end;
+    for (; tile.index < end; tile.index += step) {
+        tile.is_last = tile.index + step >= end;
         if (sum_warp() < STREAM_WARPS) add_streams<number, columns, row_groups>(args, &at, tile);
         add_results<number, columns, row_groups>(args, round, tile);
         round += group_squares<columns, row_groups>() / staged_squares<columns, row_groups>();
@@ -222,10 +212,17 @@ static __device__ __forceinline__ void add_all(const integrate_tma_args &args, r
     }
 }
 
+/* The channels of all planes. */
+struct all_channels {
+    int32_t count;
+    __device__ __forceinline__ int32_t channel(int32_t k) const { return k; }
+};
+
 template <class number, int columns, int row_groups>
 static __device__ __forceinline__ void integrate_prepare(const integrate_prepare_args &all) {
     const integrate_tma_args &args = all.mix;
     const int squares = staged_squares<columns, row_groups>();
+    const all_channels channels = {all.parts.pitch};
     open_squares<squares>(args);
     const ring_cursor at = open_ring(args, 2, STREAM_WARPS);
     if (is_consumer(2)) {
@@ -233,11 +230,10 @@ static __device__ __forceinline__ void integrate_prepare(const integrate_prepare
     } else if (is_producer(2)) {
         produce<columns, row_groups>(args, at);
     } else if (sum_warp() >= 0) { /* not the lanes beside the one that asks for the copies */
-        add_all<number, columns, row_groups>(args, at);
+        add_all<number, columns, row_groups>(args, all.parts, at);
     }
     __syncwarp(); /* the lanes beside the one that asks for the copies have waited for it */
-    const moments_parts parts = {args.moments, all.counters, args.moments_pitch, all.parts, args.all.columns};
-    moments_join<columns <= 64 ? 8 : MOMENTS_GROUP_PARTS>(parts, all.norm); /* as many as registers hold */
+    moments_join<columns <= 64 ? 8 : 16>(all.parts, all.norm, channels); /* as many as registers hold */
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 2)
@@ -246,18 +242,8 @@ extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 2)
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 1)
-    integrate_prepare_wgmma_f16_128(const __grid_constant__ integrate_prepare_args args) {
-    integrate_prepare<f16, 128, 2>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 1)
     integrate_prepare_wgmma_f16_128_staying(const __grid_constant__ integrate_prepare_args args) {
     integrate_prepare<f16, 128, 1>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_WIDE_THREADS, 1)
-    integrate_prepare_wgmma_f16_256(const __grid_constant__ integrate_prepare_args args) {
-    integrate_prepare<f16, 256, 2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 2)
@@ -266,16 +252,6 @@ extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 2)
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 1)
-    integrate_prepare_wgmma_bf16_128(const __grid_constant__ integrate_prepare_args args) {
-    integrate_prepare<bf16, 128, 2>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 1)
     integrate_prepare_wgmma_bf16_128_staying(const __grid_constant__ integrate_prepare_args args) {
     integrate_prepare<bf16, 128, 1>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_WIDE_THREADS, 1)
-    integrate_prepare_wgmma_bf16_256(const __grid_constant__ integrate_prepare_args args) {
-    integrate_prepare<bf16, 256, 2>(args);
 }

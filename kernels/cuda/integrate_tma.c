@@ -15,6 +15,8 @@
 #define SHARED_OF_TWO 115712
 #define MOST_STAGES 8
 #define ADDING_PROCESSORS 132
+#define WIDE_COLUMN_BYTES 64   /* beside the ring, of a column of outputs, */
+#define WIDE_STREAM_BYTES 3200 /* and of the warps that read the streams */
 #define WEIGHT_BLOCKS 132 /* of a weight gradient: by the problem alone, so that the parts are the same everywhere */
 #define WEIGHT_PANELS 4   /* of channels in a tile */
 #define TREE_PARTS 4      /* that the blocks add by a tree; more are added faster by a second launch */
@@ -148,23 +150,28 @@ typedef struct forward_plan {
     size_t squares_bytes, bytes; /* of shared memory: of staged results, of those and the sums */
 } forward_plan;
 
+/* Statistics of the streams are taken out of memory (integrate_prepare_wide_sm90a.cu), not out of the ring. */
+static int is_wide(const tile_function *f) { return f->rows == 128 && f->columns > 64; }
+
 /* Finds what statistics need beside tiles of a function. */
 static void size_sums(struct integrate_tma_args *args, forward_plan *plan) {
     const struct integrate_panels_args *all = &args->all;
-    int64_t panels = 0, squares = (int64_t)plan->f->columns * plan->f->rows / 128 / PANEL_COLUMNS;
     plan->squares_bytes = plan->bytes = 0;
     if (!plan->adds) return;
-    const int64_t columns = launch_tiles(all->outputs, plan->f->columns);
-    args->stream_channels = 0;
+    args->stream_channels = args->stream_panels = 0;
     for (int i = 0; i < all->sources; i++) {
         if (all->source[i].is_pathway) continue;
-        panels += integrate_panels_of(all->source[i].channels);
+        args->stream_panels += integrate_panels_of(all->source[i].channels);
         args->stream_channels += all->source[i].channels;
     }
-    args->stream_sums = (int32_t)launch_tiles(panels, columns);
-    plan->bytes = plan->squares_bytes = (size_t)(squares < 2 ? 2 : 4) * PANEL_SQUARE_BYTES;
-    if (launch_tiles(all->pixels, plan->f->rows) * columns > plan->processors) /* a block has several tiles */
-        plan->bytes += (size_t)(args->stream_sums + plan->f->columns / PANEL_COLUMNS) * (size_t)PANEL_SUMS_BYTES;
+    if (is_wide(plan->f)) {
+        plan->squares_bytes = (size_t)plan->f->columns * WIDE_COLUMN_BYTES;
+        plan->bytes = plan->squares_bytes + WIDE_STREAM_BYTES;
+        return;
+    }
+    plan->bytes = plan->squares_bytes = 2 * PANEL_SQUARE_BYTES;
+    if (launch_tiles(all->pixels, plan->f->rows) > plan->processors) /* a block has several tiles */
+        plan->bytes += (size_t)(args->stream_panels + plan->f->columns / PANEL_COLUMNS) * (size_t)PANEL_SUMS_BYTES;
 }
 
 /* Tries a function, with weights that stay or come with the pixels. True where it fits. */
@@ -220,12 +227,14 @@ static braid_status launch_forward(struct integrate_tma_args *args, const forwar
     args->squares_at = (int32_t)(INTEGRATE_TMA_BARRIER_BYTES + panels);
     args->sums_at = args->squares_at + (int32_t)plan->squares_bytes;
     return launch(args, d,
-                  &(cuda_call){.stem = plan->adds ? "integrate_prepare_sm90a" : "integrate_fwd_sm90a",
+                  &(cuda_call){.stem = !plan->adds  ? "integrate_fwd_sm90a"
+                                       : is_wide(f) ? "integrate_prepare_wide_sm90a"
+                                                    : "integrate_prepare_sm90a",
                                .function = launch_name(plan->adds ? &f->adding : &f->names, p->dtype),
                                .blocks = blocks,
-                               .threads = !plan->adds         ? INTEGRATE_TMA_THREADS
-                                          : f->columns <= 128 ? INTEGRATE_PREPARE_THREADS
-                                                              : INTEGRATE_PREPARE_WIDE_THREADS,
+                               .threads = !plan->adds  ? INTEGRATE_TMA_THREADS
+                                          : is_wide(f) ? INTEGRATE_PREPARE_WIDE_THREADS
+                                                       : INTEGRATE_PREPARE_THREADS,
                                .shared_bytes = panels + plan->bytes,
                                .args_bytes = plan->adds ? sizeof(struct integrate_prepare_args) : sizeof *args});
 }
@@ -248,18 +257,35 @@ int integrate_tma_parts(const braid_problem *p) {
     return plan.side_by_side ? (int)(blocks / args.all.columns) : -1;
 }
 
+/* How the statistics are divided: groups of parts, and parts of the streams' pixels. */
+static void plan_statistics(struct integrate_prepare_args *args, const forward_plan *plan, int64_t blocks) {
+    const struct integrate_panels_args *all = &args->mix.all;
+    struct moments_parts *parts = &args->parts;
+    parts->parts = (int32_t)(blocks / all->columns);
+    parts->columns = all->columns;
+    parts->group = 1;
+    while (parts->group * parts->group < parts->parts) parts->group++;
+    args->panels = is_wide(plan->f) ? args->mix.stream_panels : 0;
+    parts->finishers = parts->columns + args->panels;
+    if (args->panels == 0) return;
+    args->panel_parts = (int32_t)(blocks / args->panels);
+    if (args->panel_parts > parts->parts) args->panel_parts = parts->parts;
+    if (args->panel_parts < 1) args->panel_parts = 1;
+    args->part_pixels = (int32_t)launch_tiles(all->pixels, args->panel_parts);
+}
+
 braid_status integrate_tma_launch_adding(const braid_problem *p, device *d, const buffers *b,
                                          struct integrate_prepare_args *args) {
     struct integrate_tma_args *const mix = &args->mix;
     forward_plan plan = {.adds = 1, .processors = ADDING_PROCESSORS};
     integrate_panels_fill(&mix->all, p, b);
     int64_t blocks = plan_forward(mix, &plan);
-    args->parts = (int32_t)(blocks / mix->all.columns);
-    args->counters = cuda_counters(d, MOMENTS_JOIN_COUNTERS(args->parts));
-    if (!args->counters) return fail(BRAID_ERROR_ARGUMENT, "integrate_prepare: %s", launch_too_large);
+    plan_statistics(args, &plan, blocks);
+    args->parts.counters = cuda_counters(d, MOMENTS_COUNTERS(args->parts) + args->panels);
+    if (!args->parts.counters) return fail(BRAID_ERROR_ARGUMENT, "integrate_prepare: %s", launch_too_large);
     if (blocks > 0) return launch_forward(mix, &plan, p, d, blocks);
-    mix->all.stays = 0; /* nothing is copied, and one block writes what follows from no value at all */
-    return launch_forward(mix, &plan, p, d, 1);
+    mix->all.stays = 0; /* nothing is copied, and the blocks write what follows from no value at all */
+    return launch_forward(mix, &plan, p, d, mix->all.columns);
 }
 
 /* ---- bwd_weight ----------------------------------------------------------------------------------- */

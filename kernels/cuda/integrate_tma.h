@@ -12,7 +12,7 @@
 
 #define INTEGRATE_TMA_THREADS 288          /* two groups that multiply, and a warp that asks for the copies */
 #define INTEGRATE_PREPARE_THREADS 416      /* and four warps that take statistics, or three, */
-#define INTEGRATE_PREPARE_WIDE_THREADS 384 /* beside tiles of more than 128 columns */
+#define INTEGRATE_PREPARE_WIDE_THREADS 384 /* where there are more than 128 outputs */
 
 struct integrate_tma_args {
     cuda_tensor_map x[BRAID_MAX_PLANES];       /* of the sources: 64 channels of a tile's or a step's pixels */
@@ -24,10 +24,7 @@ struct integrate_tma_args {
     uint32_t *counters; /* bwd_weight, of a tree: [tile][join][group] */
     /* integrate_prepare: */
     int32_t squares_at, sums_at; /* in shared memory: staged results, and sums of panels */
-    int32_t stream_sums;         /* panels of the streams that a block adds up, at most */
-    int32_t stream_channels;
-    int32_t moments_pitch;
-    struct bn_moments *moments; /* [part][moments_pitch]: channels of all streams, then the outputs */
+    int32_t stream_panels, stream_channels;
 };
 
 #define INTEGRATE_TMA_ARGS_BYTES 3200

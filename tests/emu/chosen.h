@@ -273,6 +273,8 @@ static const char *const chosen[] = {
     "integrate_prepare:bf16:n1:b2:hw97x101:c8:zi8:zo72",
     "integrate_prepare:f16:n2:b2:hw67x71:c72,8:zo264",
     "integrate_prepare:f16:n3:b1:hw9x15:c256,264,24:zi8:zo520:mask1",
+    "integrate_prepare:bf16:n2:b2:hw79x83:c72,8:zi8:zo256:mask1:avg=cumulative",
+    "integrate_prepare:f16:n2:b0:hw5x5:c8:zi8:zo264:avg=cumulative",
     "integrate_bwd_data:f16:n2:b3:hw23x25:c40,8:zi64:zo56:st2x1:mask1:cp56,8",
     "integrate_bwd_data:bf16:n2:b2:hw17x9:c136,24:zi72:zo200:st1x3:mask1:add3:cp152,24",
     "integrate_bwd_data:f16:n2:b3:hw15x25:c64,40:zi64:zo64:mask1:add3",

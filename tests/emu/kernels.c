@@ -232,12 +232,14 @@ static int run_unrounded(const kernel *k, device *d, tally *t) {
 static int run_prepared_large_mean(const kernel *k, device *d, tally *t) {
     static const char *const problems[] = {
         "conv2d_prepare:f16:b2:hw37x72:c1:k9:rs5x5:pad2:kp16", "conv2d_prepare:f16:b2:hw41x145:c16:k24:rs3x3:pad1",
-        "conv2d_prepare:bf16:b2:hw20x64:c3:k16:rs3x3", "conv2d_prepare:bf16:b2:hw20x145:c16:k24:rs3x3"};
+        "conv2d_prepare:bf16:b2:hw20x64:c3:k16:rs3x3",         "conv2d_prepare:bf16:b2:hw20x145:c16:k24:rs3x3",
+        "integrate_prepare:f16:b2:hw97x101:c8:zo72",           "integrate_prepare:bf16:b2:hw37x41:c24:zo40",
+        "integrate_prepare:f16:b2:hw79x83:c8:zo264",           "integrate_prepare:bf16:b2:hw17x41:c24:zo136"};
     for (size_t j = 0; j < sizeof problems / sizeof problems[0]; j++) {
         braid_problem p;
         char failure[128] = "";
         if (braid_problem_parse(problems[j], &p) != BRAID_OK) return 0;
-        if (kernel_refuses(k, &p, d)) continue;
+        if (p.op != k->op || kernel_refuses(k, &p, d)) continue;
         if (large_mean_loses(k, d, &p, failure, sizeof failure) != BRAID_OK) return 0;
         if (failure[0]) describe_failure(k, &p, 0, failure);
         t->failed += failure[0] != '\0';
@@ -251,7 +253,7 @@ static void run_kernel(const kernel *k, device *d, const options *o, tally *t) {
     int checked = run_chosen(k, d, o, t) && (k->op != BRAID_OP_BN_STATS || run_large_mean(k, d, t));
     if (k->op == BRAID_OP_ACT && k->pass == BRAID_PASS_FWD) checked = checked && run_odd_addresses(k, d, t);
     if (k->flags & KERNEL_TF32) checked = checked && run_unrounded(k, d, t);
-    if (k->op == BRAID_OP_CONV2D_PREPARE) checked = checked && run_prepared_large_mean(k, d, t);
+    checked = checked && run_prepared_large_mean(k, d, t);
     for (long i = 0; i < o->cases && checked && !(o->caught && t->failed); i++) {
         checked = run_drawn(k, d, o->seed + (unsigned long long)i, t);
     }

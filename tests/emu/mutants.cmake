@@ -408,7 +408,7 @@ emu_mutant(integrate_fwd_wgmma_blanked tile/integrate_tma.cuh integrate_fwd_sm90
 emu_mutant(integrate_prepare_tail integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "pixel < all.pixels && !(mask" "!(mask")
 emu_mutant(integrate_prepare_blanked integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "all, all.source[i].mask, tile.row" "all, NULL, tile.row")
+           "all, all.source[i].mask, tile.index" "all, NULL, tile.index")
 emu_mutant(integrate_prepare_not_staged integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "    barrier_wait(at.staged, parity);\n" "")
 emu_mutant(integrate_prepare_written_over integrate_prepare_sm90a.cu integrate_prepare_sm90a
@@ -416,18 +416,34 @@ emu_mutant(integrate_prepare_written_over integrate_prepare_sm90a.cu integrate_p
            "            barrier_wait(at.read, (round + (uint32_t)(k / squares) + 1) & 1);\n" "")
 emu_mutant(integrate_prepare_early_free integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "            ring_wait(*at);\n" "")
-emu_mutant(integrate_prepare_wrong_panel integrate_prepare_sm90a.cu integrate_prepare_sm90a
-           integrate_prepare__cuda_wgmma "column == tile.column)" "column == 0)")
+emu_mutant(integrate_prepare_wrong_panel integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
+           integrate_prepare__cuda_wgmma "    work.channel += work.c;\n" "")
+emu_mutant(integrate_prepare_wide_tail integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
+           integrate_prepare__cuda_wgmma "second = pixel + 8 < args.all.pixels" "second = 1")
+emu_mutant(integrate_prepare_wide_blanked integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
+           integrate_prepare__cuda_wgmma "source.mask && mask_blanks" "false && mask_blanks")
+emu_mutant(integrate_prepare_wide_half integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
+           integrate_prepare__cuda_wgmma "mine = upper ? pair[j + pairs / 2] : pair[j]" "mine = pair[j]")
+emu_mutant(integrate_prepare_wide_missing_barrier integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
+           integrate_prepare__cuda_wgmma "        named_sync(OUTPUT_BARRIER, 2 * PANEL_GROUP);\n" "")
+emu_mutant(integrate_prepare_wide_overwritten integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
+           integrate_prepare__cuda_wgmma "        named_sync(OUTPUT_BARRIER, 2 * PANEL_GROUP); /*" "        /*")
+emu_mutant(integrate_prepare_wide_early_part integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
+           integrate_prepare__cuda_wgmma "last = (uint32_t)all.panel_parts - 1" "last = 0")
+emu_mutant(integrate_prepare_wide_early_count integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
+           integrate_prepare__cuda_wgmma "if (all.norm.cumulative) count_batch(all);" "")
+emu_mutant(integrate_prepare_wide_large_mean integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
+           integrate_prepare__cuda_wgmma "origin[c] = isfinite(value) ? value : 0" "origin[c] = 0")
 emu_mutant(integrate_prepare_swizzle tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "panel_piece_address(panel, first + 4, piece)" "panel_piece_address(panel, first, piece) + 4 * PANEL_ROW_BYTES")
 emu_mutant(integrate_prepare_lost_tiles tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "sums.count += count" "sums.count = count")
 emu_mutant(integrate_prepare_dropped_group tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "pitch, groups);" "pitch, groups > 1 ? groups - 1 : 1);")
+           "all.group, groups, c" "all.group, groups > 1 ? groups - 1 : 1, c")
 emu_mutant(integrate_prepare_early_group tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "count * all.columns)" "count * all.columns > 1 ? count * all.columns - 1 : 1)")
+           "+ 1 + group, count)" "+ 1 + group, count > 1 ? count - 1 : 1)")
 emu_mutant(integrate_prepare_early_count tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "    __syncthreads(); /* all have read the count of batches */\n" "")
+           "arrives_last(moments_finished(all), all.finishers)" "arrives_last(moments_finished(all), all.finishers) && false")
 emu_mutant(bn_join_dropped_part bn_join.cu bn_join conv2d_prepare__cuda_halo_rows136
            "add(shared[lane], shared[lane + 32])" "shared[lane]")
 emu_mutant(bn_join_early_count bn_join.cu bn_join conv2d_prepare__cuda_rows_wgmma

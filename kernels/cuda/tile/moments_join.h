@@ -6,9 +6,23 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_MOMENTS_JOIN_H
 #define BRAID_KERNELS_CUDA_TILE_MOMENTS_JOIN_H
 
-#define MOMENTS_GROUP_PARTS 16
+#include <stdint.h>
 
-/* One for the groups, and one for each of them. */
-#define MOMENTS_JOIN_COUNTERS(parts) (1 + ((parts) + MOMENTS_GROUP_PARTS - 1) / MOMENTS_GROUP_PARTS)
+struct bn_moments;
+
+/* Parts of which `columns` blocks made one each, in the order of the blocks: [part][pitch], the channels of all planes
+ * one after the other. A block has the same channels in all parts, those of its column. */
+struct moments_parts {
+    struct bn_moments *moments;
+    uint32_t *counters; /* for each column one for the groups and one for each of them; then one for the finishers */
+    int32_t pitch, parts, columns;
+    int32_t group;     /* parts of a group */
+    int32_t finishers; /* that read the count of batches: the columns, and others that the kernel has */
+};
+
+/* How many groups there are. */
+#define MOMENTS_GROUPS(all) (((all).parts + (all).group - 1) / (all).group)
+
+#define MOMENTS_COUNTERS(all) ((all).columns * (1 + MOMENTS_GROUPS(all)) + 1)
 
 #endif
