@@ -153,6 +153,7 @@ static __device__ __forceinline__ void conv2d_pool_dapply_rows(const conv2d_pool
         registers_take<136>();
         spread_sums<number, POOL_ROWS_STAGES, 104>(args.rows, memory, work);
     } else if (warp < 4 + POOL_ROWS_MAKERS) {
+        registers_give<72>();
         make_all<number>(args, memory, work, (int32_t)threadIdx.x - 128);
     } else {
         registers_give<56>();

@@ -44,6 +44,9 @@ void *emu_warp_slot(unsigned lane);
 /* Named barriers. */
 void emu_named(int id, int threads, bool waits, emu_place at);
 
+/* The thread has `count` registers from here on. Who wants more than the block has waits until others gave some. */
+void emu_registers(int count, emu_place at);
+
 /* Barriers in shared memory. */
 void emu_phase_init(uint32_t barrier, uint32_t arrivals, emu_place at);
 void emu_phase_arrive(uint32_t barrier, uint32_t bytes, emu_place at);

@@ -42,6 +42,7 @@ const size_t stack_bytes = 64 * 1024;
 const uint32_t shared_first = 1024;    /* address of the first byte of dynamic shared memory, as on sm_90 */
 const size_t shared_most = 227 * 1024; /* bytes of it that one block may have */
 const unsigned named_most = 16;
+const unsigned registers_all = 65536; /* of a multiprocessor: a kernel that hands them on has it alone */
 
 struct kernel_entry {
     const char *stem, *name;
@@ -67,6 +68,7 @@ struct fibre {
     emu_ready *ready; /* what it waits for; NULL: the barrier of the whole block */
     uint32_t key, value;
     const char *what;
+    unsigned registers;
     bool started;
     jmp_buf resume;
     ucontext_t entry;
@@ -86,7 +88,8 @@ meeting warps[EMU_MAX_THREADS / EMU_WARP], named[named_most];
 unsigned char warp_slots[EMU_MAX_THREADS][64];
 alignas(1024) unsigned char shared[shared_most];
 size_t shared_bytes;
-std::string failure; /* of the running block */
+unsigned registers_spare; /* those that threads gave and nobody took */
+std::string failure;      /* of the running block */
 jmp_buf scheduler;
 void *scheduler_fake_stack;
 const void *scheduler_stack;
@@ -224,8 +227,12 @@ void begin_block(unsigned threads) {
     memset(warps, 0, sizeof warps);
     memset(named, 0, sizeof named);
     failure.clear();
+    registers_spare = 0;
     emu_units_reset();
-    for (unsigned t = 0; t < threads; t++) fibres[t].state = RUNNING;
+    for (unsigned t = 0; t < threads; t++) {
+        fibres[t].state = RUNNING;
+        fibres[t].registers = registers_all / threads / 8 * 8;
+    }
 }
 
 /* Runs every thread that can go on, each until it waits or ends. False where none could. */
@@ -270,6 +277,8 @@ bool meeting_is_over(uint32_t key, uint32_t round) {
     const meeting &m = key < named_most ? named[key] : warps[key - named_most];
     return m.round != round;
 }
+
+bool has_registers(uint32_t, uint32_t more) { return registers_spare >= more; }
 
 /* One thread comes to a meeting. */
 void meet(meeting &m, uint32_t key, unsigned threads, bool waits, const char *what, emu_place at) {
@@ -396,6 +405,14 @@ void emu_named(int id, int threads, bool waits, emu_place at) {
     if (m.arrived && m.threads != threads) emu_fail("a named barrier with two numbers of threads", at);
     m.threads = threads;
     meet(m, (uint32_t)id, (unsigned)threads, waits, "a named barrier", at);
+}
+
+void emu_registers(int count, emu_place at) {
+    const unsigned wanted = (unsigned)count, had = current->registers;
+    if (wanted > had && wanted - had > registers_spare)
+        emu_suspend_until(has_registers, 0, wanted - had, "registers that others give", at);
+    registers_spare += had - wanted; /* modulo 2^32 */
+    current->registers = wanted;
 }
 
 const char *emu_run(const emu_launch *launch) {

@@ -511,9 +511,9 @@ emu_mutant(bn_act_conv2d_unwritten_tail tile/halo_norm.cuh conv2d_fwd_halo_sm90a
 emu_mutant(bn_act_conv2d_early tile/halo_rows.cuh conv2d_fwd_halo_sm90a bn_act_conv2d__cuda_halo_rows136
            "barrier_wait(at.loaded + stage * BARRIER_BYTES, (uint32_t)i / HALO_ROWS & 1);" "")
 emu_mutant(bn_act_conv2d_missing_arrival tile/halo_rows.cuh conv2d_fwd_halo_sm90a bn_act_conv2d__cuda_halo_rows112
-           "barrier_arrive(at.full + stage * BARRIER_BYTES);" "if (threadIdx.x % 32) barrier_arrive(at.full + stage * BARRIER_BYTES);")
+           "if (threadIdx.x % 32 == 0) barrier_arrive(at.full" "if (threadIdx.x % 64 == 0) barrier_arrive(at.full")
 emu_mutant(bn_act_conv2d_blanked tile/halo_norm.cuh conv2d_fwd_halo_sm90a bn_act_conv2d__cuda_halo_rows136
-           "if (!row.is_blanked) {" "{")
+           "if (row.is_blanked) {" "if (false) {")
 emu_mutant(integrate_bwd_data_mma_wrong_row tile/panel_mma.cuh integrate_bwd_data_mma integrate_bwd_data__cuda_mma
            "panel_address(b, lane % 16, lane / 16)" "panel_address(b, lane % 8, lane / 16)")
 emu_mutant(integrate_bwd_data_wgmma_no_zeros integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a

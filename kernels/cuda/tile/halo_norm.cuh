@@ -16,6 +16,7 @@
 #include "kernels/cuda/tile/shared.cuh"
 
 #define HALO_NORM_FIRST (HALO_THREADS - HALO_NORM_THREADS) /* the loading thread is in a warp before them */
+#define HALO_NORM_AT_ONCE 4                                /* pixels of a thread */
 
 /* For kernels that multiply what they load. */
 struct no_halo_norm {
@@ -50,24 +51,36 @@ struct halo_norm_row {
     void *to; /* the activated values of column 0 */
 };
 
+/* Eight channels of a pixel, as the copy engine laid them. */
+static __device__ __forceinline__ uint32_t halo_norm_at(const halo_norm_row &row, int32_t pixel, int32_t pack) {
+    return row.at + (uint32_t)(pixel * 128 + ((pack ^ pixel % 8) << 4));
+}
+
 /* One row; all threads of the three warps. */
 template <class number, int columns, class norm_of>
 static __device__ __forceinline__ void halo_norm_change(const norm_of &norm, const halo_norm &with, int32_t width,
                                                         const halo_norm_row &row) {
-    const int32_t thread = (int32_t)threadIdx.x - HALO_NORM_FIRST, pack = thread % 8;
-#pragma unroll 2
-    for (int32_t pixel = thread / 8; pixel < columns + 2; pixel += HALO_NORM_THREADS / 8) {
-        const int32_t column = row.column + pixel;
-        if (column < 0 || column >= width) continue;
-        const uint32_t at = row.at + (uint32_t)(pixel * 128 + ((pack ^ pixel % 8) << 4));
-        uint32_t words[4] = {0, 0, 0, 0};
-        if (!row.is_blanked) {
-            shared_read(words, at);
-            norm.apply(words);
-            shared_write(at, words);
+    const int32_t thread = (int32_t)threadIdx.x - HALO_NORM_FIRST, pack = thread % 8, step = HALO_NORM_THREADS / 8;
+    for (int32_t first = thread / 8; first < columns + 2; first += HALO_NORM_AT_ONCE * step) {
+        uint32_t words[HALO_NORM_AT_ONCE][4];
+#pragma unroll
+        for (int j = 0; j < HALO_NORM_AT_ONCE; j++) { /* all are read before the first is changed */
+            const int32_t pixel = first + j * step;
+            if (pixel < columns + 2) shared_read(words[j], halo_norm_at(row, pixel, pack));
         }
-        if (row.is_stored && pixel > 0 && pixel <= columns && pack * 8 < with.pitch)
-            write_bytes<16>((number *)row.to + (int64_t)column * with.pitch + pack * 8, words);
+#pragma unroll
+        for (int j = 0; j < HALO_NORM_AT_ONCE; j++) {
+            const int32_t pixel = first + j * step, column = row.column + pixel;
+            if (pixel >= columns + 2 || column < 0 || column >= width) continue;
+            norm.apply(words[j]);
+            if (row.is_blanked) {
+                for (uint32_t &word : words[j]) word = 0;
+            } else {
+                shared_write(halo_norm_at(row, pixel, pack), words[j]);
+            }
+            if (row.is_stored && pixel > 0 && pixel <= columns && pack * 8 < with.pitch)
+                write_bytes<16>((number *)row.to + (int64_t)column * with.pitch + pack * 8, words[j]);
+        }
     }
 }
 

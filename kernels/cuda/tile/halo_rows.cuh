@@ -108,7 +108,8 @@ static __device__ __forceinline__ void halo_norm_rows(const conv2d_halo_args &ar
             halo_norm_change<number, columns>(norm, plane.norm, width, here);
         }
         fence_async();
-        barrier_arrive(at.full + stage * BARRIER_BYTES);
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) barrier_arrive(at.full + stage * BARRIER_BYTES);
         if (++row > height) {
             row = -1;
             strip++;
@@ -295,7 +296,7 @@ static __device__ __forceinline__ void conv2d_halo_rows(const conv2d_halo_args &
         for (uint32_t i = 0; i < 2; i++) barrier_init(at.added + i * BARRIER_BYTES, 1);
         for (uint32_t i = 0; i < HALO_ROWS; i++) {
             if (norm_of::changes) barrier_init(at.loaded + i * BARRIER_BYTES, 1);
-            barrier_init(at.full + i * BARRIER_BYTES, norm_of::changes ? HALO_NORM_THREADS : 1);
+            barrier_init(at.full + i * BARRIER_BYTES, norm_of::changes ? HALO_NORM_THREADS / 32 : 1);
             barrier_init(at.empty + i * BARRIER_BYTES, 8); /* the computing warps */
         }
         barrier_publish();

@@ -6,12 +6,16 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_REGISTERS_CUH
 #define BRAID_KERNELS_CUDA_TILE_REGISTERS_CUH
 
-template <int count> static inline void registers_give(void) {
+#include "tests/emu/block.h"
+
+template <int count> static inline void registers_give(EMU_HERE_PARAMETERS) {
     static_assert(count >= 24 && count <= 256 && count % 8 == 0, "what the hardware takes");
+    emu_registers(count, EMU_HERE);
 }
 
-template <int count> static inline void registers_take(void) {
+template <int count> static inline void registers_take(EMU_HERE_PARAMETERS) {
     static_assert(count >= 24 && count <= 256 && count % 8 == 0, "what the hardware takes");
+    emu_registers(count, EMU_HERE);
 }
 
 static inline int warp_uniform(int value) { return value; }
