@@ -17,18 +17,16 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     struct conv2d_rows_args args;
     (void)d;
     *state = NULL;
-    (void)conv2d_rows_fill(&args, p, 0);
+    (void)conv2d_rows_fill(&args, p);
     return weight_sum_bytes(p, conv2d_rows_parts(&args, NULL), workspace_bytes);
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const launch_names names = {NULL, "conv2d_bwd_weight_rows_f16", "conv2d_bwd_weight_rows_bf16"};
     struct conv2d_rows_args args;
-    int32_t parts[BRAID_MAX_PLANES];
     (void)state;
-    TRY(conv2d_rows_launch(&args, p, 0, d, "conv2d_bwd_weight_rows_sm90a", &names, b));
-    (void)conv2d_rows_parts(&args, parts);
-    return weight_sum_streams(p, parts, d, b);
+    TRY(conv2d_rows_launch(&args, p, d, "conv2d_bwd_weight_rows_sm90a", &names, b));
+    return weight_sum_conv2d(p, conv2d_rows_parts(&args, NULL), d, b);
 }
 
 const kernel_functions conv2d_bwd_weight__cuda_rows_wgmma = {

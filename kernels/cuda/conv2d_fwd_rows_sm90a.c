@@ -17,7 +17,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     static const launch_names names = {NULL, "conv2d_fwd_rows_f16", "conv2d_fwd_rows_bf16"};
     struct conv2d_rows_args args;
     (void)state;
-    return conv2d_rows_launch(&args, p, 0, d, "conv2d_fwd_rows_sm90a", &names, b);
+    return conv2d_rows_launch(&args, p, d, "conv2d_fwd_rows_sm90a", &names, b);
 }
 
 const kernel_functions conv2d_fwd__cuda_rows_wgmma = {.supports = conv2d_rows_refuses,

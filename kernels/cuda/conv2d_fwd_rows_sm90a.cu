@@ -4,8 +4,8 @@
  * shared memory; some warps spread the lines of x (tile/spread.cuh). Steps have 16 taps each: the first begins with the
  * first tap and the others end with the last, so that none reads what the output does not see. What the second reads
  * again it multiplies by zeros. Results turn to [pixel][filter] in shared memory and leave by the copy engine. Two
- * warpgroups take pairs of rows in turn; each rounds and stores one pair while the matrix units make its next. For
- * conv2d_prepare they also add up what they store (tile/row_moments.cuh), and bn_join adds what they found.
+ * warpgroups take pairs of rows in turn, so that one multiplies while the other stores. For conv2d_prepare they
+ * also add up what they store (tile/row_moments.cuh), and bn_join adds what they found.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -36,10 +36,10 @@ static __device__ __forceinline__ void lay_out_weights(unsigned char *to, const 
     }
 }
 
-/* Begins two rows of outputs: one product. */
+/* Two rows of outputs: one product. */
 template <class number>
-static __device__ __forceinline__ void multiply_begin(float (&sums)[COLUMNS / 2], const conv2d_rows_plane &plane,
-                                                      uint32_t weights, uint32_t spread, uint32_t row_bytes) {
+static __device__ __forceinline__ void multiply(float (&sums)[COLUMNS / 2], const conv2d_rows_plane &plane,
+                                                uint32_t weights, uint32_t spread, uint32_t row_bytes) {
     const int32_t steps = count_steps(plane), second = plane.taps - (steps - 1) * ROWS_STEP; /* its first tap */
     shared_matrix b = matrix_down_rows(spread, row_bytes);
     wgmma_hold(sums);
@@ -53,6 +53,8 @@ static __device__ __forceinline__ void multiply_begin(float (&sums)[COLUMNS / 2]
         b = matrix_moved(b, ROWS_STEP * ROWS_ROW_BYTES);
     }
     wgmma_commit();
+    wgmma_wait<0>();
+    wgmma_hold(sums);
 }
 
 /* Before a warpgroup writes rows of outputs to shared memory: the copy engine has read those before. Barrier `id` is
@@ -62,25 +64,14 @@ static __device__ __forceinline__ void begin_rows(int id) {
     named_sync(id, 128);
 }
 
-/* Two rows of outputs, or one, where they lie in the image. */
-struct rows_place {
-    int32_t sample, row, column;
-    int32_t rows, pixels; /* inside the image */
-};
-
-static __device__ __forceinline__ rows_place find_rows(const spread_unit &unit, int32_t row) {
-    const rows_place at = {unit.sample, unit.row + row, unit.column, unit.rows - row, unit.pixels};
-    return at;
-}
-
 /* Hands them to the copy engine. */
 static __device__ __forceinline__ void store_rows(const conv2d_rows_plane &plane, uint32_t staging,
-                                                  const rows_place &at, int32_t filter, int id) {
+                                                  const spread_unit &unit, int32_t row, int32_t filter, int id) {
     fence_async();
     named_sync(id, 128);
     if (threadIdx.x % 128 != 0) return;
-    for (int32_t i = 0; i < ROWS_TOGETHER && i < at.rows; i++) {
-        tma_store_4d(&plane.y, staging + i * ROWS_Y_BYTES, filter, at.column, at.row + i, at.sample);
+    for (int32_t i = 0; i < ROWS_TOGETHER && row + i < unit.rows; i++) {
+        tma_store_4d(&plane.y, staging + i * ROWS_Y_BYTES, filter, unit.column, unit.row + row + i, unit.sample);
     }
     tma_commit();
 }
@@ -96,46 +87,27 @@ static __device__ __forceinline__ row_moments_place find_place(const conv2d_rows
     return at;
 }
 
-/* Leaves two rows, rounded, in shared memory. `rows` and `columns` of them are in the image. */
-template <class moments_of>
-static __device__ __forceinline__ void stage(uint32_t to, const uint32_t (&rounded)[COLUMNS / 4], int32_t rows,
+/* Rounds two rows into shared memory. `rows` and `columns` of them are in the image. */
+template <class number, class moments_of>
+static __device__ __forceinline__ void stage(uint32_t to, const float (&sums)[COLUMNS / 2], int32_t rows,
                                              int32_t columns, moments_of *moments) {
+    moments->begin(sums);
 #pragma unroll
-    for (int g = 0; g < COLUMNS / 16; g++) {
-        const int i = g / (ROWS_PIXELS / 16), step = g % (ROWS_PIXELS / 16);
-        uint32_t pairs[4];
-#pragma unroll
-        for (int j = 0; j < 4; j++) pairs[j] = rounded[4 * g + j];
-        moments->include(pairs, (i < rows ? columns : 0) - 16 * step);
-        matrix_store_x4_transposed(to + i * ROWS_Y_BYTES + (uint32_t)step * 2048, pairs);
-    }
+    for (int i = 0; i < ROWS_TOGETHER; i++)
+        row_moments_stage<number, ROWS_PIXELS>(to + i * ROWS_Y_BYTES, sums + i * ROWS_PIXELS / 2,
+                                               i < rows ? columns : 0, moments);
     moments->settle();
 }
 
-/* Stores what waits, if something does. */
-template <class moments_of>
-static __device__ __forceinline__ void leave(const conv2d_rows_plane &plane, uint32_t staging,
-                                             const uint32_t (&rounded)[COLUMNS / 4], rows_place *at, int32_t filter,
-                                             int id, moments_of *moments) {
-    if (at->rows == 0) return;
-    begin_rows(id);
-    stage(staging + epilogue_rows_at(), rounded, at->rows, at->pixels, moments);
-    store_rows(plane, staging, *at, filter, id);
-    at->rows = 0;
-}
-
-/* One warpgroup: every second pair of rows, each of which is left while the next is multiplied. Blanked samples become
- * zeros. */
+/* One warpgroup: every second pair of rows. Blanked samples become zeros. */
 template <class number, class moments_of>
 static __device__ __forceinline__ void compute(const conv2d_rows_args &args, const spread_memory &memory,
                                                const spread_work &work, int group) {
     const conv2d_rows_plane &plane = args.plane[work.plane];
     const uint32_t staging = memory.own + args.w_bytes + group * ROWS_TOGETHER * ROWS_Y_BYTES;
-    const uint32_t row_bytes = (uint32_t)(args.stride * plane.spread * ROWS_ROW_BYTES);
+    const uint32_t row_bytes = (uint32_t)(args.stride * plane.spread * ROWS_ROW_BYTES), at = epilogue_rows_at();
     ring_cursor made = ring_begin(memory.spread_ring, ROWS_X_STAGES);
     moments_of moments;
-    uint32_t rounded[COLUMNS / 4];
-    rows_place last = {0, 0, 0, 0, 0}; /* whose rounded sums wait; rows 0: none */
     for (int32_t i = work.unit; i < work.end; i++) {
         const spread_unit unit = spread_find_unit(args, plane, i);
         if (!unit.blanked) ring_wait(made);
@@ -145,24 +117,19 @@ static __device__ __forceinline__ void compute(const conv2d_rows_args &args, con
                 begin_rows(1 + group);
                 for (uint32_t to = threadIdx.x % 128 * 16; to < ROWS_TOGETHER * ROWS_Y_BYTES; to += 128 * 16)
                     shared_clear(staging + to);
-                store_rows(plane, staging, find_rows(unit, row), work.filter, 1 + group);
-                continue;
+            } else {
+                float sums[COLUMNS / 2];
+                multiply<number>(sums, plane, memory.own,
+                                 memory.spread + made.index * args.spread_bytes + row * row_bytes, row_bytes);
+                begin_rows(1 + group);
+                stage<number>(staging + at, sums, unit.rows - row, unit.pixels, &moments);
             }
-            float sums[COLUMNS / 2];
-            multiply_begin<number>(sums, plane, memory.own,
-                                   memory.spread + made.index * args.spread_bytes + row * row_bytes, row_bytes);
-            leave(plane, staging, rounded, &last, work.filter, 1 + group, &moments);
-            wgmma_wait<0>();
-            wgmma_hold(sums);
-            moments.begin(sums);
-            epilogue_rows_plain<number>(rounded, sums);
-            last = find_rows(unit, row);
+            store_rows(plane, staging, unit, row, work.filter, 1 + group);
         }
         if (unit.blanked) continue;
         ring_free(made);
         ring_next(&made);
     }
-    leave(plane, staging, rounded, &last, work.filter, 1 + group, &moments);
     moments.write(find_place(args, plane, work, group));
     if (threadIdx.x % 128 == 0) tma_wait<0>();
 }

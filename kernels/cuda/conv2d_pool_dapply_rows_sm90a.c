@@ -18,7 +18,7 @@ static const char *supports(const braid_problem *p, const device *d) {
     const braid_problem conv = conv2d_pool_dapply_conv(p);
     const char *reason = conv2d_rows_refuses(&conv, d);
     if (!reason) reason = weight_sum_refuses(&conv);
-    return reason || conv2d_rows_fill_down(&args, &conv, MAKERS_CYCLES, POOL_ROWS_PIXELS) ? reason : launch_too_large;
+    return reason || conv2d_rows_fill_down(&args, &conv, POOL_ROWS_PIXELS) ? reason : launch_too_large;
 }
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
@@ -26,7 +26,7 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     struct conv2d_rows_args args;
     (void)d;
     *state = NULL;
-    (void)conv2d_rows_fill_down(&args, &conv, MAKERS_CYCLES, POOL_ROWS_PIXELS);
+    (void)conv2d_rows_fill_down(&args, &conv, POOL_ROWS_PIXELS);
     return weight_sum_bytes(&conv, conv2d_rows_parts(&args, NULL), workspace_bytes);
 }
 
@@ -68,10 +68,9 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     const braid_problem conv = conv2d_pool_dapply_conv(p), norm = conv2d_pool_dapply_norm(p);
     struct conv2d_pool_rows_args args;
     const buffers of_conv = conv_buffers(p, b);
-    int32_t parts[BRAID_MAX_PLANES];
     (void)state;
     memset(&args, 0, sizeof args);
-    (void)conv2d_rows_fill_down(&args.rows, &conv, MAKERS_CYCLES, POOL_ROWS_PIXELS);
+    (void)conv2d_rows_fill_down(&args.rows, &conv, POOL_ROWS_PIXELS);
     TRY(conv2d_rows_bind(&args.rows, &conv, d, &of_conv, CONV2D_Y));
     fill_norm(&args, &norm, b);
     TRY(cuda_launch(d, &(cuda_call){.stem = "conv2d_pool_dapply_rows_sm90a",
@@ -81,14 +80,13 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
                                     .shared_bytes = (size_t)conv2d_rows_shared(&args.rows, &conv),
                                     .args = &args,
                                     .args_bytes = sizeof args}));
-    (void)conv2d_rows_parts(&args.rows, parts);
-    return weight_sum_streams(&conv, parts, d, &of_conv);
+    return weight_sum_conv2d(&conv, conv2d_rows_parts(&args.rows, NULL), d, &of_conv);
 }
 
 static double cost(const braid_problem *p) {
     const braid_problem conv = conv2d_pool_dapply_conv(p);
     struct conv2d_rows_args args;
-    (void)conv2d_rows_fill_down(&args, &conv, MAKERS_CYCLES, POOL_ROWS_PIXELS); /* `supports` has asked */
+    (void)conv2d_rows_fill_down(&args, &conv, POOL_ROWS_PIXELS); /* `supports` has asked */
     return conv2d_rows_seconds(&args, &conv, op_bytes(p), MAKERS_CYCLES);
 }
 

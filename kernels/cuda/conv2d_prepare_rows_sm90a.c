@@ -7,20 +7,16 @@
 #include "kernels/cuda/bn_join_launch.h"
 #include "kernels/cuda/conv2d_rows_launch.h"
 
-#define STATISTICS_CYCLES 640 /* a row, by the warpgroups that round, store and add it up */
-
 static const char *supports(const braid_problem *p, const device *d) {
     const braid_problem conv = bn_join_step(p, 0);
     return conv2d_rows_refuses(&conv, d);
 }
 
-/* The second launch does not hide behind the first. */
+/* What is added up hides behind what is stored; the second launch does not. */
 static double cost(const braid_problem *p) {
     const braid_problem conv = bn_join_step(p, 0);
     const double join_s = 6e-6;
-    struct conv2d_rows_args args;
-    (void)conv2d_rows_fill(&args, &conv, STATISTICS_CYCLES); /* `supports` has asked */
-    return conv2d_rows_seconds(&args, &conv, op_bytes(&conv), STATISTICS_CYCLES) + join_s;
+    return conv2d_rows_cost(&conv) + join_s;
 }
 
 /* Parts of the statistics of every plane: one for each of the two warpgroups of a block. Returns the most of them. */
@@ -36,7 +32,7 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     int32_t parts[BRAID_MAX_PLANES];
     (void)d;
     *state = NULL;
-    (void)conv2d_rows_fill(&args, &conv, STATISTICS_CYCLES);
+    (void)conv2d_rows_fill(&args, &conv);
     return bn_join_bytes(&norm, count_parts(parts, &args), workspace_bytes);
 }
 
@@ -47,7 +43,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     struct conv2d_rows_args args;
     int32_t parts[BRAID_MAX_PLANES];
     (void)state;
-    TRY(conv2d_rows_launch(&args, &conv, STATISTICS_CYCLES, d, "conv2d_fwd_rows_sm90a", &names, b));
+    TRY(conv2d_rows_launch(&args, &conv, d, "conv2d_fwd_rows_sm90a", &names, b));
     (void)count_parts(parts, &args);
     return bn_join_launch(&norm, d, &of_norm, b->workspace, parts);
 }

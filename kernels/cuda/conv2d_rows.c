@@ -100,26 +100,28 @@ static double row_cycles(const braid_problem *p, int i) {
     return 130 + products + mixed + 8 * (double)(p->filter[1] * p->in_channels[i]);
 }
 
-/* The same, but at least what memory takes, and `least`. */
-static double row_cost(const braid_problem *p, int i, double least) {
-    const double memory = 420, cycles = row_cycles(p, i) > memory ? row_cycles(p, i) : memory;
-    return cycles > least ? cycles : least;
+/* What a unit of stream i costs, in no unit: the more the more taps there are. All streams of conv2d's weight gradient
+ * have as many parts. */
+static double unit_cost(const braid_problem *p, int i) {
+    const double memory = 420;
+    const int alike = is_weight(p) && p->op != BRAID_OP_LI_CONV2D;
+    return alike || row_cycles(p, i) < memory ? memory : row_cycles(p, i);
 }
 
-/* Divides the blocks among the streams, so that all take as long. */
-static int fill_parts(struct conv2d_rows_args *args, const braid_problem *p, double least) {
+/* Divides the blocks among the streams. */
+static int fill_parts(struct conv2d_rows_args *args, const braid_problem *p) {
     int64_t blocks[BRAID_MAX_PLANES] = {0};
     double all = 0;
-    for (int i = 0; i < p->streams; i++) all += row_cost(p, i, least) * (double)filter_blocks(p, i);
+    for (int i = 0; i < p->streams; i++) all += unit_cost(p, i) * (double)filter_blocks(p, i);
     for (int i = 0; i < p->streams; i++) {
-        int64_t parts = most((int64_t)(MOST_BLOCKS * row_cost(p, i, least) / all + 1e-6), 1);
+        int64_t parts = most((int64_t)(MOST_BLOCKS * unit_cost(p, i) / all + 1e-6), 1);
         args->plane[i].part_units = (int32_t)launch_tiles(args->units, parts);
         blocks[i] = filter_blocks(p, i) * launch_tiles(args->units, args->plane[i].part_units);
     }
     return launch_schedule(args->first_block, blocks, p->streams);
 }
 
-static int fill(struct conv2d_rows_args *args, const braid_problem *p, double least, int32_t pixels, int32_t is_down) {
+static int fill(struct conv2d_rows_args *args, const braid_problem *p, int32_t pixels, int32_t is_down) {
     memset(args, 0, sizeof *args);
     int64_t rows = choose_rows(args, p), down = launch_tiles(conv2d_out_size(p, 0), rows);
     int64_t across = launch_tiles(conv2d_out_size(p, 1), pixels);
@@ -151,15 +153,13 @@ static int fill(struct conv2d_rows_args *args, const braid_problem *p, double le
     args->filter_rows = (int32_t)p->filter[0];
     args->padding = (int32_t)p->padding[0];
     for (int axis = 0; axis < 2; axis++) args->out_size[axis] = (int32_t)conv2d_out_size(p, axis);
-    return fill_parts(args, p, least);
+    return fill_parts(args, p);
 }
 
-int conv2d_rows_fill(struct conv2d_rows_args *args, const braid_problem *p, double least) {
-    return fill(args, p, least, ROWS_PIXELS, 0);
-}
+int conv2d_rows_fill(struct conv2d_rows_args *args, const braid_problem *p) { return fill(args, p, ROWS_PIXELS, 0); }
 
-int conv2d_rows_fill_down(struct conv2d_rows_args *args, const braid_problem *p, double least, int32_t pixels) {
-    return fill(args, p, least, pixels, 1);
+int conv2d_rows_fill_down(struct conv2d_rows_args *args, const braid_problem *p, int32_t pixels) {
+    return fill(args, p, pixels, 1);
 }
 
 int32_t conv2d_rows_parts(const struct conv2d_rows_args *args, int32_t *parts) {
@@ -201,7 +201,7 @@ const char *conv2d_rows_refuses(const braid_problem *p, const device *d) {
     const char *reason = launch_refuses_channels(p);
     if (!reason) reason = refuses_streams(p);
     if (!reason && choose_rows(&args, p) < 1) reason = "the x of a row of pixels does not fit in shared memory";
-    if (!reason && !conv2d_rows_fill(&args, p, 0)) reason = launch_too_large;
+    if (!reason && !conv2d_rows_fill(&args, p)) reason = launch_too_large;
     return reason ? reason : cuda_refuses_tensor_maps(d);
 }
 
@@ -238,9 +238,9 @@ braid_status conv2d_rows_bind(struct conv2d_rows_args *args, const braid_problem
     return BRAID_OK;
 }
 
-braid_status conv2d_rows_launch(struct conv2d_rows_args *args, const braid_problem *p, double least, device *d,
-                                const char *stem, const launch_names *names, const buffers *b) {
-    (void)conv2d_rows_fill(args, p, least);
+braid_status conv2d_rows_launch(struct conv2d_rows_args *args, const braid_problem *p, device *d, const char *stem,
+                                const launch_names *names, const buffers *b) {
+    (void)conv2d_rows_fill(args, p);
     TRY(conv2d_rows_bind(args, p, d, b, CONV2D_Y));
     return cuda_launch(d, &(cuda_call){.stem = stem,
                                        .function = launch_name(names, p->dtype),
@@ -256,7 +256,8 @@ double conv2d_rows_seconds(const struct conv2d_rows_args *args, const braid_prob
     const double cycles_per_s = 1.5e9, bytes_per_s = 3.3e12, launches_s = is_weight(p) ? 1e-5 : 5e-6;
     double longest = 0, memory = bytes / bytes_per_s;
     for (int i = 0; i < p->streams; i++) {
-        double cycles = row_cost(p, i, least) * args->unit_rows * args->plane[i].part_units;
+        double row = row_cycles(p, i) > least ? row_cycles(p, i) : least;
+        double cycles = row * args->unit_rows * args->plane[i].part_units;
         if (cycles > longest) longest = cycles;
     }
     double turns = (double)launch_tiles(args->first_block[BRAID_MAX_PLANES], MOST_BLOCKS);
@@ -266,6 +267,6 @@ double conv2d_rows_seconds(const struct conv2d_rows_args *args, const braid_prob
 
 double conv2d_rows_cost(const braid_problem *p) {
     struct conv2d_rows_args args;
-    (void)conv2d_rows_fill(&args, p, 0); /* `supports` has asked */
+    (void)conv2d_rows_fill(&args, p); /* `supports` has asked */
     return conv2d_rows_seconds(&args, p, op_bytes(p), 0);
 }

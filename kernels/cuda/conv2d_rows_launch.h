@@ -13,14 +13,14 @@
 /* Why these kernels cannot do a convolution, in words; NULL: they can. */
 const char *conv2d_rows_refuses(const braid_problem *p, const device *d);
 
-/* The argument of a problem, a row of which takes `least` cycles or more, without pointers and tensor maps. Streams
- * have as many blocks as their rows take time. False where there are too many units or blocks. */
-int conv2d_rows_fill(struct conv2d_rows_args *args, const braid_problem *p, double least);
+/* The argument of a problem, without pointers and tensor maps. False where it has too many units or blocks. */
+int conv2d_rows_fill(struct conv2d_rows_args *args, const braid_problem *p);
 
 /* The same with rows of `pixels`, a multiple of 8 up to 64, and units one below the other. */
-int conv2d_rows_fill_down(struct conv2d_rows_args *args, const braid_problem *p, double least, int32_t pixels);
+int conv2d_rows_fill_down(struct conv2d_rows_args *args, const braid_problem *p, int32_t pixels);
 
-/* Parts of the pixels: the most of any stream, and those of each (NULL: not asked). */
+/* Parts of the pixels: the most of any stream, and those of each (NULL: not asked). As many for each in conv2d's
+ * weight gradient. */
 int32_t conv2d_rows_parts(const struct conv2d_rows_args *args, int32_t *parts);
 
 /* Bytes of shared memory of a block. */
@@ -35,8 +35,8 @@ braid_status conv2d_rows_bind(struct conv2d_rows_args *args, const braid_problem
                               int slot);
 
 /* Fills the argument and launches the function of the problem's dtype. */
-braid_status conv2d_rows_launch(struct conv2d_rows_args *args, const braid_problem *p, double least, device *d,
-                                const char *stem, const launch_names *names, const buffers *b);
+braid_status conv2d_rows_launch(struct conv2d_rows_args *args, const braid_problem *p, device *d, const char *stem,
+                                const launch_names *names, const buffers *b);
 
 /* Predicted seconds. */
 double conv2d_rows_cost(const braid_problem *p);

@@ -30,7 +30,7 @@ static const char *supports(const braid_problem *p, const device *d) {
 static void fill(struct li_conv2d_rows_args *args, const braid_problem *p) {
     int64_t at = 0;
     memset(args, 0, sizeof *args);
-    (void)conv2d_rows_fill(&args->rows, p, 0);
+    (void)conv2d_rows_fill(&args->rows, p);
     args->integrated = (int32_t)p->integrated_out;
     for (int i = 0; i < p->streams; i++) {
         struct conv2d_rows_plane *plane = &args->rows.plane[i];

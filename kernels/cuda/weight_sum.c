@@ -95,9 +95,7 @@ braid_status weight_sum_bytes(const braid_problem *p, int64_t parts, size_t *byt
     return size_array(elements, sizeof(float), "partial weight gradients", bytes);
 }
 
-/* Those of a convolution, whose streams have so many parts each. */
-static int fill_planes(const braid_problem *p, const int32_t *parts, const buffers *b,
-                       struct weight_sum_plane *planes) {
+int weight_sum_conv2d_planes(const braid_problem *p, int32_t parts, const buffers *b, struct weight_sum_plane *planes) {
     const float *from = b->workspace;
     const int64_t step = part_elements(p);
     for (int i = 0; i < p->streams; i++) {
@@ -105,24 +103,13 @@ static int fill_planes(const braid_problem *p, const int32_t *parts, const buffe
                                        .step = step,
                                        .elements = p->out_channels[i] * columns(p, i),
                                        .columns = columns(p, i),
-                                       .parts = parts[i]};
+                                       .parts = parts};
         planes[i] = (struct weight_sum_plane){
             .from = from, .w = b->plane[CONV2D_W][i], .dtype = (int32_t)p->dtype, .as.rows = rows};
         from += rows.elements;
     }
     weight_sum_cut_rows(planes, p->streams);
     return p->streams;
-}
-
-int weight_sum_conv2d_planes(const braid_problem *p, int32_t parts, const buffers *b, struct weight_sum_plane *planes) {
-    int32_t alike[BRAID_MAX_PLANES];
-    for (int i = 0; i < p->streams; i++) alike[i] = parts;
-    return fill_planes(p, alike, b, planes);
-}
-
-braid_status weight_sum_streams(const braid_problem *p, const int32_t *parts, device *d, const buffers *b) {
-    struct weight_sum_plane planes[BRAID_MAX_PLANES];
-    return weight_sum_launch(planes, fill_planes(p, parts, b, planes), d);
 }
 
 braid_status weight_sum_conv2d(const braid_problem *p, int32_t parts, device *d, const buffers *b) {

@@ -26,9 +26,6 @@ int weight_sum_conv2d_planes(const braid_problem *p, int32_t parts, const buffer
 /* Adds the parts of a convolution. */
 braid_status weight_sum_conv2d(const braid_problem *p, int32_t parts, device *d, const buffers *b);
 
-/* The same where each stream has its own number of parts. */
-braid_status weight_sum_streams(const braid_problem *p, const int32_t *parts, device *d, const buffers *b);
-
 /* Bytes of the workspace for so many parts of a convolution. */
 braid_status weight_sum_bytes(const braid_problem *p, int64_t parts, size_t *bytes);
 

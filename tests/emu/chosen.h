@@ -133,8 +133,6 @@ static const char *const chosen[] = {
     "conv2d_bwd_weight:bf16:n1:b1:hw7x68:c128:k72:rs3x3:pad1",
     "li_conv2d_bwd_weight:f16:n3:b2:hw21x144:c3,1,1:k16,24,8:rs5x5:st2:pad2:mask1:zo8",
     "li_conv2d_bwd_weight:f16:n2:b70:hw8x16:c3,1:k8,8:rs7x7:st2:pad3:zo8",
-    "conv2d_fwd:f16:n2:b90:hw8x16:c3,1:k8,8:rs7x7:st2:pad3:mask1",
-    "conv2d_bwd_weight:f16:n2:b90:hw8x16:c3,1:k8,8:rs7x7:st2:pad3:mask1",
     "li_conv2d_bwd_weight:bf16:n1:b2:hw19x80:c3:k64:rs7x7:st2:pad3:zo64",
     "linear_fwd:f32:n2:b70:c200,3:k130,65:bias1:mask1",
     "linear_bwd_data:f32:n2:b70:c130,65:k200,3:mask1",

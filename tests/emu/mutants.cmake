@@ -703,10 +703,7 @@ rows_mutant(wrong_blank tile/spread.cuh bwd_weight "mask_blanks(plane.mask, unit
 rows_mutant(wrong_weight conv2d_fwd_rows_sm90a.cu fwd "(term % 64 / 8 ^ filter % 8)" "(term % 64 / 8 ^ filter % 4)")
 rows_mutant(wrong_row conv2d_fwd_rows_sm90a.cu fwd "matrix_down_rows(spread, row_bytes)"
             "matrix_down_rows(spread, row_bytes / 2)")
-rows_mutant(unwritten_row conv2d_fwd_rows_sm90a.cu fwd "i < at.rows; i++" "i < at.rows - 1; i++")
-rows_mutant(early_rounding conv2d_fwd_rows_sm90a.cu fwd "            wgmma_wait<0>();\n" "")
-rows_mutant(lost_last conv2d_fwd_rows_sm90a.cu fwd
-            "    leave(plane, staging, rounded, &last, work.filter, 1 + group, &moments);\n    moments" "    moments")
+rows_mutant(unwritten_row conv2d_fwd_rows_sm90a.cu fwd "row + i < unit.rows" "row + i < unit.rows - 1")
 rows_mutant(early_store conv2d_fwd_rows_sm90a.cu fwd "    fence_async();\n    named_sync(id, 128);\n" "    fence_async();\n")
 rows_mutant(unwritten_blank conv2d_fwd_rows_sm90a.cu fwd "shared_clear(staging + to);" ";")
 rows_mutant(wrong_unit conv2d_fwd_rows_sm90a.cu fwd "        ring_next(&made);\n" "")

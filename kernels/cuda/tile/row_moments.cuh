@@ -51,7 +51,6 @@ template <class number> struct row_moments {
 
     /* 4 * pairs pixels, of which `inside` are in the image: pairs as epilogue_rows_round makes them. */
     template <int pairs> __device__ __forceinline__ void include(const uint32_t (&pair)[pairs], int32_t inside) {
-        if (inside <= 0) return;
         if (inside >= 4 * pairs) {
             count += pairs;
 #pragma unroll
