@@ -18,7 +18,7 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     (void)d;
     *state = NULL;
     (void)conv2d_rows_fill(&args, p);
-    return weight_sum_bytes(p, conv2d_rows_parts(&args, NULL), workspace_bytes);
+    return weight_sum_bytes(p, conv2d_rows_parts(&args), workspace_bytes);
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
@@ -26,7 +26,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     struct conv2d_rows_args args;
     (void)state;
     TRY(conv2d_rows_launch(&args, p, d, "conv2d_bwd_weight_rows_sm90a", &names, b));
-    return weight_sum_conv2d(p, conv2d_rows_parts(&args, NULL), d, b);
+    return weight_sum_conv2d(p, conv2d_rows_parts(&args), d, b);
 }
 
 const kernel_functions conv2d_bwd_weight__cuda_rows_wgmma = {

@@ -11,8 +11,6 @@
 #include "kernels/cuda/conv2d_rows_launch.h"
 #include "kernels/cuda/weight_sum_launch.h"
 
-#define MAKERS_CYCLES 750 /* a row of the gradient, by the warps that make it */
-
 static const char *supports(const braid_problem *p, const device *d) {
     struct conv2d_rows_args args;
     const braid_problem conv = conv2d_pool_dapply_conv(p);
@@ -27,7 +25,7 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     (void)d;
     *state = NULL;
     (void)conv2d_rows_fill_down(&args, &conv, POOL_ROWS_PIXELS);
-    return weight_sum_bytes(&conv, conv2d_rows_parts(&args, NULL), workspace_bytes);
+    return weight_sum_bytes(&conv, conv2d_rows_parts(&args), workspace_bytes);
 }
 
 /* Those of conv2d; y, which is made on the way, has the shape of r. */
@@ -80,14 +78,21 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
                                     .shared_bytes = (size_t)conv2d_rows_shared(&args.rows, &conv),
                                     .args = &args,
                                     .args_bytes = sizeof args}));
-    return weight_sum_conv2d(&conv, conv2d_rows_parts(&args.rows, NULL), d, &of_conv);
+    return weight_sum_conv2d(&conv, conv2d_rows_parts(&args.rows), d, &of_conv);
 }
 
+/* Three warps that spread the lines of x are the longest at three channels, those that make the gradient at one. */
 static double cost(const braid_problem *p) {
+    const double makers = 1100, spreaders = 60; /* cycles of a row, and for each (s, c) of a line */
     const braid_problem conv = conv2d_pool_dapply_conv(p);
     struct conv2d_rows_args args;
+    double row = makers;
     (void)conv2d_rows_fill_down(&args, &conv, POOL_ROWS_PIXELS); /* `supports` has asked */
-    return conv2d_rows_seconds(&args, &conv, op_bytes(p), MAKERS_CYCLES);
+    for (int i = 0; i < p->streams; i++) {
+        const double spread = spreaders * (double)args.plane[i].spread;
+        if (spread > row) row = spread;
+    }
+    return conv2d_rows_seconds(&args, &conv, op_bytes(p), row);
 }
 
 const kernel_functions conv2d_pool_dapply__cuda_rows_wgmma = {

@@ -1,6 +1,6 @@
 /*
  * conv2d_pool_dapply for 1 to 4 input channels on Hopper's matrix units, first stage: conv2d's weight gradient
- * (conv2d_bwd_weight_rows_sm90a.cu), but that no copy brings dy. Sixteen warps make it, a row of a unit at a time, from
+ * (conv2d_bwd_weight_rows_sm90a.cu), but that no copy brings dy. Eight warps make it, a row of a unit at a time, from
  * the convolution's output and the gradient of the pooled values, as bn_act_pool's data gradient does
  * (tile/slide.cuh), and leave it where the matrix units read it. Each part writes its own float sums.
  *
@@ -13,25 +13,21 @@
 #include "kernels/cuda/tile/spread_sums.cuh"
 
 #define MAKERS_BARRIER 1
-#define WORDS 2 /* of filters that a thread has: half of a pack, so that twice as many are at work */
-#define LANES (ROWS_FILTERS / 2 / WORDS) /* threads side by side along the filters */
-#define COLUMNS (POOL_ROWS_PIXELS / 2)   /* of windows whose places are the unit's */
+#define LANES (ROWS_FILTERS / 8)       /* threads side by side along the filters */
+#define COLUMNS (POOL_ROWS_PIXELS / 2) /* of windows whose places are the unit's */
 #define ROW_OF_MAKERS (32 * POOL_ROWS_MAKERS)
-
-typedef words_of<WORDS> maker_words;
-typedef slide_row_of<WORDS, ROW_OF_MAKERS> maker_windows[SLIDE_ROWS];
 
 /* What the kernel has of shared memory beside what is spread. */
 template <class number> struct maker_memory {
     unsigned char rows[POOL_ROWS_STAGES][ROWS_Y_BYTES];
-    maker_windows windows;
-    pool_factors<number, 2 * WORDS> factors[LANES];
+    slide_shared windows;
+    pool_factors<number, 8> factors[LANES];
 };
 static_assert(sizeof(maker_memory<f16>) <= ROWS_DY_STAGES * ROWS_Y_BYTES, "conv2d_rows.c counts it as rows of dy");
-static_assert(LANES * 32 == ROW_OF_MAKERS, "28 columns of windows, and what is right of them");
+static_assert(ROW_OF_MAKERS == BLOCK_THREADS && LANES * 32 == ROW_OF_MAKERS, "tile/slide.cuh has a place for each");
 
 /* A body of tile/slide.cuh. Few terms of a sum may be as good as all of it, so each is rounded once. */
-template <class number> struct maker_body : pool_rule<number, 2 * WORDS> {
+template <class number> struct maker_body : pool_rule<number, 8> {
     static const bool rounds = false;
     const conv2d_pool_rows_args &args;
     const conv2d_pool_plane &plane;
@@ -43,19 +39,18 @@ static __device__ __forceinline__ uint32_t stage_empty(const ring_cursor &ring) 
 }
 
 /* Pixels 2 across and 2 across + 1 of a row of the gradient, once the stage is empty. */
-static __device__ __forceinline__ void put_row(const spread_memory &memory, const ring_cursor &ring,
-                                               const maker_words &even, const maker_words &odd, int32_t across,
-                                               int32_t lane) {
-    const uint32_t to = memory.own + (uint32_t)ring.index * ROWS_Y_BYTES + lane % 2 * 8;
-    const int32_t pixel = 2 * across, piece = lane / 2;
+static __device__ __forceinline__ void put_row(const spread_memory &memory, const ring_cursor &ring, const words &even,
+                                               const words &odd, int32_t across, int32_t lane) {
+    const uint32_t to = memory.own + (uint32_t)ring.index * ROWS_Y_BYTES;
+    const int32_t pixel = 2 * across;
     barrier_wait(stage_empty(ring), ring.parity ^ 1);
-    shared_write_pair(to + pixel * ROWS_ROW_BYTES + ((piece ^ (pixel & 7)) << 4), even.at);
-    shared_write_pair(to + (pixel + 1) * ROWS_ROW_BYTES + ((piece ^ ((pixel + 1) & 7)) << 4), odd.at);
+    shared_write(to + pixel * ROWS_ROW_BYTES + ((lane ^ (pixel & 7)) << 4), even.at);
+    shared_write(to + (pixel + 1) * ROWS_ROW_BYTES + ((lane ^ ((pixel + 1) & 7)) << 4), odd.at);
 }
 
 /* Up to two rows, those that there are, one behind the other. */
 static __device__ __forceinline__ void leave_rows(const spread_memory &memory, ring_cursor *ring,
-                                                  const maker_words (&made)[4], bool has_first, bool has_second,
+                                                  const words (&made)[4], bool has_first, bool has_second,
                                                   int32_t across, int32_t lane) {
     ring_cursor second = *ring;
     if (has_first) {
@@ -73,33 +68,39 @@ static __device__ __forceinline__ void leave_rows(const spread_memory &memory, r
     if (has_second) ring_next(ring);
 }
 
-/* The rows of the columns of a unit, from its first up to `end`. A thread has four filters of a column of windows.
+/* The rows of the columns of a unit, from its first up to `end`. A thread has eight filters of a column of windows.
  * What it leaves for pixels beyond the unit meets zeros of x. */
 template <class number>
-static __device__ __forceinline__ void make_rows(const maker_body<number> &of, maker_windows &windows,
+static __device__ __forceinline__ void make_rows(const maker_body<number> &of, slide_shared &windows,
                                                  const spread_memory &memory, const spread_unit &unit, int32_t end,
                                                  int64_t c, int32_t thread, ring_cursor *ring) {
     const int32_t lane = thread % LANES, across = thread / LANES, next = across < 31 ? thread + LANES : thread;
     slide_work work;
     work.sample = unit.sample;
     work.column = across <= COLUMNS ? unit.column / 2 + across : of.args.window.out_size[1];
-    const slide_source<number, WORDS> from(of, work, c);
+    const slide_source<number> from(of, work, c);
     const int32_t first = unit.row / 2, last = end / 2; /* rows of windows */
-    maker_words at[9] = {}, coming[6] = {}, dy = {};
+    words at[9] = {}, coming[6] = {}, dy = {};
     if (from.inside) from.read_places(at, 2 * first - 1);
     from.read(coming, dy, first);
 #pragma unroll
     for (int t = 0; t < 3; t++) at[t] = slide_keys(of, at[t]);
-    windows[(first + 2) % SLIDE_ROWS].leave_took({}, thread); /* those above gave nothing to the unit */
+#pragma unroll
+    for (int half = 0; half < PACK_WORDS / 2; half++)
+        windows[(first + 2) % SLIDE_ROWS].took[half][thread] = {0, 0}; /* those above gave nothing to the unit */
     for (int32_t row = first; row <= last; row++) {
-        slide_row_of<WORDS, ROW_OF_MAKERS> &mine = windows[row % SLIDE_ROWS];
-        maker_words took = {}, made[4];
+        slide_row &mine = windows[row % SLIDE_ROWS];
+        words took = {}, made[4];
 #pragma unroll
         for (int t = 0; t < 6; t++) at[t + 3] = slide_keys(of, coming[t]);
-        mine.leave_dy(dy, thread);
+#pragma unroll
+        for (int half = 0; half < PACK_WORDS / 2; half++)
+            mine.dy[half][thread] = {dy.at[2 * half], dy.at[2 * half + 1]};
         if (row < last) from.read(coming, dy, row + 1);
         if (from.has(row)) took = slide_find<number>(of, at, row == 0, work.column == 0);
-        mine.leave_took(took, thread);
+#pragma unroll
+        for (int half = 0; half < PACK_WORDS / 2; half++)
+            mine.took[half][thread] = {took.at[2 * half], took.at[2 * half + 1]};
         named_sync(MAKERS_BARRIER, ROW_OF_MAKERS);
         slide_make<number>(made, of, windows[(row + 2) % SLIDE_ROWS], mine, at, thread, next);
         leave_rows(memory, ring, made, 2 * row - 1 >= unit.row, 2 * row >= unit.row && 2 * row < end, across, lane);
@@ -119,8 +120,7 @@ static __device__ __forceinline__ void make_all(const conv2d_pool_rows_args &arg
     const float share = 1 / (float)(active * args.window.size[0] * args.window.size[1]);
     maker_body<number> of(args, work.plane);
     ring_cursor ring = ring_begin(memory.own_barriers, POOL_ROWS_STAGES);
-    if (thread < ROWS_FILTERS)
-        own.factors[thread / (2 * WORDS)].set(thread % (2 * WORDS), of.plane, work.filter + thread, share);
+    if (thread < ROWS_FILTERS) own.factors[thread / 8].set(thread % 8, of.plane, work.filter + thread, share);
     named_sync(MAKERS_BARRIER, ROW_OF_MAKERS);
     of.use(own.factors[thread % LANES]);
     for (int32_t i = work.unit; i < work.end;) {
@@ -130,7 +130,7 @@ static __device__ __forceinline__ void make_all(const conv2d_pool_rows_args &arg
         const int32_t end = unit.row + units * args.rows.unit_rows;
         if (!unit.blanked)
             make_rows<number>(of, own.windows, memory, unit, end < args.window.size[0] ? end : args.window.size[0],
-                              work.filter + thread % LANES * 2 * WORDS, thread, &ring);
+                              work.filter + thread % LANES * 8, thread, &ring);
         i += units;
     }
 }
@@ -150,13 +150,13 @@ static __device__ __forceinline__ void conv2d_pool_dapply_rows(const conv2d_pool
     }
     __syncthreads();
     if (warp < 4) {
-        registers_take<136>();
-        spread_sums<number, POOL_ROWS_STAGES, 104>(args.rows, memory, work);
+        registers_take<152>();
+        spread_sums<number, POOL_ROWS_STAGES>(args.rows, memory, work);
     } else if (warp < 4 + POOL_ROWS_MAKERS) {
-        registers_give<72>();
+        registers_take<144>();
         make_all<number>(args, memory, work, (int32_t)threadIdx.x - 128);
     } else {
-        registers_give<56>();
+        registers_give<72>();
         if (warp < 4 + POOL_ROWS_MAKERS + POOL_ROWS_SPREADERS) {
             spread_all(args.rows, memory, work, warp - 4 - POOL_ROWS_MAKERS);
         } else if (threadIdx.x % 32 == 0) {

@@ -14,10 +14,10 @@
 #include "kernels/cuda/pixels.h"
 
 #define POOL_ROWS_PIXELS 56
-#define POOL_ROWS_STAGES 4  /* rows of the gradient under way */
-#define POOL_ROWS_MAKERS 16 /* warps that make it */
+#define POOL_ROWS_STAGES 4 /* rows of the gradient under way */
+#define POOL_ROWS_MAKERS 8 /* warps that make it */
 #define POOL_ROWS_SPREADERS 3
-#define POOL_ROWS_THREADS 768 /* one warpgroup that multiplies, makers, those that spread, and one warp that loads x */
+#define POOL_ROWS_THREADS 512 /* one warpgroup that multiplies, makers, those that spread, and one warp that loads x */
 
 /* The normalisation behind a convolution. */
 struct conv2d_pool_plane {

@@ -21,9 +21,12 @@ static double cost(const braid_problem *p) {
 
 /* Parts of the statistics of every plane: one for each of the two warpgroups of a block. Returns the most of them. */
 static int32_t count_parts(int32_t parts[BRAID_MAX_PLANES], const struct conv2d_rows_args *args) {
-    const int32_t most = conv2d_rows_parts(args, parts);
-    for (int i = 0; i < args->planes; i++) parts[i] *= 2;
-    return 2 * most;
+    int32_t most = 0;
+    for (int i = 0; i < args->planes; i++) {
+        parts[i] = 2 * (int32_t)launch_tiles(args->units, args->plane[i].part_units);
+        if (parts[i] > most) most = parts[i];
+    }
+    return most;
 }
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {

@@ -100,12 +100,11 @@ static double row_cycles(const braid_problem *p, int i) {
     return 130 + products + mixed + 8 * (double)(p->filter[1] * p->in_channels[i]);
 }
 
-/* What a unit of stream i costs, in no unit: the more the more taps there are. All streams of conv2d's weight gradient
+/* What a unit of stream i costs, in no unit: in fwd the more the more taps there are; all streams of a weight gradient
  * have as many parts. */
 static double unit_cost(const braid_problem *p, int i) {
     const double memory = 420;
-    const int alike = is_weight(p) && p->op != BRAID_OP_LI_CONV2D;
-    return alike || row_cycles(p, i) < memory ? memory : row_cycles(p, i);
+    return is_weight(p) || row_cycles(p, i) < memory ? memory : row_cycles(p, i);
 }
 
 /* Divides the blocks among the streams. */
@@ -162,14 +161,8 @@ int conv2d_rows_fill_down(struct conv2d_rows_args *args, const braid_problem *p,
     return fill(args, p, pixels, 1);
 }
 
-int32_t conv2d_rows_parts(const struct conv2d_rows_args *args, int32_t *parts) {
-    int32_t all = 0;
-    for (int i = 0; i < args->planes; i++) {
-        const int32_t of_plane = (int32_t)launch_tiles(args->units, args->plane[i].part_units);
-        if (parts) parts[i] = of_plane;
-        if (of_plane > all) all = of_plane;
-    }
-    return all;
+int32_t conv2d_rows_parts(const struct conv2d_rows_args *args) {
+    return (int32_t)launch_tiles(args->units, args->plane[0].part_units);
 }
 
 static const char *refuses_streams(const braid_problem *p) {

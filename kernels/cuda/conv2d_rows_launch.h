@@ -19,9 +19,8 @@ int conv2d_rows_fill(struct conv2d_rows_args *args, const braid_problem *p);
 /* The same with rows of `pixels`, a multiple of 8 up to 64, and units one below the other. */
 int conv2d_rows_fill_down(struct conv2d_rows_args *args, const braid_problem *p, int32_t pixels);
 
-/* Parts of the pixels: the most of any stream, and those of each (NULL: not asked). As many for each in conv2d's
- * weight gradient. */
-int32_t conv2d_rows_parts(const struct conv2d_rows_args *args, int32_t *parts);
+/* Parts of the pixels, of a weight gradient: as many for each stream. */
+int32_t conv2d_rows_parts(const struct conv2d_rows_args *args);
 
 /* Bytes of shared memory of a block. */
 int64_t conv2d_rows_shared(const struct conv2d_rows_args *args, const braid_problem *p);

@@ -12,12 +12,11 @@
 #define HALF_INTEGRATED (ROWS_FILTERS / 2)
 
 /* The sum of all parts of an element. */
-static __device__ __forceinline__ float add_parts(const li_conv2d_mix_args &args, const li_conv2d_mix_plane &plane,
-                                                  int64_t element) {
+static __device__ __forceinline__ float add_parts(const li_conv2d_mix_args &args, int64_t element) {
     const float *from = args.workspace + element;
     float sum = 0;
 #pragma unroll 16
-    for (int32_t part = 0; part < plane.parts; part++, from += args.part_elements) sum += *from;
+    for (int32_t part = 0; part < args.parts; part++, from += args.part_elements) sum += *from;
     return sum;
 }
 
@@ -43,7 +42,7 @@ static __device__ __forceinline__ void mix_taps(const li_conv2d_mix_args &args, 
         v[j] = inside ? load((const number *)plane.v + (first + j) * plane.filters + filter) : 0;
     }
     if (own < rows && first_tap + column < plane.taps)
-        sum = add_parts(args, plane, (is_mixed ? plane.mixed : plane.gradient) + own * plane.taps + first_tap + column);
+        sum = add_parts(args, (is_mixed ? plane.mixed : plane.gradient) + own * plane.taps + first_tap + column);
     room.total[row][column] = sum;
     __syncthreads();
     sum = 0;
@@ -68,7 +67,7 @@ static __device__ __forceinline__ void li_conv2d_mix(const li_conv2d_mix_args &a
     }
     const int32_t element = (block - tap_blocks) * LI_MIX_THREADS + (int32_t)threadIdx.x;
     if (element < args.integrated * plane.filters)
-        store((number *)plane.dv + element, add_parts(args, plane, plane.mix + element));
+        store((number *)plane.dv + element, add_parts(args, plane.mix + element));
 }
 
 extern "C" __global__ void __launch_bounds__(LI_MIX_THREADS)

@@ -48,7 +48,7 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     (void)d;
     *state = NULL;
     fill(&args, p);
-    TRY(size_array((size_t)args.rows.part_elements, (size_t)conv2d_rows_parts(&args.rows, NULL), "partial gradients",
+    TRY(size_array((size_t)args.rows.part_elements, (size_t)conv2d_rows_parts(&args.rows), "partial gradients",
                    &elements));
     return size_array(elements, sizeof(float), "partial gradients", workspace_bytes);
 }
@@ -62,13 +62,12 @@ static braid_status add_parts(const struct li_conv2d_rows_args *args, const brai
     const struct conv2d_rows_args *rows = &args->rows;
     struct li_conv2d_mix_args mix;
     int64_t blocks[BRAID_MAX_PLANES] = {0};
-    int32_t parts[BRAID_MAX_PLANES];
-    (void)conv2d_rows_parts(rows, parts);
     memset(&mix, 0, sizeof mix);
     mix.workspace = rows->workspace;
     mix.part_elements = rows->part_elements;
     mix.planes = p->streams;
     mix.integrated = args->integrated;
+    mix.parts = conv2d_rows_parts(rows);
     for (int i = 0; i < p->streams; i++) {
         mix.plane[i] = (struct li_conv2d_mix_plane){.v = b->plane[LI_CONV2D_V][i],
                                                     .dw = b->plane[LI_CONV2D_W][i],
@@ -77,8 +76,7 @@ static braid_status add_parts(const struct li_conv2d_rows_args *args, const brai
                                                     .mixed = args->mixed[i],
                                                     .mix = args->mix[i],
                                                     .filters = rows->plane[i].filters,
-                                                    .taps = rows->plane[i].taps,
-                                                    .parts = parts[i]};
+                                                    .taps = rows->plane[i].taps};
         blocks[i] = launch_tiles(mix.plane[i].taps, LI_MIX_TAPS) +
                     launch_tiles((int64_t)mix.integrated * mix.plane[i].filters, LI_MIX_THREADS);
     }

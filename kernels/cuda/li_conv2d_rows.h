@@ -32,7 +32,7 @@ struct li_conv2d_mix_plane {
     const void *v;
     void *dw, *dv;
     int64_t gradient, mixed, mix; /* where G, H and dv start in a part */
-    int32_t filters, taps, parts;
+    int32_t filters, taps;
 };
 
 struct li_conv2d_mix_args {
@@ -40,11 +40,11 @@ struct li_conv2d_mix_args {
     const float *workspace; /* [part][part_elements] */
     int64_t part_elements;
     int32_t first_block[BRAID_MAX_PLANES + 1]; /* of a plane: those of its taps, then those of dv */
-    int32_t planes, integrated;
+    int32_t planes, integrated, parts;
 };
 
 #define LI_CONV2D_ROWS_ARGS_BYTES 3776
-#define LI_CONV2D_MIX_ARGS_BYTES 320
+#define LI_CONV2D_MIX_ARGS_BYTES 296
 
 #ifdef __cplusplus
 static_assert(sizeof(struct li_conv2d_rows_args) == LI_CONV2D_ROWS_ARGS_BYTES, "kernel and launcher agree");

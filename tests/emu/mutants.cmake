@@ -292,7 +292,7 @@ emu_mutant(maxpool_fwd_wrong_row tile/window3.cuh maxpool_fwd maxpool_fwd__cuda_
 emu_mutant(maxpool_bwd_data_slide_second_of_equals tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "int t = 8; t >= 0; t--" "int t = 0; t < 9; t++")
 emu_mutant(maxpool_bwd_data_slide_missing_barrier tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
-           "threadIdx.x);\n        __syncthreads();" "threadIdx.x);")
+           "took.at[2 * half + 1]};\n        __syncthreads();" "took.at[2 * half + 1]};")
 emu_mutant(maxpool_bwd_data_slide_short_strip tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "row = work.first - 1; row" "row = work.first; row")
 emu_mutant(maxpool_bwd_data_slide_right_edge tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
@@ -711,17 +711,15 @@ rows_mutant(dropped_step conv2d_fwd_rows_sm90a.cu fwd "step < steps" "step < ste
 rows_mutant(repeated_taps conv2d_fwd_rows_sm90a.cu fwd "tap >= ROWS_STEP" "tap >= 0")
 
 # Those whose gradient is made on the way: the windows of a unit's first row and to its right, the swizzle, windows that
-# are read too early, rows that are used or left too early, pixels beyond a unit, the count of samples.
+# are read too early, rows that are used or left too early, pixels beyond a unit, sums of two dy that are rounded, the
+# count of samples.
 function(pool_rows_mutant name from to)
     emu_mutant(conv2d_pool_dapply_rows_${name} conv2d_pool_dapply_rows_sm90a.cu conv2d_pool_dapply_rows_sm90a
                conv2d_pool_dapply__cuda_rows_wgmma "${from}" "${to}")
 endfunction()
 pool_rows_mutant(wrong_first_row "first = unit.row / 2" "first = (unit.row + 1) / 2")
 pool_rows_mutant(missing_neighbour "across <= COLUMNS ?" "across < COLUMNS ?")
-pool_rows_mutant(wrong_swizzle "(piece ^ ((pixel + 1) & 7))" "(piece ^ (pixel & 7))")
-pool_rows_mutant(wrong_half "lane % 2 * 8" "0")
-emu_mutant(conv2d_pool_dapply_rows_wrong_product tile/spread_sums.cuh conv2d_pool_dapply_rows_sm90a
-           conv2d_pool_dapply__cuda_rows_wgmma "matrix_moved(b, first * ROWS_ROW_BYTES)" "b")
+pool_rows_mutant(wrong_swizzle "(lane ^ ((pixel + 1) & 7))" "(lane ^ (pixel & 7))")
 pool_rows_mutant(missing_barrier "        named_sync(MAKERS_BARRIER, ROW_OF_MAKERS);\n        slide_make" "        slide_make")
 pool_rows_mutant(early_stage "    barrier_wait(stage_empty(ring), ring.parity ^ 1);\n" "")
 pool_rows_mutant(early_use "    barrier_init(memory.own_barriers + i * BARRIER_BYTES, POOL_ROWS_MAKERS)"
@@ -731,8 +729,9 @@ emu_mutant(conv2d_pool_dapply_rows_pixels_beyond tile/spread.cuh conv2d_pool_dap
            conv2d_pool_dapply__cuda_rows_wgmma "inside = unit.pixels -" "inside = args.out_size[1] - unit.column -")
 emu_mutant(conv2d_pool_dapply_rows_pixel_beyond tile/spread.cuh conv2d_pool_dapply_rows_sm90a
            conv2d_pool_dapply__cuda_rows_wgmma "2 * j + 1 < inside" "2 * j < inside")
+pool_rows_mutant(rounded_twice "rounds = false" "rounds = true")
 pool_rows_mutant(wrong_count "mask_active(plane.mask, args.batch)" "args.batch")
-pool_rows_mutant(wrong_filter "work.filter + thread % LANES * 2" "thread % LANES * 2")
+pool_rows_mutant(wrong_filter "work.filter + thread % LANES * 8" "thread % LANES * 8")
 function(li_rows_mutant name file stem from to)
     emu_mutant(li_conv2d_bwd_weight_rows_${name} ${file} ${stem} li_conv2d_bwd_weight__cuda_rows_wgmma "${from}" "${to}")
 endfunction()
@@ -751,9 +750,7 @@ li_rows_mutant(unwritten_tail li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_m
 li_rows_mutant(lost_half li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix " + sum + room" " + room")
 li_rows_mutant(missing_barrier li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix
                "column] = sum;\n    __syncthreads();" "column] = sum;")
-li_rows_mutant(parts_of_others li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix "part < plane.parts"
-               "part < args.plane[0].parts")
-li_rows_mutant(dropped_part li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix "part < plane.parts" "part < plane.parts - 1")
+li_rows_mutant(dropped_part li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix "part < args.parts" "part < args.parts - 1")
 
 # Both backward passes of a normalisation in one launch: the plane whose sums are awaited, sums that nobody tells of, an
 # item too few and one that is done twice, blocks of a data pass beyond its part, counters that are left, a shared word

@@ -170,13 +170,13 @@ template <class number> static __device__ __forceinline__ int64_t bn_threshold(f
 
 /* What windows behind a ReLU know of a pack of channels: keys are x ^ flipped; `kept` has no bits where the scale is 0,
  * which makes all keys alike. */
-template <int count> struct bn_gate_of { words_of<count> kept, flipped, threshold; };
-
-typedef bn_gate_of<PACK_WORDS> bn_gate;
+struct bn_gate {
+    words kept, flipped, threshold;
+};
 
 /* Readies channel j of a pack; one thread does it. */
-template <class number, int count>
-static __device__ __forceinline__ void bn_gate_set(bn_gate_of<count> &to, int j, float scale, float shift) {
+template <class number>
+static __device__ __forceinline__ void bn_gate_set(bn_gate &to, int j, float scale, float shift) {
     typedef typename bn_bits<number>::type type;
     ((type *)&to.kept)[j] = (type)(scale != 0 ? -1 : 0);
     ((type *)&to.flipped)[j] = (type)(scale < 0 ? bn_bits<number>::sign : 0);

@@ -10,8 +10,8 @@
 #include "kernels/cuda/tile/bn.cuh"
 
 /* Of a pack of channels; of_x is that of keys. */
-template <class number, int width> struct alignas(4 * width / word<number>::width) pool_factors {
-    bn_gate_of<width / word<number>::width> gate;
+template <class number, int width> struct alignas(16) pool_factors {
+    bn_gate gate;
     float of_g[width], of_x[width], rest[width];
     /* Readies number j of the pack for channel c of a plane; one thread does it. */
     template <class plane> __device__ __forceinline__ void set(int j, const plane &from, int64_t c, float share) {

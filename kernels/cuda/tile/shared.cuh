@@ -34,11 +34,6 @@ static __device__ __forceinline__ void shared_write(uint32_t to, const uint32_t 
                  : "memory");
 }
 
-/* Two words at an address that is a multiple of 8. */
-static __device__ __forceinline__ void shared_write_pair(uint32_t to, const uint32_t (&from)[2]) {
-    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" : : "r"(to), "r"(from[0]), "r"(from[1]) : "memory");
-}
-
 /* 16 bytes of zeros. */
 static __device__ __forceinline__ void shared_clear(uint32_t to) {
     const uint32_t zeros[4] = {0, 0, 0, 0};

@@ -32,19 +32,9 @@ struct alignas(8) slide_pair {
 };
 
 /* What the windows of a row took, by pair of words and thread, and their dy. */
-template <int count, int threads> struct slide_row_of {
-    slide_pair took[count / 2][threads], dy[count / 2][threads];
-    __device__ __forceinline__ void leave_took(const words_of<count> &from, int32_t thread) {
-#pragma unroll
-        for (int half = 0; half < count / 2; half++) took[half][thread] = {from.at[2 * half], from.at[2 * half + 1]};
-    }
-    __device__ __forceinline__ void leave_dy(const words_of<count> &from, int32_t thread) {
-#pragma unroll
-        for (int half = 0; half < count / 2; half++) dy[half][thread] = {from.at[2 * half], from.at[2 * half + 1]};
-    }
+struct slide_row {
+    slide_pair took[PACK_WORDS / 2][BLOCK_THREADS], dy[PACK_WORDS / 2][BLOCK_THREADS];
 };
-
-typedef slide_row_of<PACK_WORDS, BLOCK_THREADS> slide_row;
 
 typedef slide_row slide_shared[SLIDE_ROWS];
 
@@ -57,23 +47,22 @@ template <class number> static __device__ __forceinline__ uint32_t slide_code(in
 /* The place that a window takes: the first of equal keys, or the last NaN. Places above the image (top) or left of it
  * repeat others and are never taken: what they are compared with is a NaN. Those below and right come later than the
  * places that they repeat. */
-template <class number, class body, int count>
-static __device__ __forceinline__ words_of<count> slide_find(const body &of, const words_of<count> (&key)[9], bool top,
-                                                             bool left) {
+template <class number, class body>
+static __device__ __forceinline__ words slide_find(const body &of, const words (&key)[9], bool top, bool left) {
     const uint32_t nans = word<number>::width == 2 ? 0x7FFF7FFFu : 0x7FFFFFFFu;
     const uint32_t no_top = top ? nans : 0, no_left = left ? nans : 0;
     const uint32_t first = slide_code<number>((top ? 3 : 0) + (left ? 1 : 0));
-    words_of<count> best, took;
+    words best, took;
     uint32_t numbers = 0xFFFFFFFFu; /* none of the largest is a NaN */
 #pragma unroll
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < PACK_WORDS; k++) {
         best.at[k] = key[0].at[k];
 #pragma unroll
         for (int t = 1; t < 9; t++) best.at[k] = word<number>::larger(best.at[k], key[t].at[k]);
         numbers &= word<number>::equals(best.at[k], best.at[k]);
     }
 #pragma unroll
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < PACK_WORDS; k++) {
         took.at[k] = 0;
 #pragma unroll
         for (int t = 8; t >= 0; t--) {
@@ -87,22 +76,21 @@ static __device__ __forceinline__ words_of<count> slide_find(const body &of, con
         for (int t = 0; t < 9; t++) {
             if ((t < 3 && top) || (t % 3 == 0 && left)) continue;
 #pragma unroll
-            for (int k = 0; k < count; k++) {
+            for (int k = 0; k < PACK_WORDS; k++) {
                 const uint32_t number_here = word<number>::equals(key[t].at[k], key[t].at[k]);
                 took.at[k] = (~number_here & slide_code<number>(t)) | (number_here & took.at[k]);
             }
         }
     }
 #pragma unroll
-    for (int k = 0; k < count; k++) took.at[k] = of.gate(took.at[k], best.at[k], first, k);
+    for (int k = 0; k < PACK_WORDS; k++) took.at[k] = of.gate(took.at[k], best.at[k], first, k);
     return took;
 }
 
 /* Two words of what a window took, with their dy. */
 template <class number> struct slide_window {
     slide_pair took, dy;
-    template <class row_type>
-    __device__ __forceinline__ slide_window(const row_type &row, int half, int32_t thread)
+    __device__ __forceinline__ slide_window(const slide_row &row, int half, int32_t thread)
         : took(row.took[half][thread]), dy(row.dy[half][thread]) {}
     /* dy of word q where the window took place t. */
     __device__ __forceinline__ uint32_t at(int t, int q) const {
@@ -162,13 +150,13 @@ static __device__ __forceinline__ void slide_write(const body &of, const slide_w
 
 /* What two columns of rows 2 row - 1 and 2 row of places get, which windows of rows row - 1 (above) and row (here) may
  * have taken. `key` has the three columns of those rows; `next` is the thread to the right. */
-template <class number, class body, class row_type, int count>
-static __device__ __forceinline__ void slide_make(words_of<count> (&made)[4], const body &of, const row_type &above,
-                                                  const row_type &here, const words_of<count> (&key)[9], int32_t own,
+template <class number, class body>
+static __device__ __forceinline__ void slide_make(words (&made)[4], const body &of, const slide_row &above,
+                                                  const slide_row &here, const words (&key)[9], int32_t own,
                                                   int32_t next) {
     const int numbers = word<number>::width;
 #pragma unroll
-    for (int half = 0; half < count / 2; half++) {
+    for (int half = 0; half < PACK_WORDS / 2; half++) {
         const slide_window<number> top(above, half, own), top_right(above, half, next), low(here, half, own),
             low_right(here, half, next);
 #pragma unroll
@@ -207,8 +195,8 @@ static __device__ __forceinline__ void slide_places(const body &of, const slide_
     slide_write<number>(of, work, 2 * row, made[2], made[3], c);
 }
 
-/* The channels of a thread, `count` words: x of its sample, and dy of its column of windows. */
-template <class number, int count = PACK_WORDS> struct slide_source {
+/* One pack of channels of a thread: x of its sample, and dy of its column of windows. */
+template <class number> struct slide_source {
     const pixel_window &window;
     const number *x, *dy; /* x: of the column in the middle of the windows */
     int64_t line, dy_line;
@@ -228,26 +216,25 @@ template <class number, int count = PACK_WORDS> struct slide_source {
     }
     __device__ __forceinline__ bool has(int32_t row) const { return inside && row >= 0 && row < window.out_size[0]; }
     /* The three columns of a window in one row of places. */
-    __device__ __forceinline__ void read_places(words_of<count> *to, int32_t row) const {
+    __device__ __forceinline__ void read_places(words *to, int32_t row) const {
         const number *middle = x + clamp(row, window.size[0]) * line;
-        to[0] = words_read<count>(middle - left);
-        to[1] = words_read<count>(middle);
-        to[2] = words_read<count>(middle + right);
+        to[0] = words_read(middle - left);
+        to[1] = words_read(middle);
+        to[2] = words_read(middle + right);
     }
     /* The lower two of the rows of places of a row of windows, and its dy. */
-    __device__ __forceinline__ void read(words_of<count> (&places)[6], words_of<count> &gradient, int32_t row) const {
+    __device__ __forceinline__ void read(words (&places)[6], words &gradient, int32_t row) const {
         if (!inside) return;
         read_places(places, 2 * row);
         read_places(places + 3, 2 * row + 1);
-        if (has(row)) gradient = words_read<count>(dy + row * dy_line);
+        if (has(row)) gradient = words_read(dy + row * dy_line);
     }
 };
 
-template <class body, int count>
-static __device__ __forceinline__ words_of<count> slide_keys(const body &of, const words_of<count> &x) {
-    words_of<count> keys;
+template <class body> static __device__ __forceinline__ words slide_keys(const body &of, const words &x) {
+    words keys;
 #pragma unroll
-    for (int k = 0; k < count; k++) keys.at[k] = of.key(x.at[k], k);
+    for (int k = 0; k < PACK_WORDS; k++) keys.at[k] = of.key(x.at[k], k);
     return keys;
 }
 
@@ -266,10 +253,14 @@ static __device__ __forceinline__ void slide_down(const body &of, const slide_wo
         words took = {};
 #pragma unroll
         for (int t = 0; t < 6; t++) at[t + 3] = slide_keys(of, coming[t]);
-        mine.leave_dy(dy, (int32_t)threadIdx.x);
+#pragma unroll
+        for (int half = 0; half < PACK_WORDS / 2; half++)
+            mine.dy[half][threadIdx.x] = {dy.at[2 * half], dy.at[2 * half + 1]};
         if (row + 1 < work.last) from.read(coming, dy, row + 1);
         if (from.has(row)) took = slide_find<number>(of, at, row == 0, work.column == 0);
-        mine.leave_took(took, (int32_t)threadIdx.x);
+#pragma unroll
+        for (int half = 0; half < PACK_WORDS / 2; half++)
+            mine.took[half][threadIdx.x] = {took.at[2 * half], took.at[2 * half + 1]};
         __syncthreads();
         if (from.inside && work.owner && row >= work.first)
             slide_places<number>(of, work, row, shared[row % SLIDE_ROWS], mine, at, c);

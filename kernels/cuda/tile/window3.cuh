@@ -14,14 +14,13 @@
 
 #define PACK_WORDS 4
 
-template <int count> struct alignas(4 * count) words_of { uint32_t at[count]; };
-
 /* A pack of 16 bytes as words. */
-typedef words_of<PACK_WORDS> words;
+struct alignas(16) words {
+    uint32_t at[PACK_WORDS];
+};
 
-template <int count = PACK_WORDS, class number>
-static __device__ __forceinline__ words_of<count> words_read(const number *from) {
-    words_of<count> all;
+template <class number> static __device__ __forceinline__ words words_read(const number *from) {
+    words all;
     read_bytes<sizeof all>(&all, from);
     return all;
 }

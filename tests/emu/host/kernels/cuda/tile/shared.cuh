@@ -24,11 +24,6 @@ static inline void shared_write(uint32_t to, const uint32_t (&from)[4], EMU_HERE
     memcpy(emu_shared(to, 16, EMU_HERE), from, 16);
 }
 
-static inline void shared_write_pair(uint32_t to, const uint32_t (&from)[2], EMU_HERE_PARAMETERS) {
-    if (to % 8) emu_fail("a write at an address that is not a multiple of 8", EMU_HERE);
-    memcpy(emu_shared(to, 8, EMU_HERE), from, 8);
-}
-
 static inline void shared_clear(uint32_t to, EMU_HERE_PARAMETERS) {
     const uint32_t zeros[4] = {0, 0, 0, 0};
     shared_write(to, zeros, file, line);
