@@ -1,9 +1,7 @@
 /*
- * bn_grad on CUDA, all planes and both passes in one launch, in two orders:
- *
- *   direct  the sums of all planes side by side, with the bits of bn_sums unless they activate again; then the data
- *   planes  the sums of one plane after the other, each with its data pass soon behind it, which finds what they read
- *           in the cache
+ * bn_grad on CUDA, all planes and both passes in one launch: the sums of all planes side by side, with the bits of
+ * bn_sums unless they activate again; then the data. (Plane by plane, so that a data pass finds in the cache what its
+ * sums read, it was slower on an H200 at all sizes of LINet-18.)
  *
  * SPDX-License-Identifier: MIT
  */
@@ -118,19 +116,24 @@ static double cost(const braid_problem *p) {
     return seconds;
 }
 
-static const char *refuse(const braid_problem *p, int by_plane) {
+static const char *supports(const braid_problem *p, const device *d) {
     struct pixel_args args;
     const char *reason = launch_refuses_channels(p);
+    (void)d;
     if (reason) return reason;
-    if (by_plane && p->streams - p->given < 2) return "one plane is summed, which the direct order does alike";
     pixels_begin(&args, p);
-    if (!pixels_divide_grad(&args, p, by_plane)) return launch_too_large;
+    if (!pixels_divide_grad(&args, p)) return launch_too_large;
     return args.columns.first_block[BRAID_MAX_PLANES] + MORE_COUNTERS > CUDA_MOST_COUNTERS
                ? "there are not enough counters for so many channels"
                : NULL;
 }
 
-static braid_status launch(const braid_problem *p, device *d, const buffers *b, int by_plane) {
+static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
+    (void)d;
+    return pixels_create_grad(p, sizeof(struct bn_gradients), state, workspace_bytes);
+}
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     static const launch_names plain = {"bn_grad_f32", "bn_grad_f16", "bn_grad_bf16"},
                               act = {"bn_grad_act_f32", "bn_grad_act_f16", "bn_grad_act_bf16"},
                               curved = {"bn_grad_curved_f32", "bn_grad_curved_f16", "bn_grad_curved_bf16"},
@@ -140,11 +143,11 @@ static braid_status launch(const braid_problem *p, device *d, const buffers *b, 
                                 : p->activation == BRAID_ACTIVATION_RELU ? &act
                                                                          : &curved;
     struct bn_grad_args args;
+    (void)state;
     memset(&args, 0, sizeof args);
     fill(&args.pixels, p, b);
     args.pixels.columns.workspace = b->workspace;
-    if (!pixels_divide_grad(&args.pixels, p, by_plane))
-        return fail(BRAID_ERROR_ARGUMENT, "bn_grad: %s", launch_too_large);
+    if (!pixels_divide_grad(&args.pixels, p)) return fail(BRAID_ERROR_ARGUMENT, "bn_grad: %s", launch_too_large);
     const int64_t sums = args.pixels.columns.first_block[BRAID_MAX_PLANES];
     args.pixels.counters = cuda_counters(d, sums + MORE_COUNTERS);
     if (!args.pixels.counters) return fail(BRAID_ERROR_ARGUMENT, "bn_grad: %s", launch_too_large);
@@ -155,7 +158,7 @@ static braid_status launch(const braid_problem *p, device *d, const buffers *b, 
     const int64_t processors = cuda_processors(d);
     const int64_t most =
         processors * (bn_grad_is_activated(p) ? BN_GRAD_ACT_BLOCKS : BN_GRAD_BLOCKS); /* side by side */
-    lay_items(&args, p, by_plane || p->streams - p->given < 2 ? processors : sums, most);
+    lay_items(&args, p, p->streams - p->given < 2 ? processors : sums, most);
     return cuda_launch(d, &(cuda_call){.stem = "bn_grad",
                                        .function = launch_name(names, p->dtype),
                                        .blocks = args.items < most ? args.items : most,
@@ -164,44 +167,5 @@ static braid_status launch(const braid_problem *p, device *d, const buffers *b, 
                                        .args_bytes = sizeof args});
 }
 
-static const char *refuse_direct(const braid_problem *p, const device *d) {
-    (void)d;
-    return refuse(p, 0);
-}
-
-static braid_status create_direct(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
-    (void)d;
-    return pixels_create_grad(p, 0, sizeof(struct bn_gradients), state, workspace_bytes);
-}
-
-static braid_status launch_direct(const braid_problem *p, device *d, void *state, const buffers *b) {
-    (void)state;
-    return launch(p, d, b, 0);
-}
-
-static const char *refuse_planes(const braid_problem *p, const device *d) {
-    (void)d;
-    return refuse(p, 1);
-}
-
-static braid_status create_planes(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
-    (void)d;
-    return pixels_create_grad(p, 1, sizeof(struct bn_gradients), state, workspace_bytes);
-}
-
-static braid_status launch_planes(const braid_problem *p, device *d, void *state, const buffers *b) {
-    (void)state;
-    return launch(p, d, b, 1);
-}
-
-const kernel_functions bn_grad__cuda_direct = {.supports = refuse_direct,
-                                               .cost = cost,
-                                               .create = create_direct,
-                                               .launch = launch_direct,
-                                               .destroy = launch_destroy};
-
-const kernel_functions bn_grad__cuda_planes = {.supports = refuse_planes,
-                                               .cost = cost,
-                                               .create = create_planes,
-                                               .launch = launch_planes,
-                                               .destroy = launch_destroy};
+const kernel_functions bn_grad__cuda_direct = {
+    .supports = supports, .cost = cost, .create = create, .launch = launch, .destroy = launch_destroy};

@@ -36,18 +36,16 @@ static __device__ __forceinline__ double share(const clip_norm_args &args) {
     return mine;
 }
 
-#define HALVES_AHEAD 4 /* packs that a thread has on their way from memory */
+#define HALVES_AHEAD 8 /* packs that a thread has on their way from memory */
 
 /* Casts some gradients in half precision, `first` and on; the sum of their squares. */
 template <int width, class number>
 static __device__ __forceinline__ double cast_sum(const clip_norm_args &args, const pack<number, width> &from,
                                                   int64_t first) {
-    const int piece = width < 4 ? 1 : 4, bytes = width < 4 ? 4 : 16; /* that one access writes */
     float value[width];
     double sum = 0;
     pack_open(value, from);
-#pragma unroll
-    for (int j = 0; j < width; j += piece) write_bytes<bytes>(args.y + first + j, value + j);
+    write_bytes<width * 4>(args.y + first, value);
 #pragma unroll
     for (int j = 0; j < width; j++) sum += (double)value[j] * (double)value[j];
     return sum;
@@ -55,7 +53,7 @@ static __device__ __forceinline__ double cast_sum(const clip_norm_args &args, co
 
 /* This thread's share of the sum over gradients in half precision. */
 template <class number> static __device__ __forceinline__ double share_halves(const clip_norm_args &args) {
-    const int wide = widest<number>::width;
+    const int wide = 4; /* so that one access writes them, and those of a warp side by side */
     const number *const h = (const number *)args.h;
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, step = args.blocks * blockDim.x;
     const int64_t packs = args.vector ? args.halves / wide : 0;

@@ -1,10 +1,10 @@
 /*
  * integrate forward on Hopper's matrix units (tile/integrate_fwd.cuh) with the statistics of its inputs and of its
- * output, where there are more than 128 outputs: few pixels, and many channels. The groups that multiply take those of
- * the outputs from their sums, as they are stored. Three warps read the streams from memory beside them: each block has
- * 64 channels and a part of the pixels, so that few blocks share a channel, and the last of these is done with it long
- * before the product is. A block keeps to one column of tiles, and leaves what it found of its outputs as a part, which
- * the last blocks add (tile/moments_join.cuh).
+ * output, where there are more than 128 outputs: few pixels, and many channels. There are blocks of two kinds. The first
+ * read the streams from memory, each 64 channels and a part of the pixels, and leave them in the cache for the others;
+ * the last of those that share 64 channels adds what they found. The others make tiles; they take the statistics of the
+ * outputs from their sums, as they are stored, keep to one column of tiles, and leave what they found as a part, which
+ * the last of them add (tile/moments_join.cuh).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,9 +12,8 @@
 #include "kernels/cuda/tile/integrate_fwd.cuh"
 #include "kernels/cuda/tile/moments_join.cuh"
 
-#define STREAM_WARPS ((INTEGRATE_PREPARE_WIDE_THREADS - INTEGRATE_TMA_THREADS) / 32)
-#define STREAM_THREADS (STREAM_WARPS * 32)
-#define STREAM_BARRIER 4
+#define STREAM_THREADS INTEGRATE_PREPARE_WIDE_THREADS /* all of a block */
+#define STREAM_WARPS (STREAM_THREADS / 32)
 #define OUTPUT_BARRIER 3
 #define GROUP_WARPS 8 /* of both groups that multiply: 16 rows of a tile each */
 
@@ -131,8 +130,8 @@ template <class number, int columns> struct counted_results {
 template <class number, int columns>
 static __device__ __forceinline__ void make_outputs(const integrate_prepare_args &all, const ring_cursor &at) {
     const integrate_tma_args &args = all.mix;
-    const int32_t part = (int32_t)blockIdx.x / args.all.columns;
-    const int32_t output = (int32_t)blockIdx.x % args.all.columns * columns + (int32_t)threadIdx.x;
+    const int32_t part = tile_block(args) / args.all.columns;
+    const int32_t output = tile_block(args) % args.all.columns * columns + (int32_t)threadIdx.x;
     column_total<bn_moments> total = {};
     consume<number, columns, 2>(args, at, counted_results<number, columns>{&total});
     if (part >= all.parts.parts || (int)threadIdx.x >= columns || output >= args.all.outputs) return;
@@ -206,79 +205,50 @@ struct stream_sums {
     }
 };
 
-static __device__ __forceinline__ int32_t stream_thread() { return (int32_t)threadIdx.x - INTEGRATE_TMA_THREADS; }
-
 /* What the thread's pixels have: eight lanes have a pixel, eight channels each, and `ahead` pixels are on their way. */
 template <class number>
 static __device__ __forceinline__ void add_pixels(stream_sums *sums, const integrate_panels_args &all,
                                                   const stream_work &work) {
-    const int ahead = 16;
+    const int ahead = 8;
     const integrate_panels_source &source = all.source[work.source];
-    const uint32_t sample_pixels = (uint32_t)(all.out_size[0] * all.out_size[1]);
-    const int32_t step = STREAM_THREADS / 8, c = work.c + stream_thread() % 8 * 8;
+    const uint32_t sample_pixels = (uint32_t)(all.out_size[0] * all.out_size[1]), whole = (1u << ahead) - 1;
+    const int32_t step = STREAM_THREADS / 8, c = work.c + (int32_t)threadIdx.x % 8 * 8, last = work.end - 1;
     const number *x = (const number *)source.x + c;
-    const bool inside = c < source.channels;
-    bool is_first = true;
+    if (c >= source.channels) return;
 #pragma unroll 1
-    for (int32_t pixel = work.begin + stream_thread() / 8; pixel < work.end && inside; pixel += ahead * step) {
+    for (int32_t pixel = work.begin + (int32_t)threadIdx.x / 8; pixel < work.end; pixel += ahead * step) {
         uint32_t word[ahead][4], live = 0;
 #pragma unroll
         for (int j = 0; j < ahead; j++) {
             const int32_t at = pixel + j * step;
-            if (at >= work.end || (source.mask && mask_blanks(source.mask, (uint32_t)at / sample_pixels))) continue;
-            live |= 1u << j;
-            read_bytes<16>(word[j], x + (int64_t)at * source.pitch);
+            read_bytes<16>(word[j], x + (int64_t)(at < last ? at : last) * source.pitch);
+            if (at < work.end && !(source.mask && mask_blanks(source.mask, (uint32_t)at / sample_pixels)))
+                live |= 1u << j;
         }
+        if (live == whole && sums->count > 0) {
+#pragma unroll
+            for (int j = 0; j < ahead; j++) sums->include<number>(word[j]);
+            continue;
+        }
+        const bool is_first = sums->count == 0;
 #pragma unroll
         for (int j = 0; j < ahead; j++) {
             if (!(live >> j & 1)) continue;
             if (sums->count == 0) sums->begin<number>(word[j]);
             sums->include<number>(word[j]);
         }
-        if (is_first && live) {
-            sums->settle();
-            is_first = false;
-        }
+        if (is_first && live) sums->settle();
     }
 }
 
-/* Where the warps leave what they found: [warp][64 channels]; then a word. */
-static __device__ __forceinline__ uint32_t stream_room(const integrate_tma_args &args, int32_t warp) {
-    return shared_address(shared_memory()) + (uint32_t)(args.sums_at + warp * PANEL_COLUMNS * (int)sizeof(bn_moments));
-}
-
-/* True in the last of the blocks that share a panel of channels. */
-static __device__ __forceinline__ bool panel_arrives_last(const integrate_prepare_args &all, int32_t panel) {
-    const uint32_t meeting = stream_room(all.mix, STREAM_WARPS), last = (uint32_t)all.panel_parts - 1;
-    named_sync(STREAM_BARRIER, STREAM_THREADS);
-    if (stream_thread() == 0) {
-        arrive_fence();
-        const bool is_last = atomicInc(all.parts.counters + MOMENTS_COUNTERS(all.parts) + panel, last) == last;
-        if (is_last) arrive_fence();
-        shared_write_word(meeting, is_last);
-    }
-    named_sync(STREAM_BARRIER, STREAM_THREADS);
-    return shared_read_word(meeting);
-}
-
-/* The moments of the block's channels as a part, by a thread for each. */
-static __device__ __forceinline__ void write_part(const integrate_prepare_args &all, const stream_work &work) {
-    bn_moments found = {};
-#pragma unroll
-    for (int32_t warp = 0; warp < STREAM_WARPS; warp++) {
-        uint32_t word[4];
-        bn_moments more;
-        shared_read(word, stream_room(all.mix, warp) + (uint32_t)stream_thread() * 16);
-        memcpy(&more, word, sizeof more);
-        found = add(found, more);
-    }
-    write_bytes<sizeof found>(all.parts.moments + (int64_t)work.part * all.parts.pitch + work.channel + stream_thread(),
-                              &found);
+/* Where the warps leave what they found: [warp][64 channels]. */
+static __device__ __forceinline__ uint32_t stream_room(int32_t warp) {
+    return shared_address(shared_memory()) + (uint32_t)(warp * PANEL_COLUMNS) * 16;
 }
 
 /* Leaves what the lanes of a warp found. */
-static __device__ __forceinline__ void leave_sums(const integrate_prepare_args &all, const stream_sums &sums) {
-    const int32_t lane = stream_thread() % 32;
+static __device__ __forceinline__ void leave_sums(const stream_sums &sums) {
+    const int32_t lane = (int32_t)threadIdx.x % 32;
 #pragma unroll
     for (int c = 0; c < 8; c++) {
         uint32_t word[4] = {0, 0, 0, 0};
@@ -286,34 +256,43 @@ static __device__ __forceinline__ void leave_sums(const integrate_prepare_args &
         found = add_across(found, 8);
         found = add_across(found, 16);
         memcpy(word, &found, 3 * sizeof(float));
-        if (lane < 8) shared_write(stream_room(all.mix, stream_thread() / 32) + (uint32_t)(lane * 8 + c) * 16, word);
+        if (lane < 8) shared_write(stream_room((int32_t)threadIdx.x / 32) + (uint32_t)(lane * 8 + c) * 16, word);
     }
 }
 
-/* Counts the batch where all finishers have read the count: the last of them. */
-static __device__ __forceinline__ void count_batch(const integrate_prepare_args &all) {
-    const uint32_t last = (uint32_t)all.parts.finishers - 1;
-    named_sync(STREAM_BARRIER, STREAM_THREADS);
-    if (stream_thread() == 0 && arrive_count(moments_finished(all.parts), last) == last)
+/* The moments of the block's channels as a part, by a thread for each. */
+static __device__ __forceinline__ void write_part(const integrate_prepare_args &all, const stream_work &work) {
+    bn_moments found = {};
+#pragma unroll 4
+    for (int32_t warp = 0; warp < STREAM_WARPS; warp++) {
+        uint32_t word[4];
+        bn_moments more;
+        shared_read(word, stream_room(warp) + threadIdx.x * 16);
+        memcpy(&more, word, sizeof more);
+        found = add(found, more);
+    }
+    write_bytes<sizeof found>(
+        all.parts.moments + (int64_t)work.part * all.parts.pitch + work.channel + (int32_t)threadIdx.x, &found);
+}
+
+/* All of a block that reads a stream. */
+template <class number>
+static __device__ __forceinline__ void add_streams(const integrate_prepare_args &all, int32_t item) {
+    const stream_work work = find_work(all, item);
+    const int32_t left = all.mix.all.source[work.source].channels - work.c;
+    const bool has_channel = (int32_t)threadIdx.x < (left < PANEL_COLUMNS ? left : PANEL_COLUMNS);
+    uint32_t *const counter = all.parts.counters + MOMENTS_COUNTERS(all.parts) + work.panel;
+    stream_sums sums = {};
+    add_pixels<number>(&sums, all.mix.all, work);
+    leave_sums(sums);
+    __syncthreads();
+    if (has_channel) write_part(all, work);
+    if (!arrives_last(counter, all.panel_parts)) return;
+    const int64_t batches = all.norm.cumulative ? *all.norm.batches : 0;
+    if (has_channel)
+        moments_finish<8>(all.parts, all.norm, 1, all.panel_parts, work.channel + (int32_t)threadIdx.x, batches);
+    if (all.norm.cumulative && arrives_last(moments_finished(all.parts), all.parts.finishers) && threadIdx.x == 0)
         *all.norm.batches += bn_counted(all.norm);
-}
-
-template <class number> static __device__ __forceinline__ void add_streams(const integrate_prepare_args &all) {
-    for (int32_t item = (int32_t)blockIdx.x; item < all.panels * all.panel_parts; item += (int32_t)gridDim.x) {
-        const stream_work work = find_work(all, item);
-        const int32_t left = all.mix.all.source[work.source].channels - work.c;
-        const bool has_channel = stream_thread() < (left < PANEL_COLUMNS ? left : PANEL_COLUMNS);
-        stream_sums sums = {};
-        add_pixels<number>(&sums, all.mix.all, work);
-        leave_sums(all, sums);
-        named_sync(STREAM_BARRIER, STREAM_THREADS);
-        if (has_channel) write_part(all, work);
-        if (!panel_arrives_last(all, work.panel)) continue;
-        const int64_t batches = all.norm.cumulative ? *all.norm.batches : 0;
-        if (has_channel)
-            moments_finish<8>(all.parts, all.norm, 1, all.panel_parts, work.channel + stream_thread(), batches);
-        if (all.norm.cumulative) count_batch(all);
-    }
 }
 
 /* ---- All ------------------------------------------------------------------------------------------- */
@@ -329,6 +308,10 @@ template <int columns> struct column_outputs {
 template <class number, int columns>
 static __device__ __forceinline__ void integrate_prepare(const integrate_prepare_args &all) {
     const integrate_tma_args &args = all.mix;
+    if (tile_block(args) < 0) {
+        add_streams<number>(all, (int32_t)blockIdx.x);
+        return;
+    }
     const ring_cursor at = open_ring(args, 2);
     if (is_consumer(2)) {
         registers_take<192>();
@@ -336,12 +319,11 @@ static __device__ __forceinline__ void integrate_prepare(const integrate_prepare
     } else {
         registers_give<120>();
         if (is_producer(2)) produce<columns, 2>(args, at);
-        if (stream_thread() >= 0) add_streams<number>(all); /* not the lanes beside the one that asks for the copies */
     }
     __syncwarp(); /* the lanes beside the one that asks for the copies have waited for it */
-    const int32_t first = (int32_t)blockIdx.x % args.all.columns * columns;
+    const int32_t first = tile_block(args) % args.all.columns * columns;
     const column_outputs<columns> outputs = {first, args.all.outputs, args.stream_channels, columns};
-    moments_join<16>(all.parts, all.norm, outputs);
+    moments_join<16>(all.parts, all.norm, outputs, tile_block(args));
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_WIDE_THREADS, 1)

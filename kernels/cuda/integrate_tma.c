@@ -15,11 +15,10 @@
 #define SHARED_OF_TWO 115712
 #define MOST_STAGES 8
 #define ADDING_PROCESSORS 132
-#define WIDE_COLUMN_BYTES 64   /* beside the ring, of a column of outputs, */
-#define WIDE_STREAM_BYTES 3200 /* and of the warps that read the streams */
-#define WEIGHT_BLOCKS 132 /* of a weight gradient: by the problem alone, so that the parts are the same everywhere */
-#define WEIGHT_PANELS 4   /* of channels in a tile */
-#define TREE_PARTS 4      /* that the blocks add by a tree; more are added faster by a second launch */
+#define WIDE_COLUMN_BYTES 64 /* beside the ring, of a column of outputs */
+#define WEIGHT_BLOCKS 132    /* of a weight gradient: by the problem alone, so that the parts are the same everywhere */
+#define WEIGHT_PANELS 4      /* of channels in a tile */
+#define TREE_PARTS 4         /* that the blocks add by a tree; more are added faster by a second launch */
 #define MOST_COUNTERS (WEIGHT_BLOCKS * 2) /* of two groups that multiply */
 
 const char *integrate_tma_refuses(const braid_problem *p, const device *d) {
@@ -165,8 +164,7 @@ static void size_sums(struct integrate_tma_args *args, forward_plan *plan) {
         args->stream_channels += all->source[i].channels;
     }
     if (is_wide(plan->f)) {
-        plan->squares_bytes = (size_t)plan->f->columns * WIDE_COLUMN_BYTES;
-        plan->bytes = plan->squares_bytes + WIDE_STREAM_BYTES;
+        plan->bytes = plan->squares_bytes = (size_t)plan->f->columns * WIDE_COLUMN_BYTES;
         return;
     }
     plan->bytes = plan->squares_bytes = 2 * PANEL_SQUARE_BYTES;
@@ -213,8 +211,9 @@ static int64_t plan_forward(struct integrate_tma_args *args, forward_plan *plan)
     return blocks < all->tiles ? blocks : all->tiles;
 }
 
+/* `blocks` make tiles, behind `others`. */
 static braid_status launch_forward(struct integrate_tma_args *args, const forward_plan *plan, const braid_problem *p,
-                                   device *d, int64_t blocks) {
+                                   device *d, int64_t blocks, int64_t others) {
     const struct integrate_panels_args *all = &args->all;
     const tile_function *f = plan->f;
     if (all->tiles > 0) {
@@ -226,12 +225,14 @@ static braid_status launch_forward(struct integrate_tma_args *args, const forwar
                                : (size_t)args->stages * (pixels + weights);
     args->squares_at = (int32_t)(INTEGRATE_TMA_BARRIER_BYTES + panels);
     args->sums_at = args->squares_at + (int32_t)plan->squares_bytes;
+    args->first_block = (int32_t)others;
+    args->blocks = (int32_t)blocks;
     return launch(args, d,
                   &(cuda_call){.stem = !plan->adds  ? "integrate_fwd_sm90a"
                                        : is_wide(f) ? "integrate_prepare_wide_sm90a"
                                                     : "integrate_prepare_sm90a",
                                .function = launch_name(plan->adds ? &f->adding : &f->names, p->dtype),
-                               .blocks = blocks,
+                               .blocks = blocks + others,
                                .threads = !plan->adds  ? INTEGRATE_TMA_THREADS
                                           : is_wide(f) ? INTEGRATE_PREPARE_WIDE_THREADS
                                                        : INTEGRATE_PREPARE_THREADS,
@@ -245,7 +246,7 @@ braid_status integrate_tma_launch_forward(const braid_problem *p, device *d, con
     memset(&args, 0, sizeof args);
     integrate_panels_fill(&args.all, p, b);
     int64_t blocks = plan_forward(&args, &plan);
-    return launch_forward(&args, &plan, p, d, blocks);
+    return launch_forward(&args, &plan, p, d, blocks, 0);
 }
 
 int integrate_tma_parts(const braid_problem *p) {
@@ -268,7 +269,7 @@ static void plan_statistics(struct integrate_prepare_args *args, const forward_p
     args->panels = is_wide(plan->f) ? args->mix.stream_panels : 0;
     parts->finishers = parts->columns + args->panels;
     if (args->panels == 0) return;
-    args->panel_parts = (int32_t)(blocks / args->panels);
+    args->panel_parts = ADDING_PROCESSORS / args->panels; /* in one round */
     if (args->panel_parts > parts->parts) args->panel_parts = parts->parts;
     if (args->panel_parts < 1) args->panel_parts = 1;
     args->part_pixels = (int32_t)launch_tiles(all->pixels, args->panel_parts);
@@ -283,9 +284,10 @@ braid_status integrate_tma_launch_adding(const braid_problem *p, device *d, cons
     plan_statistics(args, &plan, blocks);
     args->parts.counters = cuda_counters(d, MOMENTS_COUNTERS(args->parts) + args->panels);
     if (!args->parts.counters) return fail(BRAID_ERROR_ARGUMENT, "integrate_prepare: %s", launch_too_large);
-    if (blocks > 0) return launch_forward(mix, &plan, p, d, blocks);
+    const int64_t others = (int64_t)args->panels * args->panel_parts;
+    if (blocks > 0) return launch_forward(mix, &plan, p, d, blocks, others);
     mix->all.stays = 0; /* nothing is copied, and the blocks write what follows from no value at all */
-    return launch_forward(mix, &plan, p, d, mix->all.columns);
+    return launch_forward(mix, &plan, p, d, mix->all.columns, others);
 }
 
 /* ---- bwd_weight ----------------------------------------------------------------------------------- */

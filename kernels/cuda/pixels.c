@@ -374,10 +374,9 @@ static int64_t choose_parts(const braid_problem *p, int64_t tiles, int64_t most)
     return parts > 1 ? parts : 1;
 }
 
-/* Divides the planes from `first` on, for a round of blocks that has all of them or (by_plane) the widest one; 0 where
- * the blocks are too many for one launch. The parts depend on the problem alone. */
-static int divide_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2], int first,
-                          int by_plane) {
+/* Divides the planes from `first` on, for a round of blocks that has all of them; 0 where the blocks are too many for
+ * one launch. The parts depend on the problem alone. */
+static int divide_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2], int first) {
     struct pixel_columns *columns = &args->columns;
     int64_t tiles[BRAID_MAX_PLANES] = {0}, blocks[BRAID_MAX_PLANES] = {0}, channels = 0, total = 0, rows = 1;
     columns->sample_pixels = size[0] * size[1];
@@ -385,12 +384,7 @@ static int divide_columns(struct pixel_args *args, const braid_problem *p, const
     for (int i = first; i < p->streams; i++) {
         int64_t width = choose_width(p, p->in_pitch[i]), packs = launch_tiles(p->in_channels[i], width);
         int32_t lanes = column_lanes(packs, width);
-        const int64_t own = launch_tiles(packs, lanes);
-        if (by_plane) {
-            if (own > total) total = own;
-        } else {
-            total += own;
-        }
+        total += launch_tiles(packs, lanes);
         if (rows < BLOCK_THREADS / lanes) rows = BLOCK_THREADS / lanes;
         columns->first_channel[i] = (int32_t)channels;
         channels += p->in_channels[i];
@@ -412,13 +406,13 @@ static int divide_columns(struct pixel_args *args, const braid_problem *p, const
 }
 
 static int fill_columns(struct pixel_args *args, const braid_problem *p, const int64_t size[2]) {
-    return divide_columns(args, p, size, 0, 0);
+    return divide_columns(args, p, size, 0);
 }
 
-int pixels_divide_grad(struct pixel_args *args, const braid_problem *p, int by_plane) {
+int pixels_divide_grad(struct pixel_args *args, const braid_problem *p) {
     args->map.batch = p->batch;
     args->map.sample_pixels = p->size[0] * p->size[1];
-    return divide_map(args, p, p->skip, CHUNK_ELEMENTS, HALVES) && divide_columns(args, p, p->size, p->given, by_plane);
+    return divide_map(args, p, p->skip, CHUNK_ELEMENTS, HALVES) && divide_columns(args, p, p->size, p->given);
 }
 
 static braid_status run_columns(struct pixel_args *args, const braid_problem *p, device *d, const pixels_kernel *k,
@@ -507,12 +501,11 @@ braid_status pixels_create_columns(const braid_problem *p, size_t element_bytes,
     return sums_bytes(&args, element_bytes, workspace_bytes);
 }
 
-braid_status pixels_create_grad(const braid_problem *p, int by_plane, size_t element_bytes, void **state,
-                                size_t *workspace_bytes) {
+braid_status pixels_create_grad(const braid_problem *p, size_t element_bytes, void **state, size_t *workspace_bytes) {
     struct pixel_args args;
     *state = NULL;
     pixels_begin(&args, p);
-    (void)pixels_divide_grad(&args, p, by_plane);
+    (void)pixels_divide_grad(&args, p);
     return sums_bytes(&args, element_bytes, workspace_bytes);
 }
 

@@ -96,11 +96,9 @@ static inline int bn_grad_is_activated(const braid_problem *p) {
     return !p->add && p->activation != BRAID_ACTIVATION_NONE;
 }
 
-/* Both divisions of bn_grad, whose sums are made of all planes side by side or (by_plane) of one after the other, and
- * its `create`; 0 where the blocks are too many. */
-int pixels_divide_grad(struct pixel_args *args, const braid_problem *p, int by_plane);
-braid_status pixels_create_grad(const braid_problem *p, int by_plane, size_t element_bytes, void **state,
-                                size_t *workspace_bytes);
+/* Both divisions of bn_grad, and its `create`; 0 where the blocks are too many. */
+int pixels_divide_grad(struct pixel_args *args, const braid_problem *p);
+braid_status pixels_create_grad(const braid_problem *p, size_t element_bytes, void **state, size_t *workspace_bytes);
 
 /* The same by blocks that see whole rows of channels, and its `create`. */
 braid_status pixels_launch_row_parts(struct pixel_args *args, const braid_problem *p, const int64_t size[2],

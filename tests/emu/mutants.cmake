@@ -354,7 +354,7 @@ emu_mutant(clip_norm_dropped_pack clip_norm.cu clip_norm clip_norm__cuda_direct
 emu_mutant(clip_norm_halves_dropped_tail clip_norm.cu clip_norm clip_norm__cuda_direct
            "at = packs * wide + thread" "at = packs * wide + thread + 1")
 emu_mutant(clip_norm_halves_wrong_place clip_norm.cu clip_norm clip_norm__cuda_direct
-           "args.y + first + j, value + j" "args.y + first, value + j")
+           "(args.y + first, value)" "(args.y, value)")
 emu_mutant(clip_norm_halves_alone clip_norm.cu clip_norm clip_norm__cuda_direct
            "share_halves<f16>(args) + share(args)" "share_halves<f16>(args)")
 emu_mutant(clip_norm_wrong_arrivals clip_norm.cu clip_norm clip_norm__cuda_direct
@@ -429,9 +429,9 @@ emu_mutant(integrate_prepare_wide_missing_barrier integrate_prepare_wide_sm90a.c
 emu_mutant(integrate_prepare_wide_overwritten integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
            integrate_prepare__cuda_wgmma "        named_sync(OUTPUT_BARRIER, 2 * PANEL_GROUP); /*" "        /*")
 emu_mutant(integrate_prepare_wide_early_part integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
-           integrate_prepare__cuda_wgmma "last = (uint32_t)all.panel_parts - 1" "last = 0")
+           integrate_prepare__cuda_wgmma "arrives_last(counter, all.panel_parts)" "arrives_last(counter, 1)")
 emu_mutant(integrate_prepare_wide_early_count integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
-           integrate_prepare__cuda_wgmma "if (all.norm.cumulative) count_batch(all);" "")
+           integrate_prepare__cuda_wgmma "arrives_last(moments_finished(all.parts), all.parts.finishers)" "true")
 emu_mutant(integrate_prepare_wide_large_mean integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
            integrate_prepare__cuda_wgmma "origin[c] = isfinite(value) ? value : 0" "origin[c] = 0")
 emu_mutant(integrate_prepare_swizzle tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
@@ -755,16 +755,16 @@ li_rows_mutant(dropped_part li_conv2d_bwd_weight_mix.cu li_conv2d_bwd_weight_mix
 # Both backward passes of a normalisation in one launch: the plane whose sums are awaited, sums that nobody tells of, an
 # item too few and one that is done twice, blocks of a data pass beyond its part, counters that are left, a shared word
 # that is written too early, planes that are given or have no data pass.
-function(grad_mutant name kernel from to)
-    emu_mutant(bn_grad_${name} bn_grad.cu bn_grad bn_grad__cuda_${kernel} "${from}" "${to}")
+function(grad_mutant name from to)
+    emu_mutant(bn_grad_${name} bn_grad.cu bn_grad bn_grad__cuda_direct "${from}" "${to}")
 endfunction()
-grad_mutant(wrong_plane planes "arrive_wait(args.written + plane," "arrive_wait(args.written + plane + 1,")
-grad_mutant(missing_release direct "arrive_count(args.written + plane, UINT32_MAX);" ";")
-grad_mutant(unwritten_tail planes "end - begin > back ?" "end - begin > back + 1 ?")
-grad_mutant(lost_item direct "item < args.items;)" "item + 1 < args.items;)")
-grad_mutant(wrong_part planes "divide((part + 1) * blocks, parts)" "divide(part * blocks, parts) + 1")
-grad_mutant(dirty_ticket direct "if (threadIdx.x == 0) *args.taken = 0;" "")
-grad_mutant(dirty_planes planes "args.written[threadIdx.x] = 0;" ";")
-grad_mutant(missing_barrier direct "ring->at[0] = mine;\n    __syncthreads();" "ring->at[0] = mine;")
-grad_mutant(early_ring planes "    __syncthreads();\n    return shared;" "    return shared;")
-grad_mutant(wrong_run planes "run.first + (item - run.item)" "item - run.item")
+grad_mutant(wrong_plane "arrive_wait(args.written + plane," "arrive_wait(args.written + plane + 1,")
+grad_mutant(missing_release "arrive_count(args.written + plane, UINT32_MAX);" ";")
+grad_mutant(unwritten_tail "end - begin > back ?" "end - begin > back + 1 ?")
+grad_mutant(lost_item "item < args.items;)" "item + 1 < args.items;)")
+grad_mutant(wrong_part "divide((part + 1) * blocks, parts)" "divide(part * blocks, parts) + 1")
+grad_mutant(dirty_ticket "if (threadIdx.x == 0) *args.taken = 0;" "")
+grad_mutant(dirty_planes "args.written[threadIdx.x] = 0;" ";")
+grad_mutant(missing_barrier "ring->at[0] = mine;\n    __syncthreads();" "ring->at[0] = mine;")
+grad_mutant(early_ring "    __syncthreads();\n    return shared;" "    return shared;")
+grad_mutant(wrong_run "run.first + (item - run.item)" "item - run.item")
