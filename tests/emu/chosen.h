@@ -10,6 +10,7 @@
 static const char *const chosen[] = {
     "conv2d_fwd:f16:n1:b1:hw212x211:c72:k8:rs1x1",
     "conv2d_fwd:f16:n2:b2:hw9x8:c72,16:k136,8:rs3x3:st2:pad1:bias1:mask1",
+    "conv2d_fwd:f16:n2:b9:hw40x60:c8:k128,72:rs1x1:mask1",
     "conv2d_fwd:bf16:n1:b3:hw17x15:c64:k192:rs3x3:pad1",
     "conv2d_fwd:bf16:n1:b40:hw1x1:c136:k72:rs1x1:mask1:kp88",
     "conv2d_fwd:f16:n1:b2:hw19x23:c8:k24:rs5x7:st2x3:pad3x2:dil1x2",

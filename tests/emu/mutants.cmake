@@ -567,6 +567,8 @@ emu_mutant(conv2d_fwd_im2col_unwritten_tail tile/im2col_results.cuh conv2d_fwd_i
 emu_mutant(conv2d_fwd_im2col_early_reuse tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_pixels
            "    wgmma_wait<1>();\n    if (at->step > 0 && threadIdx.x % 32 == 0) barrier_arrive(at->used);"
            "    if (threadIdx.x % 32 == 0) barrier_arrive(place.empty());")
+emu_mutant(conv2d_fwd_im2col_lost_group tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
+           "if (thread == 0) tma_commit();" "if (thread == 0 && dense) tma_commit();")
 emu_mutant(conv2d_fwd_im2col_lost_slice tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
            "k < depth" "k < depth - 1")
 emu_mutant(conv2d_bwd_data_im2col_wrong_class tile/im2col_results.cuh conv2d_bwd_data_im2col_sm90a

@@ -236,8 +236,8 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
             for (int at = begin; at < begin + 32 && at < shape::columns; at += 16)
                 tma_store_2d(im2col_map(args, IM2COL_OUT, work.plane), buffer + (at - begin) * 128, work.first_lane,
                              work.first_pixel + at);
-            tma_commit();
         }
+        if (thread == 0) tma_commit(); /* one for every buffer, as is counted above */
     }
 }
 
