@@ -36,8 +36,7 @@ static const im2col_tiles *tiles_of(const braid_problem *p) { return reads_x(p) 
 
 static const char *supports(const braid_problem *p, const device *d) {
     const braid_problem conv = conv2d_dsums_conv(p);
-    const char *reason = dsums_refuse_empty(p);
-    return reason ? reason : conv2d_im2col_refuses_sums(&conv, d, tiles_of(p)->sums);
+    return conv2d_im2col_refuses_sums(&conv, d, tiles_of(p)->sums);
 }
 
 /* Behind the last tile the sums of all blocks are added. */
@@ -56,7 +55,8 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     const braid_problem conv = conv2d_dsums_conv(p);
     const buffers of_conv = conv2d_dsums_operands(p, b, 0), of_norm = conv2d_dsums_operands(p, b, 1);
-    return conv2d_im2col_launch_sums(&conv, d, state, &of_conv, &of_norm, tiles_of(p));
+    const im2col_beside beside = {.sums = &of_norm, .workspace = b->workspace};
+    return conv2d_im2col_launch_sums(&conv, d, state, &of_conv, &beside, tiles_of(p));
 }
 
 const kernel_functions conv2d_dsums__cuda_im2col_lanes = {

@@ -9,6 +9,7 @@
 #include "kernels/cuda/conv2d_epilogue.h"
 #include "kernels/cuda/conv2d_halo_launch.h"
 #include "kernels/cuda/dsums_launch.h"
+#include "kernels/cuda/tile/row_parts.h"
 
 #define SHARED_MOST 232448 /* bytes of shared memory that one block of sm_90 may have */
 #define STAGES_MOST 16     /* of weights in all rings */
@@ -320,7 +321,7 @@ static braid_status fill_beside(struct conv2d_halo_args *args, device *d, const 
 
 /* Of the groups of channels of all streams, in their order: each has the parts of its blocks. */
 static int64_t counters_of(const struct conv2d_halo_args *args) {
-    return args->first_tile[BRAID_MAX_PLANES] / args->strip_tiles * DSUMS_COUNTERS(2 * args->strip_tiles);
+    return args->first_tile[BRAID_MAX_PLANES] / args->strip_tiles * ROW_PARTS_COUNTERS(2 * args->strip_tiles);
 }
 
 /* Parts are those of one GPU on all, so that their sums have the same bits. */

@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/conv2d_halo.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/sums.h"
 
 /* One kernel: output channels and pixels of its tile, and rings of weights (tile/halo.cuh; 0: tile/halo_rows.cuh).
  * `halves`: 1 at stride 2, where pixels are those of dy. */

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/sizes.h"
 #include "kernels/cuda/conv2d_epilogue.h"
 #include "kernels/cuda/conv2d_im2col_launch.h"
 #include "kernels/cuda/dsums_launch.h"
+#include "kernels/cuda/sums.h"
+#include "kernels/cuda/tile/row_parts.h"
 
 #define PROCESSORS 132 /* multiprocessors of the GPU that tiles are sized for; the result does not depend on it */
 
@@ -211,7 +214,7 @@ static int64_t end_of(const struct conv2d_im2col_args *args, int s) {
 }
 
 /* For results that are added up: blocks of one plane each, as many as its share of the work, in multiples of its tiles
- * of lanes. At stride 1 a plane is one segment. */
+ * of lanes. A plane is one segment: forward, or at stride 1. */
 static void fill_blocks(struct conv2d_im2col_args *args) {
     double work[BRAID_MAX_PLANES] = {0}, all = 0;
     int32_t first = 0;
@@ -231,8 +234,9 @@ static void fill_blocks(struct conv2d_im2col_args *args) {
 }
 
 /* Cycles until the last of those blocks is done. */
-static double cycles_of_blocks(const struct conv2d_im2col_args *args, int columns, int by_x) {
-    const double store = by_x ? 60 : 12; /* with what is read and added up */
+static double cycles_of_blocks(const struct conv2d_im2col_args *args, int columns, im2col_sums sums) {
+    static const double stores[] = {[IM2COL_SUMS_BY_R] = 12, [IM2COL_SUMS_BY_X] = 60, [IM2COL_MOMENTS] = 7};
+    const double store = stores[sums]; /* with what is read and added up */
     double longest = 0;
     for (int s = 0; s < args->segments; s++) {
         const struct im2col_plane *plane = &args->plane[args->segment[s].plane];
@@ -271,8 +275,7 @@ static const im2col_tile *choose(struct conv2d_im2col_args *args, const braid_pr
     for (const im2col_tile *tile = tiles->list; tile->columns; tile++) {
         fill_tiles(args, tile->columns, tiles->split);
         if (tiles->sums) fill_blocks(args);
-        double now = tiles->sums ? cycles_of_blocks(args, tile->columns, tiles->sums == IM2COL_SUMS_BY_X)
-                                 : cycles_of(args, tile->columns);
+        double now = tiles->sums ? cycles_of_blocks(args, tile->columns, tiles->sums) : cycles_of(args, tile->columns);
         if (best && now >= *cycles) continue;
         best = tile;
         *cycles = now;
@@ -315,12 +318,12 @@ static cuda_tensor pixels_of(const struct conv2d_im2col_args *args, const braid_
                          .swizzle = 128};
 }
 
-/* What the epilogue reads of stream i: r and x of `norm`, the operands of sums, then what is added. r alone is read
- * in pieces. */
+/* What the epilogue reads of stream i: r and x of the operands of `sums`, then what is added. r alone is read in
+ * pieces. */
 static braid_status make_read_maps(struct conv2d_im2col_args *args, const braid_problem *p, device *d,
-                                   const buffers *norm, int i, int tile_pixels) {
+                                   const buffers *sums, int i, int tile_pixels) {
     const struct im2col_plane *plane = &args->plane[i];
-    const void *read[] = {norm ? norm->plane[BN_FUSED_X][i] : NULL, norm ? norm->plane[BN_FUSED_Y][i] : NULL,
+    const void *read[] = {sums ? sums->plane[BN_FUSED_X][i] : NULL, sums ? sums->plane[BN_FUSED_Y][i] : NULL,
                           plane->epilogue.added};
     int64_t pixel = 2 * plane->pitch, row = pixel * args->size[1];
     int kind = IM2COL_READ;
@@ -334,7 +337,7 @@ static braid_status make_read_maps(struct conv2d_im2col_args *args, const braid_
         .swizzle = 128,
         .is_im2col = 1,
     };
-    if (norm && !read[1]) tile = pixels_of(args, p, i, NULL);
+    if (sums && !read[1]) tile = pixels_of(args, p, i, NULL);
     for (size_t j = 0; j < sizeof read / sizeof read[0]; j++) {
         if (!read[j]) continue;
         tile.memory = read[j];
@@ -411,23 +414,38 @@ static void drop_idle(struct conv2d_im2col_args *args) {
 
 static int64_t parts_of(const struct im2col_plane *plane) { return plane->blocks / plane->lane_tiles; }
 
-/* Where the sums of conv2d_dsums go, whose operands are `norm`. */
-static braid_status fill_sums(struct conv2d_im2col_args *args, device *d, const buffers *norm) {
-    struct bn_gradients *gradients = norm->workspace;
+/* Where the sums of a plane begin among those of all; of the plane behind the last: how many there are. */
+static int64_t sums_before(const struct conv2d_im2col_args *args, int plane) {
+    int64_t sums = 0;
+    for (int i = 0; i < plane; i++) sums += parts_of(&args->plane[i]) * args->plane[i].lanes;
+    return sums;
+}
+
+/* The same of counters. */
+static int64_t counters_before(const struct conv2d_im2col_args *args, int plane) {
     int64_t counters = 0;
+    for (int i = 0; i < plane; i++)
+        counters +=
+            launch_tiles(args->plane[i].lanes, ROW_PARTS_CHANNELS) * ROW_PARTS_COUNTERS(parts_of(&args->plane[i]));
+    return counters;
+}
+
+/* Where sums go. */
+static braid_status fill_sums(struct conv2d_im2col_args *args, device *d, const im2col_beside *beside) {
+    uint32_t *counters = cuda_counters(d, counters_before(args, args->planes) + 1);
+    if (!counters) return fail(BRAID_ERROR_ARGUMENT, "conv2d: %s", launch_too_large);
+    args->finished = counters + counters_before(args, args->planes);
+    if (beside->norm) args->of_prepare.norm = *beside->norm;
     for (int i = 0; i < args->planes; i++) {
         struct im2col_plane *plane = &args->plane[i];
-        plane->sums = dsums_plane_of(norm, i);
-        plane->gradients = gradients;
-        gradients += parts_of(plane) * plane->lanes;
-        counters += launch_tiles(plane->lanes, DSUMS_CHANNELS) * DSUMS_COUNTERS(parts_of(plane));
-    }
-    uint32_t *first = cuda_counters(d, counters);
-    if (!first) return fail(BRAID_ERROR_ARGUMENT, "conv2d: %s", launch_too_large);
-    for (int i = 0; i < args->planes; i++) {
-        struct im2col_plane *plane = &args->plane[i];
-        plane->counters = first;
-        first += launch_tiles(plane->lanes, DSUMS_CHANNELS) * DSUMS_COUNTERS(parts_of(plane));
+        plane->counters = counters + counters_before(args, i);
+        if (beside->sums) {
+            plane->sums = dsums_plane_of(beside->sums, i);
+            plane->parts = (struct bn_gradients *)beside->workspace + sums_before(args, i);
+        } else {
+            plane->parts = (struct bn_moments *)beside->workspace + sums_before(args, i);
+            args->finishers += (int32_t)launch_tiles(plane->lanes, ROW_PARTS_CHANNELS);
+        }
     }
     return BRAID_OK;
 }
@@ -446,7 +464,7 @@ static size_t shared_bytes(const im2col_tile *tile, const im2col_tiles *tiles) {
 }
 
 static braid_status launch_once(const braid_problem *p, device *d, const im2col_state *made, const buffers *b,
-                                const buffers *norm, const im2col_tiles *tiles) {
+                                const im2col_beside *beside, const im2col_tiles *tiles) {
     const im2col_tile *tile = made->tile;
     struct conv2d_im2col_args args = made->args;
     for (int i = 0; i < p->streams; i++) {
@@ -454,9 +472,9 @@ static braid_status launch_once(const braid_problem *p, device *d, const im2col_
         args.plane[i].epilogue = conv2d_epilogue(p, b, i);
         args.plane[i].mask = b->plane[CONV2D_MASK][i];
         TRY(make_maps(&args, p, d, b, i, IM2COL_PIXELS(tile->columns, tiles->split)));
-        TRY(make_read_maps(&args, p, d, norm, i, IM2COL_PIXELS(tile->columns, tiles->split)));
+        TRY(make_read_maps(&args, p, d, beside ? beside->sums : NULL, i, IM2COL_PIXELS(tile->columns, tiles->split)));
     }
-    if (norm) TRY(fill_sums(&args, d, norm));
+    if (beside) TRY(fill_sums(&args, d, beside));
     drop_idle(&args);
     return cuda_launch(d, &(cuda_call){.stem = tiles->stem,
                                        .function = p->dtype == BRAID_DTYPE_F16 ? tile->f16 : tile->bf16,
@@ -480,23 +498,24 @@ braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state
 }
 
 const char *conv2d_im2col_refuses_sums(const braid_problem *p, const device *d, im2col_sums sums) {
-    const int reads = sums == IM2COL_SUMS_BY_X ? 2 : 1;
+    const int reads = sums == IM2COL_SUMS_BY_X ? 2 : sums == IM2COL_SUMS_BY_R;
     if (p->add && sums == IM2COL_SUMS_BY_R) return "adds to what x gets from elsewhere if it reads the ReLU off x";
-    if (p->stride[0] != 1 || p->stride[1] != 1) return "only stride 1";
+    if (p->bias) return "a bias is left to other kernels";
+    if (!is_forward(p) && (p->stride[0] != 1 || p->stride[1] != 1)) return "only stride 1";
     if (p->streams > IM2COL_MOST_STREAMS || p->streams * (IM2COL_READ + reads + p->add) > IM2COL_MOST_MAPS)
         return "too many streams for one launch";
-    return conv2d_im2col_refuses(p, d);
+    const char *reason = dsums_refuse_empty(p);
+    return reason ? reason : conv2d_im2col_refuses(p, d);
 }
 
 braid_status conv2d_im2col_create_sums(const braid_problem *p, const im2col_tiles *tiles, void **state, size_t *bytes) {
     TRY(conv2d_im2col_create(p, tiles, state));
     const struct conv2d_im2col_args *args = &((const im2col_state *)*state)->args;
-    int64_t sums = 0;
-    for (int i = 0; i < args->planes; i++) sums += parts_of(&args->plane[i]) * args->plane[i].lanes;
-    return size_array((size_t)sums, sizeof(struct bn_gradients), "partial sums", bytes);
+    const size_t each = tiles->sums == IM2COL_MOMENTS ? sizeof(struct bn_moments) : sizeof(struct bn_gradients);
+    return size_array((size_t)sums_before(args, args->planes), each, "partial sums", bytes);
 }
 
 braid_status conv2d_im2col_launch_sums(const braid_problem *p, device *d, void *state, const buffers *b,
-                                       const buffers *norm, const im2col_tiles *tiles) {
-    return launch_once(p, d, state, b, norm, tiles);
+                                       const im2col_beside *beside, const im2col_tiles *tiles) {
+    return launch_once(p, d, state, b, beside, tiles);
 }

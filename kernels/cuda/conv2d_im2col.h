@@ -13,12 +13,17 @@
 
 #include "backend/cuda/tensor_map.h"
 #include "braid.h"
+#include "kernels/cuda/bn_finalize.h"
 #include "kernels/cuda/dsums.h"
 #include "kernels/cuda/epilogue.h"
 
+/* So that the argument has 4096 bytes at most. */
+#define IM2COL_MOST_STREAMS 5
+#define IM2COL_MOST_MAPS 20
+
 #define IM2COL_MAX_TAPS 64
 #define IM2COL_MAX_CLASSES 4
-#define IM2COL_MAX_SEGMENTS (BRAID_MAX_STREAMS * IM2COL_MAX_CLASSES)
+#define IM2COL_MAX_SEGMENTS (IM2COL_MOST_STREAMS * IM2COL_MAX_CLASSES)
 
 /* A block is two warpgroups that multiply and one that loads. Each multiplies 64 lanes by `columns` pixels: two
  * neighbouring runs of lanes, or (split) two neighbouring runs of pixels. */
@@ -53,10 +58,6 @@
 #define IM2COL_SUMS_BYTES(columns)                                         \
     (IM2COL_SUMS_STAGES(columns) * (IM2COL_STAGE_BYTES(columns, 0) + 16) + \
      IM2COL_SUMS_BUFFERS(columns) * (2 * IM2COL_RESULT_BYTES + 32) + 16)
-
-/* So that the argument has 4096 bytes at most. */
-#define IM2COL_MOST_STREAMS 5
-#define IM2COL_MOST_MAPS 20
 
 /* The kinds of maps, each with one for every stream. Behind the last: what the epilogue reads, 64 lanes of a tile's
  * pixels at a time. That is what its sums need, if it makes some, and then what is added, if anything is. r alone is
@@ -95,29 +96,37 @@ struct im2col_plane {
     int64_t pitch; /* of out */
     int32_t lanes; /* the others up to the pitch are written as zeros */
     int32_t lane_tiles;
-    int32_t slices;          /* of 16 channels to sum over; a step loads four and multiplies those that are there */
-    int32_t dense;           /* 1: pixels lie side by side and all lanes are real: the copy engine stores */
-    struct dsums_plane sums; /* of conv2d_dsums */
-    struct bn_gradients *gradients; /* [part][lanes] */
-    uint32_t *counters;             /* DSUMS_COUNTERS(parts) for every 64 lanes */
-    int32_t first_block, blocks;    /* that take the tiles of this plane alone, lane_tiles for each part */
+    int32_t slices;              /* of 16 channels to sum over; a step loads four and multiplies those that are there */
+    int32_t dense;               /* 1: pixels lie side by side and all lanes are real: the copy engine stores */
+    struct dsums_plane sums;     /* of conv2d_dsums */
+    void *parts;                 /* [part][lanes]: of conv2d_dsums bn_gradients, of conv2d_prepare bn_moments */
+    uint32_t *counters;          /* ROW_PARTS_COUNTERS(parts) for every 64 lanes */
+    int32_t first_block, blocks; /* that take the tiles of this plane alone, lane_tiles for each part */
 };
 
 struct conv2d_im2col_args {
-    cuda_tensor_map map[IM2COL_MOST_MAPS]; /* [kind][plane] */
+    union {
+        cuda_tensor_map map[IM2COL_MOST_MAPS]; /* [kind][plane] */
+        struct {
+            cuda_tensor_map map[IM2COL_READ * IM2COL_MOST_STREAMS];
+            struct bn_finalize_args norm;
+        } of_prepare; /* whose epilogue reads nothing */
+    };
     struct im2col_plane plane[IM2COL_MOST_STREAMS];
     struct im2col_segment segment[IM2COL_MAX_SEGMENTS];
     struct im2col_tap tap[IM2COL_MAX_TAPS];
     struct im2col_class pixel_class[IM2COL_MAX_CLASSES];
     int32_t planes, segments, tiles, batch;
-    int32_t count[2];  /* rows and columns of the pixels of a class */
-    int32_t stride[2]; /* from pixel to pixel in what is gathered ... */
-    int32_t lower[2];  /* ... and where the first one begins to read */
-    int32_t step[2];   /* from pixel to pixel in out, which has ... */
-    int32_t size[2];   /* ... so many rows and columns */
+    int32_t count[2];   /* rows and columns of the pixels of a class */
+    int32_t stride[2];  /* from pixel to pixel in what is gathered ... */
+    int32_t lower[2];   /* ... and where the first one begins to read */
+    int32_t step[2];    /* from pixel to pixel in out, which has ... */
+    int32_t size[2];    /* ... so many rows and columns */
+    int32_t finishers;  /* of conv2d_prepare: warpgroups that do what bn_finalize does, one for every 64 lanes, ... */
+    uint32_t *finished; /* ... and the counter that they come to */
 };
 
-#define CONV2D_IM2COL_ARGS_BYTES 3968
+#define CONV2D_IM2COL_ARGS_BYTES 4032
 
 #ifdef __cplusplus
 static_assert(sizeof(struct conv2d_im2col_args) == CONV2D_IM2COL_ARGS_BYTES, "kernel and launcher agree on it");

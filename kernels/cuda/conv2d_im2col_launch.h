@@ -7,6 +7,7 @@
 #ifndef BRAID_KERNELS_CUDA_CONV2D_IM2COL_LAUNCH_H
 #define BRAID_KERNELS_CUDA_CONV2D_IM2COL_LAUNCH_H
 
+#include "kernels/cuda/bn_finalize.h"
 #include "kernels/cuda/conv2d_im2col.h"
 #include "kernels/cuda/launch.h"
 
@@ -16,8 +17,9 @@ typedef struct im2col_tile {
     const char *f16, *bf16;
 } im2col_tile;
 
-/* What is added up of the results, for conv2d_dsums: nothing, or by what the ReLU is read off. */
-typedef enum im2col_sums { IM2COL_NO_SUMS, IM2COL_SUMS_BY_R, IM2COL_SUMS_BY_X } im2col_sums;
+/* What is added up of the results: nothing, for conv2d_dsums by what the ReLU is read off, or the statistics of
+ * conv2d_prepare. */
+typedef enum im2col_sums { IM2COL_NO_SUMS, IM2COL_SUMS_BY_R, IM2COL_SUMS_BY_X, IM2COL_MOMENTS } im2col_sums;
 
 /* The tiles of one candidate. */
 typedef struct im2col_tiles {
@@ -38,12 +40,18 @@ void conv2d_im2col_destroy(device *d, void *state);
 braid_status conv2d_im2col_launch(const braid_problem *p, device *d, void *state, const buffers *b,
                                   const im2col_tiles *tiles);
 
-/* The same for tiles with sums, of all streams in one launch. Parts lie in the workspace of `norm`,
- * the operands of the normalisation, which tell where the sums go, too. */
+/* What is done beside a convolution whose results are added up; one of the first two is NULL. */
+typedef struct im2col_beside {
+    const buffers *sums;                 /* the operands of conv2d_dsums' normalisation */
+    const struct bn_finalize_args *norm; /* of conv2d_prepare */
+    void *workspace;                     /* for parts */
+} im2col_beside;
+
+/* The same for tiles with sums, of all streams in one launch. */
 const char *conv2d_im2col_refuses_sums(const braid_problem *p, const device *d, im2col_sums sums);
 braid_status conv2d_im2col_create_sums(const braid_problem *p, const im2col_tiles *tiles, void **state, size_t *bytes);
 braid_status conv2d_im2col_launch_sums(const braid_problem *p, device *d, void *state, const buffers *b,
-                                       const buffers *norm, const im2col_tiles *tiles);
+                                       const im2col_beside *beside, const im2col_tiles *tiles);
 
 /* The functions of the candidate `tiles`, an im2col_tiles; IM2COL_KERNEL(tiles) is its kernel_functions. */
 #define IM2COL_FUNCTIONS(tiles)                                                                            \

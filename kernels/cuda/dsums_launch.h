@@ -11,6 +11,7 @@
 #include "core/sizes.h"
 #include "kernels/cuda/dsums.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/sums.h"
 
 /* The operands of step `index` of the chain of conv2d_dsums: 0 is the convolution, 1 the normalisation. */
 static inline buffers conv2d_dsums_operands(const braid_problem *p, const buffers *b, int index) {

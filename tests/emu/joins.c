@@ -28,8 +28,9 @@
     "conv2d_bwd_data__cuda_strips,conv2d_bwd_data__cuda_patches,conv2d_bwd_data__cuda_halo_128x192," \
     "conv2d_bwd_data__cuda_halo_128x232,conv2d_bwd_data__cuda_halo_64x240,"                          \
     "conv2d_bwd_data__cuda_halo_rows112,conv2d_bwd_data__cuda_halo_rows136,conv2d_bwd_data__cuda_igemm"
-#define CONV_PREPARE \
-    "conv2d_prepare__cuda_rows_wgmma,conv2d_prepare__cuda_halo_rows112,conv2d_prepare__cuda_halo_rows136"
+#define CONV_PREPARE_ROWS "conv2d_prepare__cuda_halo_rows112,conv2d_prepare__cuda_halo_rows136"
+#define CONV_PREPARE_LANES "conv2d_prepare__cuda_im2col_lanes"
+#define CONV_PREPARE "conv2d_prepare__cuda_rows_wgmma," CONV_PREPARE_ROWS "," CONV_PREPARE_LANES
 
 #define NORM "bn_act_conv2d__cuda_halo_rows112,bn_act_conv2d__cuda_halo_rows136"
 /* Those that are cheaper than halo_rows on images as small as these, and would keep a plan from joining. */
@@ -234,12 +235,15 @@ static void mixes_are_prepared(void **state) {
     }
 }
 
-/* At such sizes the cost model would take two calls, unless there is no kernel for the second. */
+/* At such sizes the cost model would take two calls, unless there is no kernel for the second. The second layer has
+ * kernels of two kinds. */
 static void convolutions_are_prepared(void **state) {
     (void)state;
-    for (int mask = 0; mask < 2; mask++) {
-        const trial_setup s = {.dtype = BRAID_DTYPE_F16, .request = {.batch = 3, .size = {21, 40}, .mask = mask}};
-        trial joined = run_net(s, two_plain_layers, "conv2d_prepare__chain,bn_prepare__cuda_direct"),
+    for (int turn = 0; turn < 4; turn++) {
+        const trial_setup s = {.dtype = BRAID_DTYPE_F16, .request = {.batch = 3, .size = {21, 40}, .mask = turn % 2}};
+        trial joined = run_net(s, two_plain_layers,
+                               turn < 2 ? "conv2d_prepare__chain,bn_prepare__cuda_direct," CONV_PREPARE_LANES
+                                        : "conv2d_prepare__chain,bn_prepare__cuda_direct," CONV_PREPARE_ROWS),
               apart = run_net(s, two_plain_layers, CONV_PREPARE);
         assert_int_equal(count_calls(&joined, BRAID_OP_CONV2D_PREPARE), 2);
         assert_int_equal(count_calls(&apart, BRAID_OP_CONV2D_PREPARE), 0);

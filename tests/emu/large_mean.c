@@ -17,6 +17,7 @@
 typedef struct numbers {
     char *at;
     int64_t pixels, pitch, channels;
+    int64_t blanked; /* so many at first, which do not count */
     const char *center, *rstd;
 } numbers;
 
@@ -32,6 +33,7 @@ static planes find_planes(const braid_problem *p, const image *m, char *block) {
     const int64_t pixels = p->batch * p->size[0] * p->size[1];
     planes all = {.in = {.pixels = pixels, .pitch = p->in_pitch[0], .channels = p->in_channels[0]}};
     if (p->op == BRAID_OP_CONV2D_PREPARE) {
+        all.in.blanked = p->mask ? p->size[0] * p->size[1] : 0;
         all.in.at = block + m->offset[CONV2D_X][0];
         all.w = block + m->offset[CONV2D_W][0];
         all.filters = p->out_channels[0];
@@ -40,6 +42,7 @@ static planes find_planes(const braid_problem *p, const image *m, char *block) {
                             .pixels = p->batch * conv2d_out_size(p, 0) * conv2d_out_size(p, 1),
                             .pitch = p->out_pitch[0],
                             .channels = p->out_channels[0],
+                            .blanked = p->mask ? conv2d_out_size(p, 0) * conv2d_out_size(p, 1) : 0,
                             .center = block + m->offset[CONV2D_PREPARE_CENTER][0],
                             .rstd = block + m->offset[CONV2D_PREPARE_RSTD][0]};
         return all;
@@ -60,12 +63,12 @@ static planes find_planes(const braid_problem *p, const image *m, char *block) {
     return all;
 }
 
-/* The filters see the pixel below their middle, and of it the first channel. */
+/* The filters see the pixel below their middle, and of it the first channel. What is blanked lies far off. */
 static void fill(const braid_problem *p, const planes *all) {
     const int64_t filter = all->taps * all->in.channels;
     rng r = {.seed = 1};
     for (int64_t j = 0; j < all->in.pixels; j++)
-        dtype_store(all->in.at, p->dtype, j * all->in.pitch, 1000 + rng_normal(&r));
+        dtype_store(all->in.at, p->dtype, j * all->in.pitch, j < all->in.blanked ? -60000 : 1000 + rng_normal(&r));
     for (int64_t j = 0; j < all->filters * filter; j++)
         dtype_store(all->w, p->dtype, j, j % filter == all->taps / 2 * all->in.channels);
 }
@@ -79,12 +82,12 @@ static void fill_alike(const braid_problem *p, const planes *all) {
 
 /* Of channel `c`, as it was stored. */
 static void find_statistics(const braid_problem *p, const numbers *of, int64_t c, double *mean, double *var) {
+    const double count = (double)(of->pixels - of->blanked);
     *mean = *var = 0;
-    for (int64_t j = 0; j < of->pixels; j++)
-        *mean += dtype_load(of->at, p->dtype, j * of->pitch + c) / (double)of->pixels;
-    for (int64_t j = 0; j < of->pixels; j++) {
+    for (int64_t j = of->blanked; j < of->pixels; j++) *mean += dtype_load(of->at, p->dtype, j * of->pitch + c) / count;
+    for (int64_t j = of->blanked; j < of->pixels; j++) {
         double distance = dtype_load(of->at, p->dtype, j * of->pitch + c) - *mean;
-        *var += distance * distance / (double)of->pixels;
+        *var += distance * distance / count;
     }
 }
 
@@ -108,7 +111,9 @@ braid_status large_mean_loses(const kernel *k, device *d, const braid_problem *p
     if (!status) status = memory_alloc(m.bytes, 1, "numbers", &block);
     if (!status) {
         const planes all = find_planes(p, &m, block);
+        const uint32_t first = 1;
         image_fill(p, &m, IMAGE_REAL, 1, block);
+        if (all.in.blanked) memcpy((char *)block + m.offset[CONV2D_MASK][0], &first, sizeof first);
         if (p->dtype == BRAID_DTYPE_BF16) {
             fill_alike(p, &all);
         } else {

@@ -449,8 +449,8 @@ emu_mutant(bn_join_dropped_part bn_join.cu bn_join conv2d_prepare__cuda_halo_row
 emu_mutant(bn_join_early_count bn_join.cu bn_join conv2d_prepare__cuda_rows_wgmma
            "arrives_last(args.counter, (int32_t)gridDim.x) && threadIdx.x == 0" "threadIdx.x == 0")
 emu_mutant(bn_join_wrong_parts bn_join.cu bn_join conv2d_prepare__cuda_rows_wgmma "args.parts[i]" "args.parts[0]")
-emu_mutant(conv2d_prepare_rows_beyond_column tile/row_moments.cuh conv2d_fwd_rows_sm90a conv2d_prepare__cuda_rows_wgmma
-           "j % 2 >= inside) continue;" "j % 2 > inside) continue;")
+emu_mutant(conv2d_prepare_rows_beyond_column tile/epilogue_rows.cuh conv2d_fwd_rows_sm90a
+           conv2d_prepare__cuda_rows_wgmma "first + 1 < inside" "first + 1 <= inside + 1")
 emu_mutant(conv2d_prepare_rows_beyond_row conv2d_fwd_rows_sm90a.cu conv2d_fwd_rows_sm90a conv2d_prepare__cuda_rows_wgmma
            "i < rows ? columns : 0" "columns")
 emu_mutant(conv2d_prepare_rows_one_part conv2d_fwd_rows_sm90a.cu conv2d_fwd_rows_sm90a conv2d_prepare__cuda_rows_wgmma
@@ -465,6 +465,21 @@ emu_mutant(conv2d_prepare_halo_rows_lost_lanes tile/row_moments.cuh conv2d_fwd_h
            conv2d_prepare__cuda_halo_rows136 "bits < 4; bits *= 2" "bits < 2; bits *= 2")
 emu_mutant(conv2d_prepare_halo_rows_wrong_share tile/halo_rows.cuh conv2d_fwd_halo_sm90a
            conv2d_prepare__cuda_halo_rows136 "(int64_t)range.share * 2 + group" "(int64_t)group")
+function(prepare_lanes_mutant name file from to)
+    emu_mutant(conv2d_prepare_im2col_${name} ${file} conv2d_prepare_im2col_sm90a conv2d_prepare__cuda_im2col_lanes
+               "${from}" "${to}")
+endfunction()
+prepare_lanes_mutant(blanked tile/im2col_results.cuh "place >= 0 && place < IM2COL_BLANKED) << j" "place >= 0) << j")
+prepare_lanes_mutant(tail_pixels tile/im2col_results.cuh "place >= 0 && place < IM2COL_BLANKED) << j"
+                     "place < IM2COL_BLANKED) << j")
+prepare_lanes_mutant(no_origin tile/row_moments.cuh "isfinite(first) ? first : 0" "isfinite(first) ? 0 : first")
+prepare_lanes_mutant(blanked_origin tile/row_moments.cuh "if (live >> (j / 4 * 2 + j % 2) & 1) start(j" "start(j")
+prepare_lanes_mutant(wrong_part tile/im2col.cuh "((int32_t)blockIdx.x - plane.first_block) / plane.lane_tiles," "0,")
+prepare_lanes_mutant(wrong_plane tile/row_moments.cuh "bn_channel_of(norm.plane[i], c)" "bn_channel_of(norm.plane[0], c)")
+prepare_lanes_mutant(early_group tile/row_parts.cuh "ROW_PARTS_GROUPS(at.parts), at)" "1, at)")
+prepare_lanes_mutant(missing_barrier tile/row_parts.cuh "    named_sync(at.id, 128);\n    if (threadIdx" "    if (threadIdx")
+prepare_lanes_mutant(early_count tile/row_moments.cuh "row_parts_arrives_last(finished, finishers, at)" "true")
+prepare_lanes_mutant(unwritten_tail tile/im2col.cuh "if (whole) beside->begin(sums);" "if (!whole) return;")
 
 # Sums in the epilogue of a data gradient: channels, the ReLU, pixels that are not there or blanked, lanes, parts and
 # those who add them.
@@ -478,12 +493,12 @@ function(dsums_lanes_mutant name file from to)
 endfunction()
 dsums_rows_mutant(wrong_channel tile/row_dsums.cuh "const int i = j / 2 % 2;" "const int i = j % 2;")
 dsums_rows_mutant(no_relu tile/row_dsums.cuh "open <= 0 ? 0 : pair_at" "open < -1e30f ? 0 : pair_at")
-dsums_rows_mutant(tail_pixels tile/row_dsums.cuh "first + 1 < inside" "first + 1 <= inside + 1")
+dsums_rows_mutant(tail_pixels tile/epilogue_rows.cuh "first + 1 < inside" "first + 1 <= inside + 1")
 dsums_rows_mutant(lost_lanes tile/row_dsums.cuh "bits < 4; bits *= 2" "bits < 2; bits *= 2")
-dsums_rows_mutant(last_part tile/row_dsums.cuh "row_dsums_add(own, at.pitch, count)" "row_dsums_add(own, at.pitch, count - 1)")
-dsums_rows_mutant(early_group tile/row_dsums.cuh "at.counters + 1 + group, count, at)"
+dsums_rows_mutant(last_part tile/row_parts.cuh "(own, at.pitch, count)" "(own, at.pitch, count - 1)")
+dsums_rows_mutant(early_group tile/row_parts.cuh "at.counters + 1 + group, count, at)"
                   "at.counters + 1 + group, count > 1 ? count - 1 : 1, at)")
-dsums_rows_mutant(missing_barrier tile/row_dsums.cuh "    named_sync(at.id, 128);\n    return" "    return")
+dsums_rows_mutant(missing_barrier tile/row_parts.cuh "    named_sync(at.id, 128);\n    return" "    return")
 dsums_rows_mutant(wrong_group tile/halo_dsums.cuh "sums.begin(plane.sums, range.group * HALO_BLOCK" "sums.begin(plane.sums, 0")
 dsums_rows_mutant(one_part tile/halo_dsums.cuh "2 * range.share + group," "2 * range.share,")
 dsums_rows_mutant(early_r tile/halo_dsums.cuh "            barrier_wait(added, parity);\n" "")
@@ -499,7 +514,7 @@ dsums_lanes_mutant(early_reuse tile/im2col.cuh "im2col_place<shape> held = place
 dsums_lanes_mutant(early_r tile/im2col_results.cuh "        barrier_wait(to->filled(), to->parity);\n" "")
 dsums_lanes_mutant(early_store tile/im2col_results.cuh "        barrier_wait(from.ready(), from.parity);\n" "")
 dsums_lanes_mutant(early_fill tile/im2col_results.cuh "        tma_wait_read<1>();\n        im2col_ask" "        im2col_ask")
-dsums_lanes_mutant(last_group tile/row_dsums.cuh "groups - j));" "groups - j - 1));")
+dsums_lanes_mutant(last_group tile/row_parts.cuh "ROW_PARTS_GROUPS(at.parts));" "ROW_PARTS_GROUPS(at.parts) - 1);")
 dsums_lanes_mutant(wrong_part tile/im2col.cuh "((int32_t)blockIdx.x - plane.first_block) / plane.lane_tiles," "0,")
 dsums_lanes_mutant(wrong_plane tile/im2col_shape.cuh "    turns.step = plane.blocks;\n" "")
 emu_mutant(bn_act_conv2d_border tile/halo_norm.cuh conv2d_fwd_halo_sm90a bn_act_conv2d__cuda_halo_rows136

@@ -29,7 +29,7 @@ static const char *const cases[][2] = {
     {"layernorm_bwd_weight__cuda_direct", "layernorm_bwd_weight:f32:n1:b40:hw1x5:c300"},
 };
 
-/* By a tree of up to four parts: one tile, tiles that begin inside the run of a block, several streams. */
+/* By a tree of parts: one tile, tiles that begin inside the run of a block, several streams. */
 static const char *const trees[][2] = {
     {"conv2d_bwd_weight__cuda_taps_wgmma", "conv2d_bwd_weight:f16:n1:b4:hw12x15:c64:k64:rs3x3:pad1"},
     {"conv2d_bwd_weight__cuda_taps_wgmma", "conv2d_bwd_weight:bf16:n2:b2:hw17x19:c72,40:k72,64:rs3x3:pad1:mask1"},
@@ -38,6 +38,8 @@ static const char *const trees[][2] = {
     {"conv2d_bwd_weight__cuda_boxes_wgmma", "conv2d_bwd_weight:bf16:n1:b3:hw16x16:c96:k64:rs1x1:mask1"},
     {"integrate_bwd_weight__cuda_wgmma", "integrate_bwd_weight:f16:n2:b3:hw15x17:c64,40:zi64:zo64:mask1"},
     {"integrate_bwd_weight__cuda_wgmma", "integrate_bwd_weight:bf16:n3:b2:hw40x41:c128,72,64:st2:zi64:zo136"},
+    {"conv2d_prepare__cuda_im2col_lanes", "conv2d_prepare:f16:n2:b9:hw40x60:c8:k128,72:rs1x1:mask1"},
+    {"conv2d_prepare__cuda_im2col_lanes", "conv2d_prepare:bf16:n2:b3:hw13x17:c64:k264,64:rs3x3:pad1:avg=cumulative"},
 };
 
 /* Whose data pass waits for its sums. */

@@ -38,6 +38,14 @@ static __device__ __forceinline__ uint32_t epilogue_rows_at(void) {
     return (lane / 16 * 8 + lane % 8) * 128 + (((warp * 2 + lane / 8 % 2) ^ (lane % 8)) << 4);
 }
 
+/* Pixels of a thread among 16, those from 2 (lane % 4) on and 8 behind them, of which the first `inside` count: a bit
+ * for each of the four. */
+static __device__ __forceinline__ uint32_t epilogue_rows_live(int32_t inside) {
+    const int32_t first = 2 * (int32_t)(threadIdx.x % 4);
+    return (uint32_t)(first < inside) | (uint32_t)(first + 1 < inside) << 1 | (uint32_t)(first + 8 < inside) << 2 |
+           (uint32_t)(first + 9 < inside) << 3;
+}
+
 /* Rounds 2 * count pixels: `count` pairs of sums, in turn of the one and of the other channel. With `is_added` the
  * pairs hold what is added before, as such pairs. */
 template <class number, bool is_added, int count>

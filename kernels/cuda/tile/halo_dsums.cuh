@@ -153,11 +153,11 @@ static __device__ __forceinline__ void halo_dsums_round(uint32_t to, uint32_t re
         halo_dsums_load(r, read);
         halo_dsums_load(x, read + shape::place_bytes);
         row_dsums_added<number>(dx, sum);
-        sums->include(dx, r, x, row_dsums_live(inside));
+        sums->include(dx, r, x, epilogue_rows_live(inside));
     } else {
         halo_dsums_load(r, to);
         epilogue_rows_plain<number>(dx, sum);
-        sums->include(dx, r, r, row_dsums_live(inside));
+        sums->include(dx, r, r, epilogue_rows_live(inside));
     }
     halo_dsums_store(to, dx);
 }
@@ -179,20 +179,20 @@ static __device__ __forceinline__ void halo_dsums_stage(const float (&sum)[shape
 }
 
 /* Where a warpgroup leaves its sums: a part of its own. */
-static __device__ __forceinline__ row_dsums_place halo_dsums_place(const conv2d_halo_args &args,
-                                                                   const halo_dsums_shared &at, const halo_range &range,
-                                                                   int group) {
+static __device__ __forceinline__ row_parts_place<bn_gradients> halo_dsums_place(const conv2d_halo_args &args,
+                                                                                 const halo_dsums_shared &at,
+                                                                                 const halo_range &range, int group) {
     const conv2d_halo_plane &plane = args.plane[range.plane];
     const int32_t parts = 2 * args.strip_tiles, all = (int32_t)blockIdx.x / args.strip_tiles;
-    const row_dsums_place found = {(bn_gradients *)plane.parts,
-                                   args.counters + all * DSUMS_COUNTERS(parts),
-                                   args.parts_pitch,
-                                   2 * range.share + group,
-                                   parts,
-                                   range.group * HALO_BLOCK,
-                                   plane.channels - range.group * HALO_BLOCK,
-                                   at.words + (uint32_t)group * 4,
-                                   HALO_DSUMS_END + group};
+    const row_parts_place<bn_gradients> found = {(bn_gradients *)plane.parts,
+                                                 args.counters + all * ROW_PARTS_COUNTERS(parts),
+                                                 args.parts_pitch,
+                                                 2 * range.share + group,
+                                                 parts,
+                                                 range.group * HALO_BLOCK,
+                                                 plane.channels - range.group * HALO_BLOCK,
+                                                 at.words + (uint32_t)group * 4,
+                                                 HALO_DSUMS_END + group};
     return found;
 }
 

@@ -50,6 +50,7 @@ static __device__ __forceinline__ void im2col_load_weights(const conv2d_im2col_a
 /* Tiles that the epilogue of a plane reads. */
 template <class shape>
 static __device__ __forceinline__ int im2col_reads(const conv2d_im2col_args &args, const im2col_work &work) {
+    if (shape::beside::counts) return 0;
     return shape::tiles + (args.plane[work.plane].epilogue.added != nullptr);
 }
 
@@ -203,6 +204,23 @@ static __device__ __forceinline__ void im2col_turn_summed(uint32_t buffer, const
     }
 }
 
+/* im2col_turn for plain results whose statistics are taken. */
+template <class shape>
+static __device__ __forceinline__ void im2col_turn_counted(uint32_t buffer, const float (&sums)[shape::columns / 2],
+                                                           int begin, bool whole, const im2col_places<shape> &places,
+                                                           typename shape::beside *beside) {
+#pragma unroll
+    for (int at = begin; at < begin + 32 && at < shape::columns; at += 16) {
+        uint32_t pairs[4];
+        epilogue_rows_plain<typename shape::number>(pairs, sums + at / 2);
+        matrix_store_x4_transposed(buffer + epilogue_rows_at() + (at - begin) * 128, pairs);
+        if (whole)
+            beside->include(pairs, 16);
+        else
+            beside->include_some(pairs, im2col_live<shape>(places, at));
+    }
+}
+
 /* Stores the sums of a warpgroup through its buffers of results. `turn` says which of them is free; `read`: where
  * column 0 of what the epilogue reads lies. */
 template <class shape>
@@ -218,12 +236,17 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
     const bool whole = dense && work.first_pixel + shape::columns <= args.batch * args.count[0] * args.count[1];
     im2col_places<shape> places = {};
     if (shape::beside::sums ? !whole : !dense) places.find(args, work);
+    if constexpr (shape::beside::counts) {
+        if (whole) beside->begin(sums);
+    }
 #pragma unroll
     for (int begin = 0; begin < shape::columns; begin += 32) {
         const uint32_t buffer = results + (uint32_t)*turn * IM2COL_RESULT_BYTES;
         if (++*turn == shape::buffers) *turn = 0;
         if constexpr (shape::beside::by_x)
             im2col_turn_summed<shape>(buffer, sums, begin, with, read, whole, places, beside);
+        else if constexpr (shape::beside::counts)
+            im2col_turn_counted<shape>(buffer, sums, begin, whole, places, beside);
         else
             im2col_turn<shape>(buffer, sums, begin, with, read[0]);
         fence_async();
@@ -239,6 +262,7 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
         }
         if (thread == 0) tma_commit(); /* one for every buffer, as is counted above */
     }
+    if constexpr (shape::beside::counts) beside->settle();
 }
 
 /* Waits for a stage of what the epilogue reads. */
@@ -261,22 +285,34 @@ template <class shape> static __device__ __forceinline__ void im2col_skip(im2col
 }
 
 /* Where a warpgroup leaves its sums of the lanes of `work`, one of its tiles. */
-template <class shape>
-static __device__ __forceinline__ row_dsums_place im2col_sums_place(const conv2d_im2col_args &args,
-                                                                    const im2col_work &work, uint32_t memory,
-                                                                    int group) {
+template <class shape, class sum>
+static __device__ __forceinline__ row_parts_place<sum> im2col_sums_place(const conv2d_im2col_args &args,
+                                                                         const im2col_work &work, uint32_t memory,
+                                                                         int group) {
     const im2col_plane &plane = args.plane[work.plane];
     const int32_t parts = plane.blocks / plane.lane_tiles;
-    const row_dsums_place at = {plane.gradients,
-                                plane.counters + work.first_lane / 64 * DSUMS_COUNTERS(parts),
-                                plane.lanes,
-                                ((int32_t)blockIdx.x - plane.first_block) / plane.lane_tiles,
-                                parts,
-                                work.first_lane,
-                                plane.lanes - work.first_lane,
-                                memory + shape::words + (uint32_t)group * 4,
-                                1 + group};
+    const row_parts_place<sum> at = {(sum *)plane.parts,
+                                     plane.counters + work.first_lane / 64 * ROW_PARTS_COUNTERS(parts),
+                                     plane.lanes,
+                                     ((int32_t)blockIdx.x - plane.first_block) / plane.lane_tiles,
+                                     parts,
+                                     work.first_lane,
+                                     plane.lanes - work.first_lane,
+                                     memory + shape::words + (uint32_t)group * 4,
+                                     1 + group};
     return at;
+}
+
+/* Behind the last tile: what the warpgroup found is added to what others did. */
+template <class shape>
+static __device__ __forceinline__ void im2col_finish(const conv2d_im2col_args &args, const im2col_work &work,
+                                                     uint32_t memory, int group, typename shape::beside *beside) {
+    if (work.first_lane >= args.plane[work.plane].lanes) return;
+    if constexpr (shape::beside::counts)
+        beside->finish(args.of_prepare.norm, work.plane,
+                       im2col_sums_place<shape, bn_moments>(args, work, memory, group), args.finished, args.finishers);
+    else
+        beside->finish(args.plane[work.plane].sums, im2col_sums_place<shape, bn_gradients>(args, work, memory, group));
 }
 
 /* One of the two warpgroups that multiply. The second begins some steps later than the first and stays behind, so that
@@ -294,8 +330,9 @@ static __device__ __forceinline__ void im2col_consume(const conv2d_im2col_args &
     if constexpr (shape::beside::sums) {
         first = im2col_find<shape>(args, turns.first);
         first.first_lane += group * 64;
-        beside.begin(args.plane[first.plane].sums, first.first_lane, args.plane[first.plane].lanes);
     }
+    if constexpr (shape::beside::sums && !shape::beside::counts)
+        beside.begin(args.plane[first.plane].sums, first.first_lane, args.plane[first.plane].lanes);
     if (group == 1) named_sync(IM2COL_LEAD, 256);
     for (int32_t tile = turns.first; tile < turns.end; tile += turns.step) {
         im2col_work work = im2col_find<shape>(args, tile);
@@ -333,10 +370,7 @@ static __device__ __forceinline__ void im2col_consume(const conv2d_im2col_args &
         for (int j = 0; j < reads; j++) im2col_release(&held);
         if (!shape::split && group == 0) im2col_skip(&place, reads);
     }
-    if constexpr (shape::beside::sums) {
-        if (first.first_lane < args.plane[first.plane].lanes)
-            beside.finish(args.plane[first.plane].sums, im2col_sums_place<shape>(args, first, memory, group));
-    }
+    if constexpr (shape::beside::sums) im2col_finish<shape>(args, first, memory, group, &beside);
     if (threadIdx.x % 128 == 0) tma_wait<0>();
 }
 

@@ -9,15 +9,16 @@
 #include "kernels/cuda/conv2d_im2col.h"
 #include "kernels/cuda/tile/barrier.cuh"
 #include "kernels/cuda/tile/row_dsums.cuh"
+#include "kernels/cuda/tile/row_moments.cuh"
 
 /* `transposed`: the weights are summed over K, not over C. `sums_of`: what is added up of the results. */
 template <class number_type, int columns_each, int split_pixels, int transposed_weights, class sums_of = no_row_dsums>
 struct im2col_shape {
     typedef number_type number;
     typedef sums_of beside;
-    static const bool in_place = beside::sums && !beside::by_x; /* r lies where the results will */
-    static const int tiles = beside::by_x ? 2 : 0;              /* that the epilogue reads for sums: r, x */
-    static const int reads = 1 + tiles;                         /* all of them, at most */
+    static const bool in_place = beside::in_place; /* r lies where the results will */
+    static const int tiles = beside::by_x ? 2 : 0; /* that the epilogue reads for sums: r, x */
+    static const int reads = 1 + tiles;            /* all of them, at most */
     static const int columns = columns_each, split = split_pixels, transposed = transposed_weights;
     static const int lanes = IM2COL_LANES(split), pixels = IM2COL_PIXELS(columns, split);
     static const int stages = in_place ? IM2COL_SUMS_STAGES(columns) : IM2COL_STAGES(columns, split);

@@ -15,27 +15,11 @@
 #include "kernels/cuda/tile/bn_finalize.cuh"
 #include "kernels/cuda/tile/moments.cuh"
 #include "kernels/cuda/tile/moments_join.h"
+#include "kernels/cuda/tile/row_parts.cuh"
 
 /* The counter of those that have read the count of batches. */
 static __device__ __forceinline__ uint32_t *moments_finished(const moments_parts &all) {
     return all.counters + MOMENTS_COUNTERS(all) - 1;
-}
-
-/* `count` parts of a channel, `ahead` on their way at once. */
-template <int ahead>
-static __device__ __forceinline__ bn_moments moments_add(const bn_moments *from, int64_t pitch, int32_t count) {
-    column_total<bn_moments> total = {};
-    for (int32_t left = count; left > 0; left -= ahead) {
-        bn_moments in[ahead] = {};
-#pragma unroll
-        for (int j = 0; j < ahead; j++) {
-            if (j < left) read_bytes<sizeof(bn_moments)>(&in[j], from);
-            from += pitch;
-        }
-#pragma unroll
-        for (int j = 0; j < ahead; j++) total.include(in[j]);
-    }
-    return total.finish();
 }
 
 /* `count` parts of a channel, every `step`th, and what follows from them. */
@@ -46,7 +30,7 @@ static __device__ __forceinline__ void moments_finish(const moments_parts &all, 
     int64_t c = channel;
     for (; c >= norm.plane[i].channels; i++) c -= norm.plane[i].channels;
     const bn_channel of = bn_channel_of(norm.plane[i], c);
-    const bn_moments sum = moments_add<ahead>(all.moments + channel, (int64_t)step * all.pitch, count);
+    const bn_moments sum = row_parts_add<ahead>(all.moments + channel, (int64_t)step * all.pitch, count);
     bn_finish(norm, norm.plane[i], c, of, sum.mean, moments_var(sum), bn_factor(norm, i, batches));
 }
 
@@ -65,7 +49,7 @@ static __device__ __forceinline__ void moments_join(const moments_parts &all, co
         for (int32_t k = (int32_t)threadIdx.x; k < of.count; k += (int32_t)blockDim.x) {
             const int32_t c = of.channel(k);
             if (c < 0) continue;
-            const bn_moments sum = moments_add<ahead>(from + c, all.pitch, count);
+            const bn_moments sum = row_parts_add<ahead>(from + c, all.pitch, count);
             write_bytes<sizeof sum>(from + c, &sum);
         }
         if (!arrives_last(counters, groups)) return;

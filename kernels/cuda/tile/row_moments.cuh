@@ -10,8 +10,10 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_ROW_MOMENTS_CUH
 #define BRAID_KERNELS_CUDA_TILE_ROW_MOMENTS_CUH
 
+#include "kernels/cuda/tile/bn_finalize.cuh"
 #include "kernels/cuda/tile/epilogue_rows.cuh"
 #include "kernels/cuda/tile/moments.cuh"
+#include "kernels/cuda/tile/row_parts.cuh"
 
 /* Where a warpgroup leaves what it found: those of its 64 channels that there are. */
 struct row_moments_place {
@@ -29,18 +31,17 @@ struct no_row_moments {
 };
 
 template <class number> struct row_moments {
-    static const bool counts = true;
+    static const bool sums = true, counts = true, by_x = false, in_place = false;
     int32_t count = 0; /* of the thread's pixels */
     float origin[2] = {0, 0}, sum[2] = {0, 0}, square[2] = {0, 0};
 
+    __device__ __forceinline__ void start(int i, float first) { origin[i] = isfinite(first) ? first : 0; }
+
     /* Before the first tile: a value of each channel, as it is stored, so that none is left where all are alike. */
-    __device__ __forceinline__ void begin(const float *sums) {
+    __device__ __forceinline__ void begin(const float *values) {
         if (count > 0) return;
 #pragma unroll
-        for (int i = 0; i < 2; i++) {
-            const float first = pair_at<number>(pair_made<number>(sums[2 * i], 0.0f), 0);
-            origin[i] = isfinite(first) ? first : 0;
-        }
+        for (int i = 0; i < 2; i++) start(i, pair_at<number>(pair_made<number>(values[2 * i], 0.0f), 0));
     }
 
     __device__ __forceinline__ void include_one(int i, float value) {
@@ -57,10 +58,18 @@ template <class number> struct row_moments {
             for (int j = 0; j < 2 * pairs; j++) include_one(j / 2 % 2, pair_at<number>(pair[j / 2], j % 2));
             return;
         }
-        const int32_t first = 2 * (int32_t)(threadIdx.x % 4);
+        include_some(pair, epilogue_rows_live(inside));
+    }
+
+    /* Those that count: a bit for each of the thread's pixels. */
+    template <int pairs> __device__ __forceinline__ void include_some(const uint32_t (&pair)[pairs], uint32_t live) {
+#pragma unroll
+        for (int j = 2 * pairs - 1; j >= 0 && count == 0; j--) {
+            if (live >> (j / 4 * 2 + j % 2) & 1) start(j / 2 % 2, pair_at<number>(pair[j / 2], j % 2));
+        }
 #pragma unroll
         for (int j = 0; j < 2 * pairs; j++) {
-            if (first + j / 4 * 8 + j % 2 >= inside) continue;
+            if (!(live >> (j / 4 * 2 + j % 2) & 1)) continue;
             count += j / 2 % 2;
             include_one(j / 2 % 2, pair_at<number>(pair[j / 2], j % 2));
         }
@@ -90,6 +99,24 @@ template <class number> struct row_moments {
             for (int bits = 1; bits < 4; bits *= 2) found = add_across(found, bits);
             if (threadIdx.x % 4 == 0 && channel + 8 * i < at.channels) at.to[channel + 8 * i] = found;
         }
+    }
+
+    /* The same as a part, and what follows from all of them for channels of plane i, for all threads of a warpgroup.
+     * The batch is counted by the last of `finishers` where they read the count, else by the first of the planes'. */
+    __device__ __forceinline__ void finish(const bn_finalize_args &norm, int i, const row_parts_place<bn_moments> &at,
+                                           uint32_t *finished, int32_t finishers) const {
+        const row_moments_place own = {at.own(), at.channels};
+        write(own);
+        if (!row_parts_join(at)) return;
+        const int64_t batches = norm.cumulative ? *norm.batches : 0;
+        if (at.has_channel()) {
+            const int32_t c = at.first + (int32_t)threadIdx.x % 128;
+            const bn_channel of = bn_channel_of(norm.plane[i], c);
+            const bn_moments all = row_parts_total(at);
+            bn_finish(norm, norm.plane[i], c, of, all.mean, moments_var(all), bn_factor(norm, i, batches));
+        }
+        const bool is_last = norm.cumulative ? row_parts_arrives_last(finished, finishers, at) : i + at.first == 0;
+        if (is_last && threadIdx.x % 128 == 0) *norm.batches += bn_counted(norm);
     }
 };
 
