@@ -21,7 +21,7 @@ template <bool curved> struct act_bwd_data {
             pack_open(x, in.x);
             pack_open(dy, in.dy);
             rule.gradients(x, dy);
-            this->put(this->plane.dx, at, dy, c);
+            pack_write_asking((number *)this->plane.dx + at, dy, this->plane.channels - c);
         }
         __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }
     };

@@ -16,7 +16,7 @@ template <bool curved> struct act_fwd {
             float value[width];
             pack_open(value, x);
             rule.values(value);
-            this->put(this->plane.y, at, value, c);
+            pack_write_asking((number *)this->plane.y + at, value, this->plane.channels - c);
         }
         __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }
     };

@@ -38,7 +38,7 @@ template <class number, int width, bool whole> struct dropout : pixel_body<numbe
 #pragma unroll
             for (int j = 0; j < width; j++) value[j] = 0;
         }
-        pack_write((number *)this->plane.y + at, value, whole ? width : inside - c);
+        pack_write_asking((number *)this->plane.y + at, value, whole ? width : inside - c);
     }
     __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.y, at); }
 

@@ -5,6 +5,26 @@
  */
 #include "kernels/cuda/tile/integrate_fwd.cuh"
 
+template <class number> struct direct_results {
+    template <int count>
+    __device__ __forceinline__ void write(const float (&sum)[count], const integrate_tma_args &args,
+                                          int32_t first_pixel, int32_t first_column) const {
+        const integrate_panels_args &all = args.all;
+#pragma unroll
+        for (int second = 0; second < 2; second++) {
+            const int32_t pixel = first_pixel + panel_sum_row() + 8 * second;
+#pragma unroll
+            for (int j = 0; j < count / 16; j++) {
+                const int32_t column = first_column + 32 * j + panel_run_column();
+                uint32_t run[4];
+                panel_run<number>(run, sum, second, j);
+                if (pixel < all.pixels && column < all.outputs)
+                    write_bytes<16>((number *)all.y + (int64_t)pixel * all.outputs + column, run);
+            }
+        }
+    }
+};
+
 template <class number, int columns, int row_groups>
 static __device__ __forceinline__ void integrate_fwd(const integrate_tma_args &args) {
     const ring_cursor at = open_ring(args, 2);

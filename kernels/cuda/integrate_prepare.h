@@ -14,9 +14,6 @@ struct integrate_prepare_args {
     struct integrate_tma_args mix;
     struct bn_finalize_args norm;
     struct moments_parts parts;
-    /* Of more than 128 outputs: the streams' panels of channels, and parts of the pixels that each is cut into, a block
-     * for each part before those that make tiles. Behind the counters of the parts one for each panel. */
-    int32_t panels, panel_parts, part_pixels;
 };
 
 #define INTEGRATE_PREPARE_ARGS_BYTES 4032

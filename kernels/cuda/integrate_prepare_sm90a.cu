@@ -233,7 +233,7 @@ static __device__ __forceinline__ void integrate_prepare(const integrate_prepare
         add_all<number, columns, row_groups>(args, all.parts, at);
     }
     __syncwarp(); /* the lanes beside the one that asks for the copies have waited for it */
-    moments_join<columns <= 64 ? 8 : 16>(all.parts, all.norm, channels, (int32_t)blockIdx.x); /* as registers allow */
+    moments_join<columns <= 64 ? 8 : 16>(all.parts, all.norm, channels); /* as many as registers hold */
 }
 
 extern "C" __global__ void __launch_bounds__(INTEGRATE_PREPARE_THREADS, 2)

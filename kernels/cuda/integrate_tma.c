@@ -15,10 +15,9 @@
 #define SHARED_OF_TWO 115712
 #define MOST_STAGES 8
 #define ADDING_PROCESSORS 132
-#define WIDE_COLUMN_BYTES 64 /* beside the ring, of a column of outputs */
-#define WEIGHT_BLOCKS 132    /* of a weight gradient: by the problem alone, so that the parts are the same everywhere */
-#define WEIGHT_PANELS 4      /* of channels in a tile */
-#define TREE_PARTS 4         /* that the blocks add by a tree; more are added faster by a second launch */
+#define WEIGHT_BLOCKS 132 /* of a weight gradient: by the problem alone, so that the parts are the same everywhere */
+#define WEIGHT_PANELS 4   /* of channels in a tile */
+#define TREE_PARTS 4      /* that the blocks add by a tree; more are added faster by a second launch */
 #define MOST_COUNTERS (WEIGHT_BLOCKS * 2) /* of two groups that multiply */
 
 const char *integrate_tma_refuses(const braid_problem *p, const device *d) {
@@ -115,7 +114,8 @@ static braid_status launch(const struct integrate_tma_args *args, device *d, con
 
 /* ---- Forward -------------------------------------------------------------------------------------- */
 
-/* A function of each dtype, for tiles of `rows` pixels by `columns` columns; the same with statistics. */
+/* A function of each dtype, for tiles of `rows` pixels by `columns` columns; the same with statistics, where there is
+ * one. */
 typedef struct tile_function {
     launch_names names, adding;
     int rows, columns;
@@ -130,14 +130,8 @@ static const tile_function functions[] = {
      {NULL, "integrate_prepare_wgmma_f16_128_staying", "integrate_prepare_wgmma_bf16_128_staying"},
      64,
      128},
-    {{NULL, "integrate_fwd_wgmma_f16_128", "integrate_fwd_wgmma_bf16_128"},
-     {NULL, "integrate_prepare_wgmma_f16_128", "integrate_prepare_wgmma_bf16_128"},
-     128,
-     128},
-    {{NULL, "integrate_fwd_wgmma_f16_256", "integrate_fwd_wgmma_bf16_256"},
-     {NULL, "integrate_prepare_wgmma_f16_256", "integrate_prepare_wgmma_bf16_256"},
-     128,
-     256},
+    {{NULL, "integrate_fwd_wgmma_f16_128", "integrate_fwd_wgmma_bf16_128"}, {NULL}, 128, 128},
+    {{NULL, "integrate_fwd_wgmma_f16_256", "integrate_fwd_wgmma_bf16_256"}, {NULL}, 128, 256},
 };
 
 /* How the forward pass is divided. */
@@ -149,9 +143,6 @@ typedef struct forward_plan {
     size_t squares_bytes, bytes; /* of shared memory: of staged results, of those and the sums */
 } forward_plan;
 
-/* Statistics of the streams are taken out of memory (integrate_prepare_wide_sm90a.cu), not out of the ring. */
-static int is_wide(const tile_function *f) { return f->rows == 128 && f->columns > 64; }
-
 /* Finds what statistics need beside tiles of a function. */
 static void size_sums(struct integrate_tma_args *args, forward_plan *plan) {
     const struct integrate_panels_args *all = &args->all;
@@ -162,10 +153,6 @@ static void size_sums(struct integrate_tma_args *args, forward_plan *plan) {
         if (all->source[i].is_pathway) continue;
         args->stream_panels += integrate_panels_of(all->source[i].channels);
         args->stream_channels += all->source[i].channels;
-    }
-    if (is_wide(plan->f)) {
-        plan->bytes = plan->squares_bytes = (size_t)plan->f->columns * WIDE_COLUMN_BYTES;
-        return;
     }
     plan->bytes = plan->squares_bytes = 2 * PANEL_SQUARE_BYTES;
     if (launch_tiles(all->pixels, plan->f->rows) > plan->processors) /* a block has several tiles */
@@ -193,6 +180,11 @@ static void choose_forward(struct integrate_tma_args *args, forward_plan *plan) 
         return;
     }
     if (all->outputs <= 128 && try_forward(args, plan, &functions[1], 1)) return;
+    if (plan->adds) {
+        plan->f = &functions[1];
+        plan->side_by_side = 0;
+        return;
+    }
     if (all->outputs > 128 && tiles * 4 >= (int64_t)plan->processors * 3 && try_forward(args, plan, &functions[3], 0))
         return;
     try_forward(args, plan, &functions[2], 0);
@@ -211,9 +203,8 @@ static int64_t plan_forward(struct integrate_tma_args *args, forward_plan *plan)
     return blocks < all->tiles ? blocks : all->tiles;
 }
 
-/* `blocks` make tiles, behind `others`. */
 static braid_status launch_forward(struct integrate_tma_args *args, const forward_plan *plan, const braid_problem *p,
-                                   device *d, int64_t blocks, int64_t others) {
+                                   device *d, int64_t blocks) {
     const struct integrate_panels_args *all = &args->all;
     const tile_function *f = plan->f;
     if (all->tiles > 0) {
@@ -225,17 +216,11 @@ static braid_status launch_forward(struct integrate_tma_args *args, const forwar
                                : (size_t)args->stages * (pixels + weights);
     args->squares_at = (int32_t)(INTEGRATE_TMA_BARRIER_BYTES + panels);
     args->sums_at = args->squares_at + (int32_t)plan->squares_bytes;
-    args->first_block = (int32_t)others;
-    args->blocks = (int32_t)blocks;
     return launch(args, d,
-                  &(cuda_call){.stem = !plan->adds  ? "integrate_fwd_sm90a"
-                                       : is_wide(f) ? "integrate_prepare_wide_sm90a"
-                                                    : "integrate_prepare_sm90a",
+                  &(cuda_call){.stem = plan->adds ? "integrate_prepare_sm90a" : "integrate_fwd_sm90a",
                                .function = launch_name(plan->adds ? &f->adding : &f->names, p->dtype),
-                               .blocks = blocks + others,
-                               .threads = !plan->adds  ? INTEGRATE_TMA_THREADS
-                                          : is_wide(f) ? INTEGRATE_PREPARE_WIDE_THREADS
-                                                       : INTEGRATE_PREPARE_THREADS,
+                               .blocks = blocks,
+                               .threads = plan->adds ? INTEGRATE_PREPARE_THREADS : INTEGRATE_TMA_THREADS,
                                .shared_bytes = panels + plan->bytes,
                                .args_bytes = plan->adds ? sizeof(struct integrate_prepare_args) : sizeof *args});
 }
@@ -246,7 +231,7 @@ braid_status integrate_tma_launch_forward(const braid_problem *p, device *d, con
     memset(&args, 0, sizeof args);
     integrate_panels_fill(&args.all, p, b);
     int64_t blocks = plan_forward(&args, &plan);
-    return launch_forward(&args, &plan, p, d, blocks, 0);
+    return launch_forward(&args, &plan, p, d, blocks);
 }
 
 int integrate_tma_parts(const braid_problem *p) {
@@ -258,21 +243,12 @@ int integrate_tma_parts(const braid_problem *p) {
     return plan.side_by_side ? (int)(blocks / args.all.columns) : -1;
 }
 
-/* How the statistics are divided: groups of parts, and parts of the streams' pixels. */
-static void plan_statistics(struct integrate_prepare_args *args, const forward_plan *plan, int64_t blocks) {
-    const struct integrate_panels_args *all = &args->mix.all;
-    struct moments_parts *parts = &args->parts;
+/* How the statistics are divided into groups of parts. */
+static void plan_statistics(struct moments_parts *parts, const struct integrate_panels_args *all, int64_t blocks) {
     parts->parts = (int32_t)(blocks / all->columns);
     parts->columns = all->columns;
     parts->group = 1;
     while (parts->group * parts->group < parts->parts) parts->group++;
-    args->panels = is_wide(plan->f) ? args->mix.stream_panels : 0;
-    parts->finishers = parts->columns + args->panels;
-    if (args->panels == 0) return;
-    args->panel_parts = ADDING_PROCESSORS / args->panels; /* in one round */
-    if (args->panel_parts > parts->parts) args->panel_parts = parts->parts;
-    if (args->panel_parts < 1) args->panel_parts = 1;
-    args->part_pixels = (int32_t)launch_tiles(all->pixels, args->panel_parts);
 }
 
 braid_status integrate_tma_launch_adding(const braid_problem *p, device *d, const buffers *b,
@@ -281,13 +257,12 @@ braid_status integrate_tma_launch_adding(const braid_problem *p, device *d, cons
     forward_plan plan = {.adds = 1, .processors = ADDING_PROCESSORS};
     integrate_panels_fill(&mix->all, p, b);
     int64_t blocks = plan_forward(mix, &plan);
-    plan_statistics(args, &plan, blocks);
-    args->parts.counters = cuda_counters(d, MOMENTS_COUNTERS(args->parts) + args->panels);
+    plan_statistics(&args->parts, &mix->all, blocks);
+    args->parts.counters = cuda_counters(d, MOMENTS_COUNTERS(args->parts));
     if (!args->parts.counters) return fail(BRAID_ERROR_ARGUMENT, "integrate_prepare: %s", launch_too_large);
-    const int64_t others = (int64_t)args->panels * args->panel_parts;
-    if (blocks > 0) return launch_forward(mix, &plan, p, d, blocks, others);
+    if (blocks > 0) return launch_forward(mix, &plan, p, d, blocks);
     mix->all.stays = 0; /* nothing is copied, and the blocks write what follows from no value at all */
-    return launch_forward(mix, &plan, p, d, mix->all.columns, others);
+    return launch_forward(mix, &plan, p, d, mix->all.columns);
 }
 
 /* ---- bwd_weight ----------------------------------------------------------------------------------- */

@@ -10,19 +10,17 @@
 #include "kernels/cuda/integrate_panels.h"
 #include "kernels/cuda/sums.h"
 
-#define INTEGRATE_TMA_THREADS 288          /* two groups that multiply, and a warp that asks for the copies */
-#define INTEGRATE_PREPARE_THREADS 416      /* and four warps that take statistics */
-#define INTEGRATE_PREPARE_WIDE_THREADS 384 /* more than 128 outputs: three groups, of which two multiply */
+#define INTEGRATE_TMA_THREADS 288     /* two groups that multiply, and a warp that asks for the copies */
+#define INTEGRATE_PREPARE_THREADS 416 /* and four warps that take statistics */
 
 struct integrate_tma_args {
     cuda_tensor_map x[BRAID_MAX_PLANES];       /* of the sources: 64 channels of a tile's or a step's pixels */
     cuda_tensor_map weights[BRAID_MAX_PLANES]; /* 64 channels of a tile's (fwd) or of 64 (bwd_data) outputs */
     cuda_tensor_map y;                         /* 64 outputs of a tile's or a step's pixels */
     struct integrate_panels_args all;
-    int32_t stages;              /* in shared memory: behind the barriers and the weights that stay */
-    int32_t is_strided;          /* 1: the map of the integrated pathway is an im2col map */
-    uint32_t *counters;          /* bwd_weight, of a tree: [tile][join][group] */
-    int32_t first_block, blocks; /* fwd, that make tiles */
+    int32_t stages;     /* in shared memory: behind the barriers and the weights that stay */
+    int32_t is_strided; /* 1: the map of the integrated pathway is an im2col map */
+    uint32_t *counters; /* bwd_weight, of a tree: [tile][join][group] */
     /* integrate_prepare: */
     int32_t squares_at, sums_at; /* in shared memory: staged results, and sums of panels */
     int32_t stream_panels, stream_channels;

@@ -234,8 +234,8 @@ static int run_prepared_large_mean(const kernel *k, device *d, tally *t) {
         "conv2d_prepare:f16:b2:hw37x72:c1:k9:rs5x5:pad2:kp16",  "conv2d_prepare:f16:b2:hw41x145:c16:k24:rs3x3:pad1",
         "conv2d_prepare:bf16:b2:hw20x64:c3:k16:rs3x3",          "conv2d_prepare:bf16:b2:hw20x145:c16:k24:rs3x3",
         "conv2d_prepare:f16:b4:hw5x7:c16:k24:rs3x3:pad1:mask1", "integrate_prepare:f16:b2:hw97x101:c8:zo72",
-        "integrate_prepare:bf16:b2:hw37x41:c24:zo40",           "integrate_prepare:f16:b2:hw79x83:c8:zo264",
-        "integrate_prepare:bf16:b2:hw17x41:c24:zo136"};
+        "integrate_prepare:bf16:b2:hw37x41:c24:zo40",           "integrate_prepare:f16:b2:hw79x83:c8:zo112",
+        "integrate_prepare:bf16:b2:hw17x41:c24:zo128"};
     for (size_t j = 0; j < sizeof problems / sizeof problems[0]; j++) {
         braid_problem p;
         char failure[128] = "";

@@ -421,24 +421,6 @@ emu_mutant(integrate_prepare_written_over integrate_prepare_sm90a.cu integrate_p
            "            barrier_wait(at.read, (round + (uint32_t)(k / squares) + 1) & 1);\n" "")
 emu_mutant(integrate_prepare_early_free integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "            ring_wait(*at);\n" "")
-emu_mutant(integrate_prepare_wrong_panel integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
-           integrate_prepare__cuda_wgmma "    work.channel += work.c;\n" "")
-emu_mutant(integrate_prepare_wide_tail integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
-           integrate_prepare__cuda_wgmma "second = pixel + 8 < args.all.pixels" "second = 1")
-emu_mutant(integrate_prepare_wide_blanked integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
-           integrate_prepare__cuda_wgmma "source.mask && mask_blanks" "false && mask_blanks")
-emu_mutant(integrate_prepare_wide_half integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
-           integrate_prepare__cuda_wgmma "mine = upper ? pair[j + pairs / 2] : pair[j]" "mine = pair[j]")
-emu_mutant(integrate_prepare_wide_missing_barrier integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
-           integrate_prepare__cuda_wgmma "        named_sync(OUTPUT_BARRIER, 2 * PANEL_GROUP);\n" "")
-emu_mutant(integrate_prepare_wide_overwritten integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
-           integrate_prepare__cuda_wgmma "        named_sync(OUTPUT_BARRIER, 2 * PANEL_GROUP); /*" "        /*")
-emu_mutant(integrate_prepare_wide_early_part integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
-           integrate_prepare__cuda_wgmma "arrives_last(counter, all.panel_parts)" "arrives_last(counter, 1)")
-emu_mutant(integrate_prepare_wide_early_count integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
-           integrate_prepare__cuda_wgmma "arrives_last(moments_finished(all.parts), all.parts.finishers)" "true")
-emu_mutant(integrate_prepare_wide_large_mean integrate_prepare_wide_sm90a.cu integrate_prepare_wide_sm90a
-           integrate_prepare__cuda_wgmma "origin[c] = isfinite(value) ? value : 0" "origin[c] = 0")
 emu_mutant(integrate_prepare_swizzle tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "panel_piece_address(panel, first + 4, piece)" "panel_piece_address(panel, first, piece) + 4 * PANEL_ROW_BYTES")
 emu_mutant(integrate_prepare_lost_tiles tile/panel_sums.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma

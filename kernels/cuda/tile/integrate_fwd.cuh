@@ -16,11 +16,6 @@ template <int row_groups> static __device__ __forceinline__ constexpr uint32_t p
     return row_groups * PANEL_SQUARE_BYTES;
 }
 
-/* The number of the block among those that make tiles. */
-static __device__ __forceinline__ int32_t tile_block(const integrate_tma_args &args) {
-    return (int32_t)blockIdx.x - args.first_block;
-}
-
 template <int columns> static __device__ __forceinline__ uint32_t ring_address(const integrate_tma_args &args) {
     return first_panel_address() + (uint32_t)(args.all.stays ? args.all.steps * columns * PANEL_ROW_BYTES : 0);
 }
@@ -42,7 +37,7 @@ static __device__ __forceinline__ void produce(const integrate_tma_args &args, r
                 tma_load_2d(to, &args.weights[i], weights_barrier(args), c, 0);
         }
     }
-    for (int32_t tile = tile_block(args); tile < all.tiles; tile += args.blocks) {
+    for (int32_t tile = (int32_t)blockIdx.x; tile < all.tiles; tile += (int32_t)gridDim.x) {
         const int32_t pixel = tile / all.columns * (64 * row_groups), column = tile % all.columns * columns;
         for (int32_t i = 0; i < all.sources; i++) {
             for (int32_t c = 0; c < all.source[i].channels; c += PANEL_COLUMNS, ring_next(&at)) {
@@ -97,7 +92,7 @@ static __device__ __forceinline__ void consume(const integrate_tma_args &args, r
     const int first_of_group = panel_group() / row_groups * group_columns; /* column */
     float sum[group_columns / 2];
     if (all.stays) barrier_wait(weights_barrier(args), 0);
-    for (int32_t tile = tile_block(args); tile < all.tiles; tile += args.blocks) {
+    for (int32_t tile = (int32_t)blockIdx.x; tile < all.tiles; tile += (int32_t)gridDim.x) {
         const int32_t first_pixel = (tile / all.columns * row_groups + row_group) * 64;
         ring_cursor before = at;
         int32_t source = 0, c = 0;
@@ -127,26 +122,5 @@ static __device__ __forceinline__ void consume(const integrate_tma_args &args, r
         to.write(sum, args, first_pixel, first_column);
     }
 }
-
-/* Results that go to memory from the registers. */
-template <class number> struct direct_results {
-    template <int count>
-    __device__ __forceinline__ void write(const float (&sum)[count], const integrate_tma_args &args,
-                                          int32_t first_pixel, int32_t first_column) const {
-        const integrate_panels_args &all = args.all;
-#pragma unroll
-        for (int second = 0; second < 2; second++) {
-            const int32_t pixel = first_pixel + panel_sum_row() + 8 * second;
-#pragma unroll
-            for (int j = 0; j < count / 16; j++) {
-                const int32_t column = first_column + 32 * j + panel_run_column();
-                uint32_t run[4];
-                panel_run<number>(run, sum, second, j);
-                if (pixel < all.pixels && column < all.outputs)
-                    write_bytes<16>((number *)all.y + (int64_t)pixel * all.outputs + column, run);
-            }
-        }
-    }
-};
 
 #endif

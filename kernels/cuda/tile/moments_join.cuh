@@ -34,12 +34,12 @@ static __device__ __forceinline__ void moments_finish(const moments_parts &all, 
     bn_finish(norm, norm.plane[i], c, of, sum.mean, moments_var(sum), bn_factor(norm, i, batches));
 }
 
-/* For all threads of all blocks that leave parts, by their numbers, behind all that they have to do. Where there is no
- * part there is a block for each column. */
+/* For all threads of all blocks, behind all that they have to do. Where there is no part there is a block for each
+ * column. */
 template <int ahead, class slice>
 static __device__ __forceinline__ void moments_join(const moments_parts &all, const bn_finalize_args &norm,
-                                                    const slice &of, int32_t block) {
-    const int32_t column = block % all.columns, group = block / all.columns / all.group;
+                                                    const slice &of) {
+    const int32_t column = (int32_t)blockIdx.x % all.columns, group = (int32_t)blockIdx.x / all.columns / all.group;
     const int32_t groups = MOMENTS_GROUPS(all), first = group * all.group;
     const int32_t count = all.parts - first < all.group ? all.parts - first : all.group;
     uint32_t *const counters = all.counters + column * (1 + groups);
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void moments_join(const moments_parts &all, co
         if (c >= 0) moments_finish<ahead>(all, norm, all.group, groups, c, batches);
     }
     /* Who counts the batch: where all have read the count, the last of them. */
-    const bool counts = norm.cumulative ? arrives_last(moments_finished(all), all.finishers) : column == 0;
+    const bool counts = norm.cumulative ? arrives_last(moments_finished(all), all.columns) : column == 0;
     if (counts && threadIdx.x == 0) *norm.batches += bn_counted(norm);
 }
 

@@ -14,10 +14,9 @@ struct bn_moments;
  * one after the other. A block has the same channels in all parts, those of its column. */
 struct moments_parts {
     struct bn_moments *moments;
-    uint32_t *counters; /* for each column one for the groups and one for each of them; then one for the finishers */
+    uint32_t *counters; /* for each column one for the groups and one for each of them; then one for the columns */
     int32_t pitch, parts, columns;
-    int32_t group;     /* parts of a group */
-    int32_t finishers; /* that read the count of batches: the columns, and others that the kernel has */
+    int32_t group; /* parts of a group */
 };
 
 /* How many groups there are. */

@@ -37,6 +37,15 @@ template <class number, int width>
 static __device__ __forceinline__ void pack_write(number *to, const float (&from)[width], int64_t inside) {
     pack<number, width> all;
 #pragma unroll
+    for (int j = 0; j < width; j++) store(&all.at[j], j < inside ? from[j] : 0);
+    write_bytes<sizeof all>(to, &all);
+}
+
+/* The same in fewer instructions, and more registers. */
+template <class number, int width>
+static __device__ __forceinline__ void pack_write_asking(number *to, const float (&from)[width], int64_t inside) {
+    pack<number, width> all;
+#pragma unroll
     for (int j = 0; j < width; j++) store(&all.at[j], from[j]);
     if (inside < width) { /* seldom, and asked once for all */
 #pragma unroll
