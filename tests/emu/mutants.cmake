@@ -430,7 +430,7 @@ emu_mutant(integrate_prepare_dropped_group tile/moments_join.cuh integrate_prepa
 emu_mutant(integrate_prepare_early_group tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "+ 1 + group, count)" "+ 1 + group, count > 1 ? count - 1 : 1)")
 emu_mutant(integrate_prepare_early_count tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
-           "arrives_last(moments_finished(all), all.finishers)" "arrives_last(moments_finished(all), all.finishers) && false")
+           "arrives_last(moments_finished(all), all.columns)" "arrives_last(moments_finished(all), all.columns) && false")
 emu_mutant(bn_join_dropped_part bn_join.cu bn_join conv2d_prepare__cuda_halo_rows136
            "add(shared[lane], shared[lane + 32])" "shared[lane]")
 emu_mutant(bn_join_early_count bn_join.cu bn_join conv2d_prepare__cuda_rows_wgmma

@@ -106,7 +106,8 @@ static void sums_of_gradients_agree(void **state) {
     const program *p = &of[2].plan->program;
     for (int j = 0; j < p->call_count; j++) {
         const call *c = &p->calls[j];
-        joined += c->segment == BACKWARD && (c->problem.add || c->problem.op == BRAID_OP_INTEGRATE_DAPPLY);
+        joined += c->segment == BACKWARD &&
+                  ((c->problem.add && c->problem.op != BRAID_OP_BN_GRAD) || c->problem.op == BRAID_OP_INTEGRATE_DAPPLY);
         made += c->problem.op == BRAID_OP_INTEGRATE_DAPPLY;
         in_place += c->problem.op == BRAID_OP_INTEGRATE_DAPPLY && c->problem.add &&
                     p->tensors[c->tensor[INTEGRATE_DAPPLY_DZ][0]].root == c->tensor[INTEGRATE_DAPPLY_AZ][0];
