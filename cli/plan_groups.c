@@ -178,7 +178,8 @@ static double roofline_s(const group *g, const braid_ceilings *c) {
 }
 
 static braid_status add_measured(braid_table *table, const group *g, const plan_figures *f) {
-    const int has_work = !g->info.is_pack && !step_adds_parts(&g->info);
+    const int is_mixed = !g->info.race; /* add_others */
+    const int has_work = is_mixed || (!g->info.is_pack && !step_adds_parts(&g->info));
     const double seconds = known(g->seconds), bytes = has_work ? g->bytes : NAN, flops = has_work ? g->flops : NAN;
     const double least = has_work ? roofline_s(g, &f->ceilings) : NAN, unknown = g->launches ? 0 : NAN;
     const double numbers[] = {bytes,           1e-9 * bytes / seconds,        1e-12 * flops / seconds,

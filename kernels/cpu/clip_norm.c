@@ -1,5 +1,6 @@
 /*
- * clip_norm in one pass over all gradients. The equations are in src/ops/clip_norm.c.
+ * clip_norm in one pass over all gradients, and one before over those in half precision. The equations are in
+ * src/ops/clip_norm.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,15 +11,23 @@
 #include "ops/scaling.h"
 
 static const char *supports(const braid_problem *p, const device *d) {
+    (void)p;
     (void)d;
-    return p->integrated_in ? "on a CPU gradients in half precision are cast by a call of their own" : NULL;
+    return NULL;
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     float *loss_scale = b->plane[CLIP_NORM_LOSS_SCALE][0];
     int64_t *scaling = b->plane[CLIP_NORM_SCALING][0];
     double divisor = (double)*loss_scale * (double)scaling[SCALING_BATCHES];
-    double norm = sqrt(parameters_squares(state, b, b->plane[CLIP_NORM_G][0])) / divisor;
+    const int64_t cast = p->integrated_in;
+    double squares = parameters_squares(state, b, b->plane[CLIP_NORM_G][0], p->in_channels[0] - cast);
+    if (cast > 0) {
+        float *y = b->plane[CLIP_NORM_Y][0];
+        parameters_cast(state, p->dtype, y, b->plane[CLIP_NORM_H][0], cast);
+        squares += parameters_squares(state, b, y, cast);
+    }
+    double norm = sqrt(squares) / divisor;
     double factor = p->limit > 0 ? fmin(1, p->limit / (norm + 1e-6)) : 1;
     float scale = (float)(factor / divisor);
     int loss_is_finite = isfinite(*(const float *)b->plane[CLIP_NORM_LOSS][0]);

@@ -7,6 +7,7 @@
 #include "kernels/cpu/tile/parameters.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "core/sizes.h"
@@ -120,22 +121,50 @@ void parameters_update(const braid_problem *p, const void *state, const buffers 
 /* ---- Squares ------------------------------------------------------------------------------- */
 
 typedef struct square_work {
-    const parameters *all;
+    const updates *updates;
     const float *g;
+    int64_t count;
     double *sums; /* one for each chunk */
 } square_work;
 
 static void sum_chunk(void *context, int64_t chunk) {
     const square_work *s = context;
-    int64_t begin = chunk * CHUNK_ELEMENTS, end = at_most(begin + CHUNK_ELEMENTS, s->all->elements);
-    s->sums[chunk] = s->all->updates->squares(s->g + begin, end - begin);
+    int64_t begin = chunk * CHUNK_ELEMENTS, end = at_most(begin + CHUNK_ELEMENTS, s->count);
+    s->sums[chunk] = s->updates->squares(s->g + begin, end - begin);
 }
 
-double parameters_squares(const void *state, const buffers *b, const float *g) {
+double parameters_squares(const void *state, const buffers *b, const float *g, int64_t count) {
     const parameters *a = state;
-    square_work s = {a, g, b->workspace};
+    square_work s = {a->updates, g, count, b->workspace};
+    const int64_t chunks = ceil_div(count, CHUNK_ELEMENTS);
     double sum = 0;
-    threads_for(a->chunks, sum_chunk, &s);
-    for (int64_t chunk = 0; chunk < a->chunks; chunk++) sum += s.sums[chunk];
+    threads_for(chunks, sum_chunk, &s);
+    for (int64_t chunk = 0; chunk < chunks; chunk++) sum += s.sums[chunk];
     return sum;
+}
+
+/* ---- Casts --------------------------------------------------------------------------------- */
+
+typedef struct cast_work {
+    void (*widen)(float *to, const uint16_t *from, int64_t count); /* NULL: f32 already */
+    float *to;
+    const void *from;
+    int64_t count;
+} cast_work;
+
+static void cast_chunk(void *context, int64_t chunk) {
+    const cast_work *c = context;
+    int64_t begin = chunk * CHUNK_ELEMENTS, count = at_most(CHUNK_ELEMENTS, c->count - begin);
+    if (c->widen)
+        c->widen(c->to + begin, (const uint16_t *)c->from + begin, count);
+    else
+        memcpy(c->to + begin, (const float *)c->from + begin, (size_t)count * sizeof(float));
+}
+
+void parameters_cast(const void *state, braid_dtype dtype, float *to, const void *from, int64_t count) {
+    const lanes *l = ((const parameters *)state)->updates->lanes;
+    cast_work c = {NULL, to, from, count};
+    if (dtype == BRAID_DTYPE_BF16) c.widen = l->bf16.widen;
+    if (dtype == BRAID_DTYPE_F16) c.widen = l->f16.widen;
+    threads_for(ceil_div(count, CHUNK_ELEMENTS), cast_chunk, &c);
 }

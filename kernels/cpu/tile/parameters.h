@@ -32,7 +32,10 @@ typedef void (*update_rule_function)(const braid_problem *p, const update_group 
 void parameters_update(const braid_problem *p, const void *state, const buffers *b, update_kind kind,
                        update_rule_function make);
 
-/* The sum of the squares of g [c], in double. */
-double parameters_squares(const void *state, const buffers *b, const float *g);
+/* The sum of the squares of g [count], of c at most, in double. */
+double parameters_squares(const void *state, const buffers *b, const float *g, int64_t count);
+
+/* Elements of a dtype as floats. */
+void parameters_cast(const void *state, braid_dtype dtype, float *to, const void *from, int64_t count);
 
 #endif
