@@ -130,8 +130,8 @@ static const tile_function functions[] = {
      {NULL, "integrate_prepare_wgmma_f16_128_staying", "integrate_prepare_wgmma_bf16_128_staying"},
      64,
      128},
-    {{NULL, "integrate_fwd_wgmma_f16_128", "integrate_fwd_wgmma_bf16_128"}, {NULL}, 128, 128},
-    {{NULL, "integrate_fwd_wgmma_f16_256", "integrate_fwd_wgmma_bf16_256"}, {NULL}, 128, 256},
+    {{NULL, "integrate_fwd_wgmma_f16_128", "integrate_fwd_wgmma_bf16_128"}, {NULL, NULL, NULL}, 128, 128},
+    {{NULL, "integrate_fwd_wgmma_f16_256", "integrate_fwd_wgmma_bf16_256"}, {NULL, NULL, NULL}, 128, 256},
 };
 
 /* How the forward pass is divided. */
