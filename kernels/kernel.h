@@ -46,6 +46,9 @@ struct kernel_functions {
     braid_status (*create)(const braid_problem *p, device *d, void **state, size_t *workspace_bytes);
     /* NULL where there are pack and run, or parts: for kernel_launch, which knows all of them. */
     braid_status (*launch)(const braid_problem *p, device *d, void *state, const buffers *b);
+    /* Changes what create made, and the size of the workspace, so that a launch leaves room for another one beside it:
+     * for a plan that runs it beside others. NULL: a launch takes what is free. */
+    braid_status (*narrow)(const braid_problem *p, void *state, size_t *workspace_bytes);
     /* NULL where create is NULL. */
     void (*destroy)(device *d, void *state);
     /* A launch in two, where a kernel lays weights out anew before it works with them. pack reads the operands of

@@ -101,6 +101,7 @@ static braid_status parts(const braid_problem *p, device *d, void *state, const 
 const kernel_functions conv2d_bwd_weight__cuda_taps_wgmma = {.supports = supports,
                                                              .cost = cost,
                                                              .create = create,
+                                                             .narrow = weight_tiles_narrow,
                                                              .destroy = weight_tiles_destroy,
                                                              .parts = parts,
                                                              .adder = &weight_sum_adder,

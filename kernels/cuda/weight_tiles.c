@@ -13,6 +13,7 @@
 #define SHARED_BYTES 232448 /* that a block of sm_90 may use */
 #define BARRIER_BYTES 16    /* of a stage */
 #define MOST_CTAS 132       /* multiprocessors of the GPU that these kernels are made for: one CTA fills one */
+#define BESIDE_CTAS 96      /* the same where they leave room: passes over memory need the rest, or less */
 #define MOST_COUNTERS (MOST_CTAS * WEIGHT_MAX_GROUPS)
 #define FEWEST_STEPS 24         /* of a CTA: less work is not worth a partial tile */
 #define SLICED_PARTS 8          /* from so many partial tiles on, four threads share a sum */
@@ -86,12 +87,13 @@ static int64_t fill_tiles(struct weight_tiles_args *args, const braid_problem *p
     return tiles;
 }
 
-/* Equal runs of units, each with work for a while. Of all numbers of CTAs with the same longest run the smallest, since
- * each costs a partial tile. */
-static int64_t choose_ctas(const struct weight_tiles_args *args) {
+/* Equal runs of units, each with work for a while, for up to `limit` CTAs. Of all numbers of CTAs with the same longest
+ * run the smallest, since each costs a partial tile. */
+static void share_units(struct weight_tiles_args *args, int64_t limit) {
     int64_t most = args->units * args->steps / FEWEST_STEPS;
-    if (most > MOST_CTAS) most = MOST_CTAS;
-    return launch_tiles(args->units, launch_tiles(args->units, most > 0 ? most : 1));
+    if (most > limit) most = limit;
+    args->ctas = (int32_t)launch_tiles(args->units, launch_tiles(args->units, most > 0 ? most : 1));
+    args->has_tree = args->ctas <= 2 * args->tiles; /* no tile has more than three parts */
 }
 
 int weight_tiles_plan(weight_plan *plan, const braid_problem *p) {
@@ -124,8 +126,7 @@ int weight_tiles_plan(weight_plan *plan, const braid_problem *p) {
         args->padding[axis] = (int32_t)p->padding[axis];
         args->dilation[axis] = (int32_t)p->dilation[axis];
     }
-    args->ctas = (int32_t)choose_ctas(args);
-    args->has_tree = args->ctas <= 2 * tiles; /* no tile has more than three parts */
+    share_units(args, MOST_CTAS);
     int64_t elements = (int64_t)args->tile_rows * args->tile_blocks * WEIGHT_BLOCK;
     return args->has_tree || tiles * (elements / BLOCK_THREADS) < CUDA_MAX_BLOCKS;
 }
@@ -137,17 +138,27 @@ double weight_tiles_cost(const weight_plan *plan, const braid_problem *p) {
     return launches_s + (arithmetic > memory ? arithmetic : memory);
 }
 
-braid_status weight_tiles_create(const weight_plan *plan, void **state, size_t *workspace_bytes) {
-    const struct weight_tiles_args *args = &plan->args;
+static braid_status count_workspace(const struct weight_tiles_args *args, size_t *bytes) {
     size_t elements = 0;
-    *state = NULL;
     TRY(size_array((size_t)args->ctas + (size_t)(args->has_tree ? args->ctas : args->tiles),
                    (size_t)args->tile_rows * (size_t)args->tile_blocks * WEIGHT_BLOCK, "partial weight gradients",
                    &elements));
-    TRY(size_array(elements, sizeof(float), "partial weight gradients", workspace_bytes));
+    return size_array(elements, sizeof(float), "partial weight gradients", bytes);
+}
+
+braid_status weight_tiles_create(const weight_plan *plan, void **state, size_t *workspace_bytes) {
+    *state = NULL;
+    TRY(count_workspace(&plan->args, workspace_bytes));
     TRY(memory_alloc(1, sizeof *plan, "plan of a weight gradient", state));
     memcpy(*state, plan, sizeof *plan);
     return BRAID_OK;
+}
+
+braid_status weight_tiles_narrow(const braid_problem *p, void *state, size_t *workspace_bytes) {
+    struct weight_tiles_args *args = &((weight_plan *)state)->args;
+    (void)p;
+    share_units(args, BESIDE_CTAS);
+    return count_workspace(args, workspace_bytes);
 }
 
 void weight_tiles_destroy(device *d, void *state) {

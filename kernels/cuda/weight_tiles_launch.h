@@ -43,8 +43,9 @@ int weight_tiles_plan(weight_plan *plan, const braid_problem *p);
 /* Predicted seconds of a plan. */
 double weight_tiles_cost(const weight_plan *plan, const braid_problem *p);
 
-/* `create` and `destroy`: the state is a copy of the plan. */
+/* `create`, `narrow` and `destroy`: the state is a copy of the plan. */
 braid_status weight_tiles_create(const weight_plan *plan, void **state, size_t *workspace_bytes);
+braid_status weight_tiles_narrow(const braid_problem *p, void *state, size_t *workspace_bytes);
 void weight_tiles_destroy(device *d, void *state);
 
 /* `sums`, for weight_sum_adder: where several CTAs have left parts of a tile. */

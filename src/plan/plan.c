@@ -280,7 +280,7 @@ static braid_status build(braid_plan *plan) {
     TRY(plan_fits_without_workspace(plan));
     TRY(plan_choose_kernels(plan, 0));
     if (o.phase == BRAID_PHASE_TRAIN) TRY(model_need_training(plan->model, 0, 0));
-    plan_put_aside(plan);
+    TRY(plan_put_aside(plan));
     plan_keep_packs(plan);
     TRY(plan_group_sums(plan));
     TRY(take_memory(plan));

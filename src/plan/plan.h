@@ -24,6 +24,7 @@ typedef struct step {
     int natural, made_again;
     int depends_on;     /* -1: not counted yet */
     int is_aside;       /* 1: a recording may run it beside the steps behind it */
+    int begins;         /* of a step aside: the step in front of which a recording has it */
     int joins;          /* the last step aside that must have ended before this one begins; -1: none */
     queued_work queued; /* zeros: not counted yet */
     int is_kept;        /* 1: a pack that holds as long as the parameters do not change */
@@ -126,8 +127,9 @@ int step_touches(const step *s, step_part part, int slot);
 /* Counts what every step must wait for. */
 braid_status plan_find_dependencies(braid_plan *plan);
 
-/* Chooses the steps that a recording puts aside, before memory is placed; finds where they are joined, when it is. */
-void plan_put_aside(braid_plan *plan);
+/* Chooses the steps that a recording puts aside, before memory is placed; finds where they begin and are joined, when
+ * it is. */
+braid_status plan_put_aside(braid_plan *plan);
 void plan_find_joins(braid_plan *plan);
 
 #endif

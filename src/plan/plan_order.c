@@ -1,7 +1,8 @@
 /*
  * The order of a plan's steps. Two steps of which one writes memory that the other touches keep their order; all others
  * may run side by side. In a recording those that only make gradients of parameters, which nobody needs before the
- * update, are put aside: they fill the places that the steps behind them leave free. Such a step is joined before the
+ * update, are put aside: they fill the places that the steps behind them leave free. Products among them begin beside
+ * a step that waits for memory, and their kernels leave some multiprocessors to it. Such a step is joined before the
  * first step that touches memory of its own, by the addresses of the placed plan, whatever placed them.
  *
  * SPDX-License-Identifier: MIT
@@ -92,21 +93,28 @@ braid_status plan_find_dependencies(braid_plan *plan) {
 
 /* ---- Steps aside --------------------------------------------------------------------------- */
 
-#define LAG 6 /* calls that one put aside may end later */
+#define LAG 6         /* calls that one put aside may end later */
+#define PRODUCT 150.0 /* operations for each byte, of steps that wait for matrix units and not for memory */
 
-void plan_put_aside(braid_plan *plan) {
+/* Kernels leave room for others where a recording would put them aside, and in a plan that runs launch by launch, too:
+ * both have the same bits. */
+braid_status plan_put_aside(braid_plan *plan) {
     program *p = &plan->program;
     const backend *b = plan->model->context->device->backend;
-    int has_room = b->aside && !plan->request.eager && p->options.keep_all && plan_may_keep_all(plan);
+    int has_room = b->aside && p->options.keep_all && plan_may_keep_all(plan);
     for (int j = 0; j < p->call_count && has_room; j++) {
         step *s = &plan->steps[j];
-        s->is_aside = s->segment == BRAID_SEGMENT_BACKWARD && kernel_kind(s->op->kernel) == BRAID_KIND_OWN &&
-                      program_ends_in_gradients(p, j, j + LAG + 1);
+        if (s->segment != BRAID_SEGMENT_BACKWARD || kernel_kind(s->op->kernel) != BRAID_KIND_OWN ||
+            !program_ends_in_gradients(p, j, j + LAG + 1))
+            continue;
+        TRY(op_narrow(s->op));
+        s->is_aside = !plan->request.eager;
         p->calls[j].lag = s->is_aside ? LAG : 0;
     }
+    return BRAID_OK;
 }
 
-void plan_find_joins(braid_plan *plan) {
+static void find_joins(braid_plan *plan) {
     range mine[MAX_RANGES], other[MAX_RANGES];
     int joined = -1;
     for (int j = 0; j < plan->step_count; j++) {
@@ -119,5 +127,32 @@ void plan_find_joins(braid_plan *plan) {
             if (before->is_aside && conflict(mine, count, other, list_ranges(plan, before, other))) s->joins = i;
         }
         if (s->joins > joined && !s->without && !s->with) joined = s->joins; /* by a step that always runs */
+    }
+}
+
+static int is_product(const step *s) {
+    const braid_problem *p = &s->op->problem;
+    return s->part != STEP_SUMS && op_of(p)->flops(p) > PRODUCT * op_bytes(p);
+}
+
+/* The step in front of which step i, which is aside, begins, no earlier than in front of `first`. A product is kept
+ * back until one of the steps behind it has had the matrix units and the next waits for memory instead, or for it. */
+static int find_begin(const braid_plan *plan, int i, int first) {
+    const int is_kept_back = is_product(&plan->steps[i]);
+    int had_product = 0, j = i + 1;
+    for (; j < plan->step_count; j++) {
+        const step *s = &plan->steps[j];
+        if (s->is_aside) continue;
+        if (s->joins >= i || (j >= first && (!is_kept_back || (had_product && !is_product(s))))) break;
+        had_product |= is_product(s);
+    }
+    return j;
+}
+
+void plan_find_joins(braid_plan *plan) {
+    int begin = 0;
+    find_joins(plan);
+    for (int j = 0; j < plan->step_count; j++) {
+        if (plan->steps[j].is_aside) plan->steps[j].begins = begin = find_begin(plan, j, begin);
     }
 }

@@ -110,18 +110,33 @@ static braid_status run_steps(braid_plan *plan, unsigned segments) {
     return BRAID_OK;
 }
 
+/* Records the steps aside, from step `first` on, that begin in front of step `end` or earlier. Returns in `first` the
+ * next that does not. */
+static braid_status record_aside(const braid_plan *plan, unsigned segments, int *first, int end) {
+    device *d = plan->model->context->device;
+    for (; *first < plan->step_count; ++*first) {
+        const step *s = &plan->steps[*first];
+        if (!s->is_aside || !step_runs(s, segments)) continue;
+        if (s->begins > end) break;
+        TRY(d->backend->aside(d));
+        TRY(plan_run_step(plan, s));
+        TRY(d->backend->aside_end(d, *first));
+    }
+    return BRAID_OK;
+}
+
 /* The same inside a recording, which may put steps aside. */
 static braid_status record_steps(const braid_plan *plan, unsigned segments) {
     device *d = plan->model->context->device;
+    int aside = 0;
     for (int j = 0; j < plan->step_count; j++) {
         const step *s = &plan->steps[j];
-        if (!step_runs(s, segments)) continue;
+        if (s->is_aside || !step_runs(s, segments)) continue;
+        TRY(record_aside(plan, segments, &aside, j));
         if (s->joins >= 0) TRY(d->backend->join(d, s->joins));
-        if (s->is_aside) TRY(d->backend->aside(d));
         TRY(plan_run_step(plan, s));
-        if (s->is_aside) TRY(d->backend->aside_end(d, j));
     }
-    return BRAID_OK;
+    return record_aside(plan, segments, &aside, plan->step_count);
 }
 
 static braid_status record(braid_plan *plan, unsigned segments) {

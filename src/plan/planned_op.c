@@ -37,6 +37,7 @@ static void forget_kernel(braid_op *op) {
     if (op->workspace) d->backend->free(d, op->workspace);
     op->kernel = NULL;
     op->state = NULL;
+    op->is_narrow = 0;
     op->workspace = NULL;
 }
 
@@ -275,6 +276,13 @@ braid_status op_choose(braid_op *op, const braid_plan_options *o) {
     TRY(ready_kernel(op, winner->kernel));
     winner->workspace_bytes = op->candidates[op->race.winner].workspace_bytes = op->workspace_bytes;
     return BRAID_OK;
+}
+
+braid_status op_narrow(braid_op *op) {
+    const kernel_functions *f = op->kernel->functions;
+    if (!f->narrow || op->is_narrow) return BRAID_OK;
+    op->is_narrow = 1;
+    return f->narrow(&op->problem, op->state, &op->workspace_bytes);
 }
 
 braid_status options_check(const braid_plan_options *o, const char *caller) {

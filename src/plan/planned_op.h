@@ -19,12 +19,16 @@ struct braid_op {
     braid_race seen;
     const kernel *kernel; /* planned; NULL: none yet */
     void *state;
+    int is_narrow; /* 1: a launch leaves room for others (narrow of kernel.h) */
     size_t workspace_bytes;
     void *workspace; /* of a single op; in a plan, workspaces lie in its arena */
 };
 
 /* Chooses and readies the kernel. The caller finds the workspace. */
 braid_status op_choose(braid_op *op, const braid_plan_options *o);
+
+/* A chosen kernel leaves room for others from now on, if it can. Its workspace may have another size then. */
+braid_status op_narrow(braid_op *op);
 
 /* Refuses efforts and budgets that cannot be meant. */
 braid_status options_check(const braid_plan_options *o, const char *caller);

@@ -11,16 +11,16 @@
 #include "kernels/kernel.h"
 
 /* `const kernel_functions name` for one tile, from cost(problem, tile) and create(problem, tile, state, bytes). */
-#define TILE_KERNEL(name, tile, supports, cost, create, launch, destroy)                     \
-    TILE_FUNCTIONS(name, tile, cost, create)                                                 \
-    const kernel_functions name = {supports, name##_cost, name##_create, launch, destroy, 0, \
-                                   NULL,     NULL,        NULL,          NULL,   NULL};
+#define TILE_KERNEL(name, tile, supports, cost, create, launch, destroy)                        \
+    TILE_FUNCTIONS(name, tile, cost, create)                                                    \
+    const kernel_functions name = {supports, name##_cost, name##_create, launch, NULL, destroy, \
+                                   0,        NULL,        NULL,          NULL,   NULL, NULL};
 
 /* The same for a kernel that packs weights: those of the slots `reads`. */
-#define PACKED_KERNEL(name, tile, supports, cost, create, reads, pack, run, destroy)           \
-    TILE_FUNCTIONS(name, tile, cost, create)                                                   \
-    const kernel_functions name = {supports, name##_cost, name##_create, NULL, destroy, reads, \
-                                   pack,     run,         NULL,          NULL, NULL};
+#define PACKED_KERNEL(name, tile, supports, cost, create, reads, pack, run, destroy)          \
+    TILE_FUNCTIONS(name, tile, cost, create)                                                  \
+    const kernel_functions name = {supports, name##_cost, name##_create, NULL, NULL, destroy, \
+                                   reads,    pack,        run,           NULL, NULL, NULL};
 
 #define TILE_FUNCTIONS(name, tile, cost, create)                                                        \
     static double name##_cost(const braid_problem *p) { return cost(p, &(tile)); }                      \
