@@ -26,8 +26,8 @@ template <int columns, int row_groups> static __device__ __forceinline__ constex
     return group_squares<columns, row_groups>() < 2 ? 1 : 2;
 }
 
-/* A square of a group in shared memory, and its barriers: it lies there, it has been read. The same one of both groups
- * lies side by side. */
+/* A square of a group in shared memory, and its barriers, at which every thread that wrote or read arrives: it lies
+ * there, it has been read. The same one of both groups lies side by side. */
 struct square_place {
     uint32_t memory, staged, read;
 };
@@ -46,8 +46,8 @@ template <int squares> static __device__ __forceinline__ void open_squares(const
     if (threadIdx.x != 0) return;
     for (int i = 0; i < 2 * squares; i++) {
         const square_place at = find_square<squares>(args, i % 2, i / 2);
-        barrier_init(at.staged, 4);
-        barrier_init(at.read, 1);
+        barrier_init(at.staged, PANEL_GROUP);
+        barrier_init(at.read, 32);
     }
 }
 
@@ -72,8 +72,7 @@ template <class number, int squares> struct staged_results {
                     shared_write(panel_piece_address(at.memory, row, (uint32_t)j * 4 + threadIdx.x % 4), run);
                 }
             }
-            __syncwarp();
-            if (threadIdx.x % 32 == 0) barrier_arrive(at.staged);
+            barrier_arrive(at.staged);
         }
         round += count / 32 / squares;
     }
@@ -179,8 +178,6 @@ static __device__ __forceinline__ void add_square(const integrate_tma_args &args
     panel_sums_add<number, rows>(
         find_place(args, tile, args.stream_panels + panel, args.stream_channels + column, all.outputs - column),
         at.memory, find_live<rows>(all, NULL, first), keep);
-    __syncwarp();
-    if (threadIdx.x % 32 != 0) return;
     barrier_arrive(at.read);
     if (row_groups == 2) barrier_arrive(last.read);
 }
