@@ -53,30 +53,35 @@ static int64_t box_bytes(const braid_problem *p, int i, int64_t rows) {
     return round_up(unit_lines(p, rows) * box(p, i) * 2, 128);
 }
 
-/* Bytes of shared memory for units of so many rows, of the stream that has most: x, x spread and the weights. */
+/* Pixels of a row of a unit. In fwd the products are as wide: fewer where that leaves as many units. */
+static int32_t unit_pixels(const braid_problem *p) {
+    int64_t width = conv2d_out_size(p, 1), units = launch_tiles(width, ROWS_PIXELS);
+    return !is_weight(p) && units * ROWS_FEWER_PIXELS >= width ? ROWS_FEWER_PIXELS : ROWS_PIXELS;
+}
+
+/* What a kernel has of shared memory beside x. In fwd two warpgroups have two places for outputs each. */
+static int64_t own_bytes(const braid_problem *p) {
+    if (p->op == BRAID_OP_LI_CONV2D) return LI_ROWS_STAGES * LI_ROWS_TENSORS * ROWS_Y_BYTES;
+    return is_weight(p) ? ROWS_DY_STAGES * ROWS_Y_BYTES : 4 * ROWS_TOGETHER * unit_pixels(p) * ROWS_ROW_BYTES;
+}
+
+/* Bytes of shared memory for units of so many rows, of the stream that has most: x, and x spread. */
 static void find_bytes(struct conv2d_rows_args *args, const braid_problem *p, int64_t rows) {
-    int64_t x = 0, spread = 0, w = 0, last = round_up(rows, ROWS_TOGETHER) - 1;
+    int64_t x = 0, spread = 0, last = round_up(rows, ROWS_TOGETHER) - 1;
     for (int i = 0; i < p->streams; i++) {
         int64_t line = p->filter[1] * p->in_channels[i], reads = is_weight(p) ? operand_rows(p, i) : taps(p, i);
         int64_t under = last * p->stride[0] * line + reads;
         x = most(x, box_bytes(p, i, rows) * (ROWS_PIXELS / ROWS_STEP));
         spread = most(spread, round_up(most(unit_lines(p, rows) * line, under), 8) * ROWS_ROW_BYTES);
-        w = most(w, launch_tiles(taps(p, i), ROWS_FILTERS) * ROWS_Y_BYTES);
     }
     args->x_bytes = (int32_t)x;
     args->spread_bytes = (int32_t)spread;
-    args->w_bytes = is_weight(p) ? 0 : (int32_t)w;
-}
-
-/* What a kernel has beside x: rows of dy (and of dzy and r), or weights and rows of outputs. */
-static int64_t own_bytes(const struct conv2d_rows_args *args, const braid_problem *p) {
-    if (p->op == BRAID_OP_LI_CONV2D) return LI_ROWS_STAGES * LI_ROWS_TENSORS * ROWS_Y_BYTES;
-    return is_weight(p) ? ROWS_DY_STAGES * ROWS_Y_BYTES : args->w_bytes + 2 * ROWS_TOGETHER * ROWS_Y_BYTES;
+    args->own_bytes = (int32_t)own_bytes(p);
 }
 
 int64_t conv2d_rows_shared(const struct conv2d_rows_args *args, const braid_problem *p) {
     int64_t barriers = ROWS_X_BARRIERS + (is_weight(p) ? ROWS_DY_BARRIERS : 0);
-    return own_bytes(args, p) + ROWS_X_STAGES * (args->x_bytes + args->spread_bytes) + barriers * BARRIER_BYTES;
+    return args->own_bytes + ROWS_X_STAGES * (args->x_bytes + args->spread_bytes) + barriers * BARRIER_BYTES;
 }
 
 /* Rows of a unit: the more, the fewer lines of x are spread twice. 0: not even one fits. */
@@ -95,7 +100,7 @@ static int64_t filter_blocks(const braid_problem *p, int i) {
 
 /* Cycles of a row of a unit of stream i, by shared memory: what is spread, multiplied, loaded and stored. */
 static double row_cycles(const braid_problem *p, int i) {
-    double products = (is_weight(p) ? 2 : 1.5) * (double)operand_rows(p, i);
+    double products = (is_weight(p) ? 2 : 1) * (double)operand_rows(p, i);
     double mixed = p->op == BRAID_OP_LI_CONV2D ? products + 400 : 0;
     return 130 + products + mixed + 8 * (double)(p->filter[1] * p->in_channels[i]);
 }
@@ -155,7 +160,7 @@ static int fill(struct conv2d_rows_args *args, const braid_problem *p, int32_t p
     return fill_parts(args, p);
 }
 
-int conv2d_rows_fill(struct conv2d_rows_args *args, const braid_problem *p) { return fill(args, p, ROWS_PIXELS, 0); }
+int conv2d_rows_fill(struct conv2d_rows_args *args, const braid_problem *p) { return fill(args, p, unit_pixels(p), 0); }
 
 int conv2d_rows_fill_down(struct conv2d_rows_args *args, const braid_problem *p, int32_t pixels) {
     return fill(args, p, pixels, 1);
@@ -206,7 +211,7 @@ braid_status conv2d_rows_map(cuda_tensor_map *to, const braid_problem *p, device
                           .rank = 4,
                           .size = {channels, width, rows, p->batch},
                           .pitch = {pixel, pixel * width, pixel * width * rows},
-                          .box = {ROWS_FILTERS, ROWS_PIXELS, 1, 1},
+                          .box = {ROWS_FILTERS, unit_pixels(p), 1, 1},
                           .swizzle = ROWS_ROW_BYTES};
     return cuda_tensor_map_make(to, d, &tensor);
 }

@@ -18,10 +18,11 @@
 #include "braid.h"
 
 #define ROWS_PIXELS 64          /* of a row of a unit */
+#define ROWS_FEWER_PIXELS 56    /* fwd: of rows that would leave as many units */
 #define ROWS_STEP 16            /* of those one box of x; terms that one matrix instruction adds up */
 #define ROWS_ROW_BYTES 128      /* of a spread row, and of 64 filters of a pixel of y */
 #define ROWS_FILTERS 64         /* of a block */
-#define ROWS_Y_BYTES 8192       /* of a row of a unit and these filters; of 64 filters by 64 taps */
+#define ROWS_Y_BYTES 8192       /* of a row of a unit and these filters */
 #define ROWS_DY_STAGES 8        /* rows of dy under way */
 #define ROWS_X_STAGES 2         /* units of x, as it lies and spread */
 #define ROWS_SPREADERS 7        /* warps that spread */
@@ -62,7 +63,8 @@ struct conv2d_rows_args {
     int32_t units_down, units_across;
     int32_t out_size[2], stride, filter_rows; /* stride: of the rows */
     int32_t padding;                          /* of the rows */
-    int32_t spread_bytes, x_bytes, w_bytes;   /* in shared memory, for the plane that has most */
+    int32_t spread_bytes, x_bytes;            /* in shared memory, for the plane that has most */
+    int32_t own_bytes; /* that a kernel has beside x: rows of dy (and of dzy and r), or of outputs */
 };
 
 #define CONV2D_ROWS_ARGS_BYTES 3008

@@ -67,8 +67,8 @@ static __device__ __forceinline__ void multiply(const li_conv2d_rows_args &args,
     for (int i = 0; i < columns / 2; i++) sums[i] = 0;
 #pragma unroll
     for (int i = 0; i < ROWS_FILTERS / 2; i++) mix[i] = 0;
-    for (int32_t i = work.unit; i < work.end; i++) {
-        const spread_unit unit = spread_find_unit(args.rows, plane, i);
+    spread_unit unit;
+    for (int32_t i = work.unit; spread_next_unit(args.rows, plane, work, i, &unit); i++) {
         if (unit.blanked) continue;
         ring_wait(made);
         for (int32_t row = 0; row < unit.rows; row++) {

@@ -64,6 +64,8 @@ struct emu_product {
     float *sum; /* of this thread */
     int columns, is_bf16, transposed_a, transposed_b, add;
     uint64_t a, b;
+    bool holds_a; /* in registers: the words of this thread */
+    uint32_t words[4];
 };
 void emu_wgmma(const emu_product &product, emu_place at);
 void emu_wgmma_commit(void);

@@ -693,10 +693,10 @@ rows_mutant(wrong_line tile/spread_sums.cuh bwd_weight "args.stride * plane.spre
 rows_mutant(early_use tile/spread_sums.cuh bwd_weight "        ring_wait(made);\n" "")
 rows_mutant(wrong_stage tile/spread_sums.cuh bwd_weight "        ring_next(&made);\n" "")
 rows_mutant(unwritten_filters tile/spread_sums.cuh bwd_weight "k < plane.filters" "k < plane.filters - 1")
-rows_mutant(wrong_swizzle tile/spread.cuh bwd_weight "(piece ^ ((row + 1) & 7))" "(piece ^ (row & 7))")
-rows_mutant(wrong_half tile/spread.cuh bwd_weight "i % 2 * SPREAD_PIECE * step"
-            "i % 2 * (SPREAD_PIECE - 1) * step")
-rows_mutant(wrong_turn tile/spread.cuh bwd_weight "piece, word + turn," "piece, word,")
+rows_mutant(wrong_swizzle tile/spread.cuh bwd_weight "(piece ^ (row & 7))" "(piece ^ (row & 3))")
+rows_mutant(wrong_half tile/spread.cuh bwd_weight "share.piece % 2 * SPREAD_PIECE * step"
+            "share.piece % 2 * (SPREAD_PIECE - 1) * step")
+rows_mutant(wrong_turn tile/spread.cuh bwd_weight "word + turn," "word,")
 rows_mutant(dropped_turns tile/spread.cuh bwd_weight "pair += turns * apart" "pair += pairs")
 rows_mutant(dropped_line tile/spread.cuh bwd_weight "(unit.rows - 1) * args.stride + args.filter_rows"
             "unit.rows * args.stride + args.filter_rows - 3")
@@ -704,15 +704,15 @@ rows_mutant(odd_box tile/spread.cuh bwd_weight "plane.step - plane.before" "plan
 rows_mutant(early_load tile/spread.cuh bwd_weight "        ring_wait(ring);\n" "")
 rows_mutant(wrong_blank tile/spread.cuh bwd_weight "mask_blanks(plane.mask, unit.sample)"
             "mask_blanks(plane.mask, unit.sample + 1)")
-rows_mutant(wrong_weight conv2d_fwd_rows_sm90a.cu fwd "(term % 64 / 8 ^ filter % 8)" "(term % 64 / 8 ^ filter % 4)")
-rows_mutant(wrong_row conv2d_fwd_rows_sm90a.cu fwd "matrix_down_rows(spread, row_bytes)"
-            "matrix_down_rows(spread, row_bytes / 2)")
+rows_mutant(wrong_weight conv2d_fwd_rows_sm90a.cu fwd "filter + i % 2 * 8" "filter + i / 2 * 8")
+rows_mutant(wrong_row conv2d_fwd_rows_sm90a.cu fwd "matrix_moved(b, i * row_bytes)" "matrix_moved(b, i * row_bytes / 2)")
 rows_mutant(unwritten_row conv2d_fwd_rows_sm90a.cu fwd "row + i < unit.rows" "row + i < unit.rows - 1")
 rows_mutant(early_store conv2d_fwd_rows_sm90a.cu fwd "    fence_async();\n    named_sync(id, 128);\n" "    fence_async();\n")
 rows_mutant(unwritten_blank conv2d_fwd_rows_sm90a.cu fwd "shared_clear(staging + to);" ";")
 rows_mutant(wrong_unit conv2d_fwd_rows_sm90a.cu fwd "        ring_next(&made);\n" "")
-rows_mutant(dropped_step conv2d_fwd_rows_sm90a.cu fwd "step < steps" "step < steps - 1")
-rows_mutant(repeated_taps conv2d_fwd_rows_sm90a.cu fwd "tap >= ROWS_STEP" "tap >= 0")
+rows_mutant(dropped_step conv2d_fwd_rows_sm90a.cu fwd "step >= weights.steps" "step >= weights.steps - 1")
+rows_mutant(repeated_taps conv2d_fwd_rows_sm90a.cu fwd "is_first_step || tap >= ROWS_STEP" "is_first_step || tap >= 0")
+rows_mutant(early_reuse conv2d_fwd_rows_sm90a.cu fwd "tma_wait_read<STAGINGS - 1>()" "tma_wait_read<STAGINGS>()")
 
 # Those whose gradient is made on the way: the windows of a unit's first row and to its right, the swizzle, windows that
 # are read too early, rows that are used or left too early, pixels beyond a unit, sums of two dy that are rounded, the
@@ -730,7 +730,7 @@ pool_rows_mutant(early_use "    barrier_init(memory.own_barriers + i * BARRIER_B
                  "    barrier_init(memory.own_barriers + i * BARRIER_BYTES, 1)")
 pool_rows_mutant(row_too_many "2 * row < end" "2 * row <= end")
 emu_mutant(conv2d_pool_dapply_rows_pixels_beyond tile/spread.cuh conv2d_pool_dapply_rows_sm90a
-           conv2d_pool_dapply__cuda_rows_wgmma "inside = unit.pixels -" "inside = args.out_size[1] - unit.column -")
+           conv2d_pool_dapply__cuda_rows_wgmma "if (piece % 2 == 0) return;" "return;")
 emu_mutant(conv2d_pool_dapply_rows_pixel_beyond tile/spread.cuh conv2d_pool_dapply_rows_sm90a
            conv2d_pool_dapply__cuda_rows_wgmma "2 * j + 1 < inside" "2 * j < inside")
 pool_rows_mutant(rounded_twice "rounds = false" "rounds = true")

@@ -151,6 +151,17 @@ void read_operand(float (*to)[256], uint64_t word, int transposed, int is_bf16, 
     }
 }
 
+/* to[16][256] = the 16 rows of an operand that the lanes of a warp hold in registers, term by term. */
+void read_held(float (*to)[256], const emu_product *const *lanes) {
+    const float *values = lanes[0]->is_bf16 ? emu_bf16_values : emu_f16_values;
+    for (unsigned lane = 0; lane < 32; lane++) {
+        for (unsigned i = 0; i < 8; i++) { /* half i % 2 of word i / 2 */
+            const unsigned row = lane / 4 + i / 2 % 2 * 8, k = lane % 4 * 2 + i / 4 * 8 + i % 2;
+            to[k][row] = values[lanes[lane]->words[i / 2] >> i % 2 * 16 & 0xFFFF];
+        }
+    }
+}
+
 typedef float eight_floats __attribute__((vector_size(32)));
 
 /* sum[16][256] += the products of left[k][row] and right[k][column], which are added up first. */
@@ -207,11 +218,14 @@ void multiply(warp_sums &sums, const emu_product *const *lanes, emu_place at) {
     }
     for (unsigned lane = 0; lane < 32; lane++) {
         const emu_product &other = *lanes[lane];
-        if (other.a != p.a || other.b != p.b || other.columns != p.columns || other.add != p.add ||
-            other.sum != sums.of[lane])
+        if (other.a != p.a || other.b != p.b || other.holds_a != p.holds_a || other.columns != p.columns ||
+            other.add != p.add || other.sum != sums.of[lane])
             emu_fail("lanes of one warp that ask for different products", at);
     }
-    read_operand(left, p.a, p.transposed_a, p.is_bf16, (int)(threadIdx.x / 32 % 4) * 16, 16, at);
+    if (p.holds_a)
+        read_held(left, lanes);
+    else
+        read_operand(left, p.a, p.transposed_a, p.is_bf16, (int)(threadIdx.x / 32 % 4) * 16, 16, at);
     read_operand(right, p.b, p.transposed_b, p.is_bf16, 0, p.columns, at);
     for (int row = 0; row < 16 && !p.add; row++) memset(sums.at[row], 0, (size_t)p.columns * sizeof(float));
     add_product(sums.at, left, right, p.columns);
@@ -310,7 +324,8 @@ void emu_store_wait(int left) {
 /* ---- The matrix units, seen by a kernel --------------------------------------------------------- */
 
 void emu_wgmma(const emu_product &product, emu_place at) {
-    if ((product.a >> 62) != 1 || (product.b >> 62) != 1) emu_fail("a matrix without the 128-byte swizzle", at);
+    if ((!product.holds_a && (product.a >> 62) != 1) || (product.b >> 62) != 1)
+        emu_fail("a matrix without the 128-byte swizzle", at);
     products[threadIdx.x].all.push_back(product);
     used = true;
 }

@@ -16,6 +16,7 @@
 #include "kernels/cuda/tile/tma.cuh"
 
 #define SPREAD_PIECE 8 /* pixels of 16 bytes of a spread row */
+#define SPREAD_LINES 8 /* of which a thread takes one */
 
 /* Where the parts of shared memory begin: what the kernel has of its own, then spread units, lines and barriers. */
 struct spread_memory {
@@ -71,6 +72,14 @@ struct spread_unit {
     bool blanked;
 };
 
+/* Where a unit ends, by where it begins. */
+static __device__ __forceinline__ void spread_bound_unit(const conv2d_rows_args &args, spread_unit *unit) {
+    const int32_t rows = args.out_size[0] - unit->row, columns = args.out_size[1] - unit->column;
+    unit->rows = rows < args.unit_rows ? rows : args.unit_rows;
+    unit->pixels = columns < args.unit_pixels ? columns : args.unit_pixels;
+    unit->steps = (unit->pixels + ROWS_STEP - 1) / ROWS_STEP;
+}
+
 static __device__ __forceinline__ spread_unit spread_find_unit(const conv2d_rows_args &args,
                                                                const conv2d_rows_plane &plane, int32_t index) {
     const int32_t side = args.is_down ? args.units_down : args.units_across;
@@ -82,11 +91,34 @@ static __device__ __forceinline__ spread_unit spread_find_unit(const conv2d_rows
     unit.row = (args.is_down ? first : second) * args.unit_rows;
     unit.column = (args.is_down ? second : first) * args.unit_pixels;
     unit.blanked = mask_blanks(plane.mask, unit.sample);
-    const int32_t rows = args.out_size[0] - unit.row, columns = args.out_size[1] - unit.column;
-    unit.rows = rows < args.unit_rows ? rows : args.unit_rows;
-    unit.pixels = columns < args.unit_pixels ? columns : args.unit_pixels;
-    unit.steps = (unit.pixels + ROWS_STEP - 1) / ROWS_STEP;
+    spread_bound_unit(args, &unit);
     return unit;
+}
+
+/* Units of a block one by one: number i, behind number i - 1 in `unit`. False: there is none. */
+static __device__ __forceinline__ bool spread_next_unit(const conv2d_rows_args &args, const conv2d_rows_plane &plane,
+                                                        const spread_work &work, int32_t i, spread_unit *unit) {
+    if (i >= work.end) return false;
+    if (i == work.unit) {
+        *unit = spread_find_unit(args, plane, i);
+        return true;
+    }
+    int32_t first = args.is_down ? unit->row : unit->column, second = args.is_down ? unit->column : unit->row;
+    const int32_t down = args.is_down;
+    first += down ? args.unit_rows : args.unit_pixels;
+    if (first >= args.out_size[1 - down]) {
+        first = 0;
+        second += down ? args.unit_pixels : args.unit_rows;
+        if (second >= args.out_size[down]) {
+            second = 0;
+            unit->sample++;
+            unit->blanked = mask_blanks(plane.mask, unit->sample);
+        }
+    }
+    unit->row = down ? first : second;
+    unit->column = down ? second : first;
+    spread_bound_unit(args, unit);
+    return true;
 }
 
 /* Loads the lines of a unit, if it is one before `end` whose sample is not blanked. */
@@ -118,74 +150,102 @@ template <bool even> static __device__ __forceinline__ uint32_t spread_pair(cons
     return even ? *(const uint32_t *)from : from[0] | (uint32_t)from[1] << 16;
 }
 
-/* Division of numbers that are not negative, by `by`: their product must be less than 2^31. */
-struct spread_divisor {
-    int32_t by;
-    uint32_t factor;
-    __device__ __forceinline__ explicit spread_divisor(int32_t to) : by(to), factor((0x7FFFFFFFu + to) / to) {}
-    __device__ __forceinline__ int32_t quotient(int32_t of) const {
-        return (int32_t)((uint64_t)(uint32_t)of * factor >> 31);
-    }
-};
-
-/* Writes a pair of spread rows of eight pixels, of which so many are inside; the others become zeros. */
-static __device__ __forceinline__ void spread_write(uint32_t to, int32_t row, int32_t piece, const uint32_t *word,
+/* Writes a pair of spread rows of eight pixels, of which so many are inside; the others become zeros. `whole`: all. */
+template <bool whole>
+static __device__ __forceinline__ void spread_write(uint32_t first, uint32_t second, const uint32_t *word,
                                                     int32_t inside, bool has_first, bool has_second) {
     uint32_t low[4], high[4];
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        low[j] = (word[2 * j] & 0xFFFFu) | word[2 * j + 1] << 16;
-        high[j] = word[2 * j] >> 16 | (word[2 * j + 1] & 0xFFFF0000u);
+        const uint32_t kept = (2 * j < inside ? 0xFFFFu : 0) | (2 * j + 1 < inside ? 0xFFFF0000u : 0);
+        low[j] = ((word[2 * j] & 0xFFFFu) | word[2 * j + 1] << 16) & (whole ? 0xFFFFFFFFu : kept);
+        high[j] = (word[2 * j] >> 16 | (word[2 * j + 1] & 0xFFFF0000u)) & (whole ? 0xFFFFFFFFu : kept);
     }
-    if (inside < SPREAD_PIECE) { /* the last piece of a line: rarely */
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const uint32_t kept = (2 * j < inside ? 0xFFFFu : 0) | (2 * j + 1 < inside ? 0xFFFF0000u : 0);
-            low[j] &= kept;
-            high[j] &= kept;
-        }
-    }
-    if (has_first) shared_write(to + row * ROWS_ROW_BYTES + ((piece ^ (row & 7)) << 4), low);
-    if (has_second) shared_write(to + (row + 1) * ROWS_ROW_BYTES + ((piece ^ ((row + 1) & 7)) << 4), high);
+    if (has_first) shared_write(first, low);
+    if (has_second) shared_write(second, high);
 }
 
-/* Spreads the lines of a unit. A thread takes eight pixels of a line and a pair of neighbouring taps, and with it the
- * pairs that lie whole pixels further: each sees the words of the one before, from the second pixel on. Pairs begin at
- * even elements where pixels do (`even`; else each is read by itself), so the first may have one tap, as may the last.
- * What is read of the argument stays in registers: it takes as long as shared memory, and every write in between would
- * have it read anew. */
-template <bool even>
+/* A piece of a spread row. */
+static __device__ __forceinline__ uint32_t spread_at(uint32_t to, int32_t row, int32_t piece) {
+    return to + (uint32_t)(row * ROWS_ROW_BYTES + ((piece ^ (row & 7)) << 4));
+}
+
+/* What a thread spreads: eight pixels of every eighth line, whose rows of one tap all have the same swizzle. */
+struct spread_share {
+    const uint16_t *x; /* the first tap of the first pixel in the first line */
+    uint32_t to;
+    int32_t line, lines, piece, inside;
+};
+
+/* A pair of neighbouring taps, from `pair` on, and with it the pairs that lie whole pixels (`apart`) further: each sees
+ * the words of the one before, from the second pixel on. */
+template <int turns, bool whole>
+static __device__ __forceinline__ void spread_taps(const spread_share &share, int32_t spread, int32_t box, int32_t step,
+                                                   int32_t apart, int32_t pair, int32_t pairs, int32_t odd) {
+    const bool even = turns > 1;
+    uint32_t at[2 * turns], moved = 0;
+#pragma unroll
+    for (int j = 0; j < 2 * turns; j++)
+        at[j] = spread_at(share.to, share.line * spread + 2 * (pair + j / 2 * apart) - odd + j % 2, share.piece);
+    const uint16_t *x = share.x + 2 * pair;
+    for (int32_t line = share.line; line < share.lines; line += SPREAD_LINES) {
+        uint32_t word[SPREAD_PIECE + turns - 1];
+#pragma unroll
+        for (int j = 0; j < SPREAD_PIECE + turns - 1; j++) {
+            const bool read = j < SPREAD_PIECE || pair + (j - SPREAD_PIECE + 1) * apart < pairs;
+            word[j] = read ? spread_pair<even>(x + j * step) : 0;
+        }
+#pragma unroll
+        for (int turn = 0; turn < turns; turn++) {
+            const int32_t tap = 2 * (pair + turn * apart) - odd;
+            spread_write<whole>(at[2 * turn] + moved, at[2 * turn + 1] + moved, word + turn, share.inside,
+                                tap >= 0 && tap < spread, tap + 1 < spread);
+        }
+        x += SPREAD_LINES * box;
+        moved += (uint32_t)(SPREAD_LINES * spread * ROWS_ROW_BYTES);
+    }
+}
+
+/* Spreads the lines of a unit. Pairs of taps begin at even elements where pixels do (else each is read by itself), so
+ * the first may have one tap, as may the last. `known`: elements from one output pixel to the next, where the compiler
+ * is to know them; else 0. What is read of the argument stays in registers: it takes as long as shared memory, and
+ * every write in between would have it read anew. */
+template <int known, int turns>
 static __device__ __forceinline__ void spread_lines(uint32_t to, const unsigned char *from,
                                                     const conv2d_rows_args &args, const conv2d_rows_plane &plane,
                                                     const spread_unit &unit, int32_t warp, int32_t warps) {
-    const int turns = even ? 4 : 1;
-    const int32_t spread = plane.spread, step = plane.step, box = plane.box, box_bytes = plane.box_bytes;
-    const int32_t shift = plane.shift, odd = shift % 2, pairs = (spread + odd + 1) / 2;
-    const int32_t apart = even && step / 2 < pairs ? step / 2 : pairs; /* pairs of a pixel */
-    const spread_divisor by_apart(apart), by_lines((unit.rows - 1) * args.stride + args.filter_rows);
-    const int32_t items = unit.steps * by_lines.by * apart * 2;
-    for (int32_t i = warp * 32 + (int32_t)threadIdx.x % 32; i < items; i += 32 * warps) {
-        const int32_t of_line = by_apart.quotient(i / 2), phase = i / 2 - of_line * apart;
-        const int32_t of_step = by_lines.quotient(of_line), line = of_line - of_step * by_lines.by;
-        const int32_t piece = 2 * of_step + i % 2, inside = unit.pixels - SPREAD_PIECE * piece;
-        const uint16_t *x = (const uint16_t *)(from + of_step * box_bytes) + shift - odd;
-        x += line * box + i % 2 * SPREAD_PIECE * step;
+    const int32_t spread = plane.spread, step = known ? known : plane.step, box = plane.box;
+    const int32_t box_bytes = plane.box_bytes, odd = plane.shift % 2, even_shift = plane.shift - odd;
+    const int32_t pairs = (spread + odd + 1) / 2;
+    const int32_t apart = turns > 1 ? step / 2 : pairs; /* pairs of a pixel */
+    const int32_t all = args.unit_pixels / SPREAD_PIECE, pieces = 2 * unit.steps < all ? 2 * unit.steps : all;
+    spread_share share;
+    share.lines = (unit.rows - 1) * args.stride + args.filter_rows;
+    share.to = to;
+    for (int32_t i = warp * 32 + (int32_t)threadIdx.x % 32; i < pieces * SPREAD_LINES * apart; i += 32 * warps) {
+        const int32_t of_line = i / apart, phase = i - of_line * apart;
+        share.line = of_line % SPREAD_LINES;
+        share.piece = of_line / SPREAD_LINES;
+        share.inside = unit.pixels - SPREAD_PIECE * share.piece;
+        share.x = (const uint16_t *)(from + share.piece / 2 * box_bytes) + even_shift + share.line * box +
+                  share.piece % 2 * SPREAD_PIECE * step;
         for (int32_t pair = phase; pair < pairs; pair += turns * apart) {
-            uint32_t word[SPREAD_PIECE + turns - 1];
-#pragma unroll
-            for (int j = 0; j < SPREAD_PIECE + turns - 1; j++) {
-                const int32_t turn = j < SPREAD_PIECE ? 0 : j - SPREAD_PIECE + 1;
-                const bool read = inside > 0 && pair + turn * apart < pairs;
-                word[j] = read ? spread_pair<even>(x + 2 * pair + j * step) : 0;
-            }
-#pragma unroll
-            for (int turn = 0; turn < turns; turn++) {
-                const int32_t tap = 2 * (pair + turn * apart) - odd;
-                spread_write(to, line * spread + tap, piece, word + turn, inside, tap >= 0 && tap < spread,
-                             tap + 1 < spread);
+            if (share.inside >= SPREAD_PIECE) {
+                spread_taps<turns, true>(share, spread, box, step, apart, pair, pairs, odd);
+            } else { /* the last piece of a line: rarely */
+                spread_taps<turns, false>(share, spread, box, step, apart, pair, pairs, odd);
             }
         }
     }
+}
+
+/* Pieces of spread rows beyond the pixels of a unit, up to whole steps: zeros for good. */
+static __device__ __forceinline__ void spread_clear(const conv2d_rows_args &args, const spread_memory &memory,
+                                                    int32_t warp) {
+    const int32_t piece = args.unit_pixels / SPREAD_PIECE, rows = ROWS_X_STAGES * args.spread_bytes / ROWS_ROW_BYTES;
+    if (piece % 2 == 0) return;
+    for (int32_t row = warp * 32 + (int32_t)threadIdx.x % 32; row < rows; row += 32 * memory.spreaders)
+        shared_clear(spread_at(memory.spread, row, piece));
 }
 
 /* The warps that spread; `warp` of them counts from 0 on. */
@@ -195,16 +255,22 @@ static __device__ __forceinline__ void spread_all(const conv2d_rows_args &args, 
     ring_cursor ring = ring_begin(memory.x_ring, ROWS_X_STAGES);
     ring_cursor made = ring_begin(memory.spread_ring, ROWS_X_STAGES);
     const unsigned char *x = (const unsigned char *)shared_memory() + (memory.x - memory.own);
-    for (int32_t i = work.unit; i < work.end; i++) {
-        const spread_unit unit = spread_find_unit(args, plane, i);
+    spread_unit unit;
+    spread_clear(args, memory, warp);
+    for (int32_t i = work.unit; spread_next_unit(args, plane, work, i, &unit); i++) {
         if (unit.blanked) continue;
         const uint32_t to = memory.spread + made.index * args.spread_bytes;
+        const unsigned char *from = x + ring.index * args.x_bytes;
         barrier_wait(made.barriers + (uint32_t)(made.stages + made.index) * BARRIER_BYTES, made.parity ^ 1);
         ring_wait(ring);
-        if (plane.step % 2 == 0) {
-            spread_lines<true>(to, x + ring.index * args.x_bytes, args, plane, unit, warp, memory.spreaders);
+        if (plane.step == 2) {
+            spread_lines<2, 4>(to, from, args, plane, unit, warp, memory.spreaders);
+        } else if (plane.step == 6) {
+            spread_lines<6, 4>(to, from, args, plane, unit, warp, memory.spreaders);
+        } else if (plane.step % 2 == 0) {
+            spread_lines<0, 4>(to, from, args, plane, unit, warp, memory.spreaders);
         } else {
-            spread_lines<false>(to, x + ring.index * args.x_bytes, args, plane, unit, warp, memory.spreaders);
+            spread_lines<0, 1>(to, from, args, plane, unit, warp, memory.spreaders);
         }
         fence_async();
         __syncwarp();

@@ -22,8 +22,8 @@ static __device__ __forceinline__ void spread_multiply(const conv2d_rows_args &a
     bool busy = false;
 #pragma unroll
     for (int i = 0; i < columns / 2; i++) sums[i] = 0;
-    for (int32_t i = work.unit; i < work.end; i++) {
-        const spread_unit unit = spread_find_unit(args, plane, i);
+    spread_unit unit;
+    for (int32_t i = work.unit; spread_next_unit(args, plane, work, i, &unit); i++) {
         if (unit.blanked) continue;
         ring_wait(made);
         for (int32_t row = 0; row < unit.rows; row++) {

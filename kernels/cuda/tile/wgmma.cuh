@@ -1,6 +1,7 @@
 /*
  * The matrix units of sm_90: a warpgroup (128 threads, four whole warps) adds the product of a 64 x 16 and a 16 x
- * columns matrix, both in shared memory under the 128-byte swizzle, to float accumulators in registers.
+ * columns matrix, both in shared memory under the 128-byte swizzle, or the first in registers (wgmma_held), to float
+ * accumulators in registers.
  *
  * Accumulator 4 j + i of thread t of the warpgroup is row 16 (t / 32) + t % 32 / 4 + 8 (i / 2), column
  * 8 j + 2 (t % 4) + i % 2.
@@ -58,6 +59,14 @@ static __device__ __forceinline__ uint64_t matrix_word(shared_matrix from) {
 template <class number, int columns, int transposed_a = 0, int transposed_b = 0>
 static __device__ __forceinline__ void wgmma(float (&sum)[columns / 2], shared_matrix a, shared_matrix b, int add) {
     wgmma_shape<columns>::template run<transposed_a, transposed_b>(sum, matrix_word(a), matrix_word(b), add, number());
+}
+
+/* The same with a in registers, and 56 or 64 columns: word i of thread t holds columns 2 (t % 4) + 8 (i / 2) and the
+ * next of row 16 (t / 32) + t % 32 / 4 + 8 (i % 2). */
+template <class number, int columns, int transposed_b = 0>
+static __device__ __forceinline__ void wgmma_held(float (&sum)[columns / 2], const uint32_t (&a)[4], shared_matrix b,
+                                                  int add) {
+    wgmma_held_shape<columns>::template run<transposed_b>(sum, a, matrix_word(b), add, number());
 }
 
 /* Before the first product, after accumulators or shared memory were written. */

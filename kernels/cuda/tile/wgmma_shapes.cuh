@@ -138,4 +138,32 @@ WGMMA_SHAPE(240, "%120", "%121", "%122", "%123", "%124")
 WGMMA_SHAPE(248, "%124", "%125", "%126", "%127", "%128")
 WGMMA_SHAPE(256, "%128", "%129", "%130", "%131", "%132")
 
+/* The same with a in four registers of each thread: only the widths that kernels take. */
+#define WGMMA_HELD_INSTRUCTION(columns, type, a, b, add, transpose_b)                                \
+    "{\n.reg .pred p;\nsetp.ne.b32 p, " add ", 0;\n"                                                 \
+    "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." type "." type " {" WGMMA_NAMES_##columns \
+        "}, {" a "}, " b ", p, 1, 1, " transpose_b ";\n}\n"
+
+#define WGMMA_HELD_SHAPE(columns, a, b, add, transpose_b)                                                           \
+    template <> struct wgmma_held_shape<columns> {                                                                  \
+        template <int tb>                                                                                           \
+        static __device__ __forceinline__ void run(float (&sum)[columns / 2], const uint32_t (&left)[4],            \
+                                                   uint64_t right, int32_t more, f16) {                             \
+            asm volatile(WGMMA_HELD_INSTRUCTION(columns, "f16", a, b, add, transpose_b)                             \
+                         : WGMMA_SUMS_##columns(sum)                                                                \
+                         : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right), "r"(more), "n"(tb)); \
+        }                                                                                                           \
+        template <int tb>                                                                                           \
+        static __device__ __forceinline__ void run(float (&sum)[columns / 2], const uint32_t (&left)[4],            \
+                                                   uint64_t right, int32_t more, bf16) {                            \
+            asm volatile(WGMMA_HELD_INSTRUCTION(columns, "bf16", a, b, add, transpose_b)                            \
+                         : WGMMA_SUMS_##columns(sum)                                                                \
+                         : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right), "r"(more), "n"(tb)); \
+        }                                                                                                           \
+    };
+
+template <int columns> struct wgmma_held_shape;
+WGMMA_HELD_SHAPE(56, "%28, %29, %30, %31", "%32", "%33", "%34")
+WGMMA_HELD_SHAPE(64, "%32, %33, %34, %35", "%36", "%37", "%38")
+
 #endif

@@ -34,8 +34,33 @@ static inline int emu_is_bf16(bf16) { return 1; }
 template <class number, int columns, int transposed_a = 0, int transposed_b = 0>
 static inline void wgmma(float (&sum)[columns / 2], shared_matrix a, shared_matrix b, int add, EMU_HERE_PARAMETERS) {
     static_assert(columns % 8 == 0 && columns >= 8 && columns <= 256, "what the hardware takes");
-    emu_wgmma({sum, columns, emu_is_bf16(number()), transposed_a, transposed_b, add, (uint64_t)a.high << 32 | a.low,
-               (uint64_t)b.high << 32 | b.low},
+    emu_wgmma({sum,
+               columns,
+               emu_is_bf16(number()),
+               transposed_a,
+               transposed_b,
+               add,
+               (uint64_t)a.high << 32 | a.low,
+               (uint64_t)b.high << 32 | b.low,
+               false,
+               {}},
+              EMU_HERE);
+}
+
+template <class number, int columns, int transposed_b = 0>
+static inline void wgmma_held(float (&sum)[columns / 2], const uint32_t (&a)[4], shared_matrix b, int add,
+                              EMU_HERE_PARAMETERS) {
+    static_assert(columns == 56 || columns == 64, "what wgmma_shapes.cuh has");
+    emu_wgmma({sum,
+               columns,
+               emu_is_bf16(number()),
+               0,
+               transposed_b,
+               add,
+               0,
+               (uint64_t)b.high << 32 | b.low,
+               true,
+               {a[0], a[1], a[2], a[3]}},
               EMU_HERE);
 }
 
