@@ -3,12 +3,40 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "kernels/cuda/bn_prepare.h"
+
 #include <string.h>
 
-#include "kernels/cuda/bn_join_launch.h"
-#include "kernels/cuda/bn_prepare.h"
+#include "kernels/cuda/bn_prepare_launch.h"
 #include "kernels/cuda/pixels_launch.h"
+#include "kernels/cuda/sums.h"
 #include "kernels/cuda/tile/shape.h"
+
+void bn_prepare_norm(struct bn_finalize_args *args, const braid_problem *p, const buffers *b) {
+    args->batches = b->plane[BN_PREPARE_BATCHES][0];
+    args->batch = p->batch;
+    args->sample_pixels = p->size[0] * p->size[1];
+    args->planes = p->streams;
+    args->train = 1;
+    args->cumulative = p->average == BRAID_AVERAGE_CUMULATIVE;
+    args->each = p->each;
+    args->eps = (float)p->eps;
+    args->momentum = (float)p->momentum;
+    for (int i = 0; i < p->streams; i++) {
+        args->plane[i] = (struct bn_finalize_plane){
+            .gamma = b->plane[BN_PREPARE_GAMMA][i],
+            .beta = b->plane[BN_PREPARE_BETA][i],
+            .mask = b->plane[BN_PREPARE_MASK][i],
+            .running_mean = b->plane[BN_PREPARE_RUNNING_MEAN][i],
+            .running_var = b->plane[BN_PREPARE_RUNNING_VAR][i],
+            .scale = b->plane[BN_PREPARE_SCALE][i],
+            .shift = b->plane[BN_PREPARE_SHIFT][i],
+            .center = b->plane[BN_PREPARE_CENTER][i],
+            .rstd = b->plane[BN_PREPARE_RSTD][i],
+            .channels = p->in_channels[i],
+        };
+    }
+}
 
 static const char *supports(const braid_problem *p, const device *d) {
     const char *reason = pixels_refuse_columns(p, d);

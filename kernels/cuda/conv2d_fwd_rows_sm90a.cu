@@ -5,10 +5,11 @@
  * first tap and the others end with the last, so that none reads what the output does not see. What the second reads
  * again it multiplies by zeros. Results turn to [pixel][filter] in shared memory and leave by the copy engine. Two
  * warpgroups take pairs of rows in turn, so that one multiplies while the other stores. For conv2d_prepare they
- * also add up what they store (tile/row_moments.cuh), and bn_join adds what they found.
+ * also add up what they store (tile/row_moments.cuh), and those that come last do what bn_finalize does.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "kernels/cuda/conv2d_prepare_rows.h"
 #include "kernels/cuda/tile/epilogue_rows.cuh"
 #include "kernels/cuda/tile/registers.cuh"
 #include "kernels/cuda/tile/row_moments.cuh"
@@ -97,32 +98,52 @@ static __device__ __forceinline__ void store_rows(const conv2d_rows_plane &plane
     tma_commit();
 }
 
-/* Where a warpgroup leaves its statistics: a part of its own. */
-static __device__ __forceinline__ row_moments_place find_place(const conv2d_rows_args &args,
-                                                               const conv2d_rows_plane &plane, const spread_work &work,
-                                                               int group) {
-    const int64_t part = (int64_t)work.part * 2 + group;
-    const row_moments_place at = {(bn_moments *)args.workspace + part * args.part_elements + plane.partial +
-                                      work.filter,
-                                  plane.filters - work.filter};
-    return at;
-}
-
 /* Rounds two rows into shared memory. `rows` and `columns` of them are in the image. */
 template <class number, int pixels, class moments_of>
 static __device__ __forceinline__ void stage(uint32_t to, const float (&sums)[ROWS_TOGETHER][pixels / 2], int32_t rows,
                                              int32_t columns, moments_of *moments) {
-    moments->begin(sums[0]);
 #pragma unroll
     for (int i = 0; i < ROWS_TOGETHER; i++)
         row_moments_stage<number, pixels>(to + i * pixels * ROWS_ROW_BYTES, sums[i], i < rows ? columns : 0, moments);
-    moments->settle();
+}
+
+/* Of the 16 pixels from `first` on, in both rows side by side, those of the thread that are among the first `rows` and
+ * `columns`: a bit for each. */
+template <int pixels> static __device__ __forceinline__ uint32_t find_live(int first, int32_t rows, int32_t columns) {
+    uint32_t live = 0;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const int at = first + 8 * half;
+        const int32_t inside = at / pixels < rows ? columns - at % pixels : 0;
+        live |= (epilogue_rows_live(inside) & 3) << (2 * half);
+    }
+    return live;
+}
+
+/* Behind the last row, for conv2d_prepare: what the warpgroup found is added to what others did. Its staging, which the
+ * copy engine has read, holds the word that its threads share. */
+template <class number>
+static __device__ __forceinline__ void finish(const conv2d_prepare_rows_args &args, const spread_work &work,
+                                              uint32_t staging, int group, const row_moments<number> &moments) {
+    const conv2d_rows_plane &plane = args.rows.plane[work.plane];
+    const int32_t parts = args.parts[work.plane];
+    const row_parts_place<bn_moments> at = {(bn_moments *)args.rows.workspace + plane.partial,
+                                            args.counters[work.plane] +
+                                                work.filter / ROWS_FILTERS * ROW_PARTS_COUNTERS(parts),
+                                            (int32_t)args.rows.part_elements,
+                                            2 * work.part + group,
+                                            parts,
+                                            work.filter,
+                                            plane.filters - work.filter,
+                                            staging,
+                                            1 + group};
+    if (work.filter < plane.filters) moments.finish(args.norm, work.plane, at, args.finished, (int32_t)args.finishers);
 }
 
 /* One warpgroup: every second pair of rows. Blanked samples become zeros. */
-template <class number, int pixels, class moments_of>
+template <class number, int pixels, class moments_of, class end_of>
 static __device__ __forceinline__ void compute(const conv2d_rows_args &args, const spread_memory &memory,
-                                               const spread_work &work, int group) {
+                                               const spread_work &work, int group, const end_of &end) {
     const uint32_t staged = ROWS_TOGETHER * pixels * ROWS_ROW_BYTES;
     const conv2d_rows_plane &plane = args.plane[work.plane];
     const uint32_t row_bytes = (uint32_t)(args.stride * plane.spread * ROWS_ROW_BYTES), at = epilogue_rows_at();
@@ -139,14 +160,17 @@ static __device__ __forceinline__ void compute(const conv2d_rows_args &args, con
             if (unit.blanked) {
                 begin_rows(1 + group);
                 for (uint32_t to = threadIdx.x % 128 * 16; to < staged; to += 128 * 16) shared_clear(staging + to);
+                store_rows<pixels>(plane, staging, unit, row, work.filter, 1 + group);
             } else {
                 float sums[ROWS_TOGETHER][pixels / 2];
                 multiply<number, pixels>(sums, weights,
                                          memory.spread + made.index * args.spread_bytes + row * row_bytes, row_bytes);
                 begin_rows(1 + group);
                 stage<number, pixels>(staging + at, sums, unit.rows - row, unit.pixels, &moments);
+                store_rows<pixels>(plane, staging, unit, row, work.filter, 1 + group);
+                moments.template settle<ROWS_TOGETHER * pixels>(
+                    &sums[0][0], [&](int first) { return find_live<pixels>(first, unit.rows - row, unit.pixels); });
             }
-            store_rows<pixels>(plane, staging, unit, row, work.filter, 1 + group);
             const uint32_t next = other;
             other = staging;
             staging = next;
@@ -155,13 +179,13 @@ static __device__ __forceinline__ void compute(const conv2d_rows_args &args, con
         ring_free(made);
         ring_next(&made);
     }
-    moments.write(find_place(args, plane, work, group));
     if (threadIdx.x % 128 == 0) tma_wait<0>();
+    end(work, staging, group, moments);
 }
 
-/* `moments_of`: what becomes of the results beside being stored. */
-template <class number, class moments_of>
-static __device__ __forceinline__ void conv2d_fwd_rows(const conv2d_rows_args &args) {
+/* `moments_of`: what becomes of the results beside being stored; `end`: and then of that. */
+template <class number, class moments_of, class end_of>
+static __device__ __forceinline__ void conv2d_rows(const conv2d_rows_args &args, const end_of &end) {
     const int warp = warp_uniform((int)threadIdx.x / 32);
     const spread_memory memory = spread_find_memory(args, (uint32_t)args.own_bytes);
     const spread_work work = spread_find_work(args);
@@ -173,9 +197,9 @@ static __device__ __forceinline__ void conv2d_fwd_rows(const conv2d_rows_args &a
     if (warp < 8) {
         registers_take<160>();
         if (args.unit_pixels == ROWS_PIXELS) {
-            compute<number, ROWS_PIXELS, moments_of>(args, memory, work, warp / 4);
+            compute<number, ROWS_PIXELS, moments_of>(args, memory, work, warp / 4, end);
         } else {
-            compute<number, ROWS_FEWER_PIXELS, moments_of>(args, memory, work, warp / 4);
+            compute<number, ROWS_FEWER_PIXELS, moments_of>(args, memory, work, warp / 4, end);
         }
     } else {
         registers_give<96>();
@@ -187,22 +211,34 @@ static __device__ __forceinline__ void conv2d_fwd_rows(const conv2d_rows_args &a
     }
 }
 
+template <class number> static __device__ __forceinline__ void conv2d_fwd_rows(const conv2d_rows_args &args) {
+    conv2d_rows<number, no_row_moments>(args, [](const spread_work &, uint32_t, int, const no_row_moments &) {});
+}
+
+template <class number>
+static __device__ __forceinline__ void conv2d_prepare_rows(const conv2d_prepare_rows_args &args) {
+    conv2d_rows<number, row_moments<number>>(
+        args.rows, [&](const spread_work &work, uint32_t staging, int group, const row_moments<number> &moments) {
+            finish(args, work, staging, group, moments);
+        });
+}
+
 extern "C" __global__ void __launch_bounds__(ROWS_FWD_THREADS, 1)
     conv2d_fwd_rows_f16(const __grid_constant__ conv2d_rows_args args) {
-    conv2d_fwd_rows<f16, no_row_moments>(args);
+    conv2d_fwd_rows<f16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(ROWS_FWD_THREADS, 1)
     conv2d_fwd_rows_bf16(const __grid_constant__ conv2d_rows_args args) {
-    conv2d_fwd_rows<bf16, no_row_moments>(args);
+    conv2d_fwd_rows<bf16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(ROWS_FWD_THREADS, 1)
-    conv2d_prepare_rows_f16(const __grid_constant__ conv2d_rows_args args) {
-    conv2d_fwd_rows<f16, row_moments<f16>>(args);
+    conv2d_prepare_rows_f16(const __grid_constant__ conv2d_prepare_rows_args args) {
+    conv2d_prepare_rows<f16>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(ROWS_FWD_THREADS, 1)
-    conv2d_prepare_rows_bf16(const __grid_constant__ conv2d_rows_args args) {
-    conv2d_fwd_rows<bf16, row_moments<bf16>>(args);
+    conv2d_prepare_rows_bf16(const __grid_constant__ conv2d_prepare_rows_args args) {
+    conv2d_prepare_rows<bf16>(args);
 }

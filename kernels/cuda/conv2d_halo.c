@@ -294,10 +294,10 @@ static struct halo_norm norm_of(const braid_problem *p, const buffers *b, int i)
                               .pitch = (int32_t)p->in_pitch[i]};
 }
 
-/* What a kernel leaves beside its outputs, parts first: statistics of them, or the sums of a normalisation whose
- * operands `norm` are. All NULL: nothing. */
+/* What a kernel leaves beside its outputs, parts first: what bn_finalize makes of statistics of them, or the sums of a
+ * normalisation whose operands `norm` are. All NULL: nothing. */
 typedef struct halo_beside {
-    struct bn_moments *moments;
+    const struct bn_finalize_args *moments;
     const buffers *norm;
 } halo_beside;
 
@@ -305,10 +305,10 @@ static int reads_x(const halo_beside *beside) { return beside->norm && beside->n
 
 /* One plane of it; channels in front of it are counted by args->parts_pitch. */
 static braid_status fill_beside(struct conv2d_halo_args *args, device *d, const braid_problem *p,
-                                const halo_shape *shape, const halo_beside *beside, int i) {
+                                const halo_shape *shape, const halo_beside *beside, void *workspace, int i) {
     struct conv2d_halo_plane *plane = &args->plane[i];
     const buffers *norm = beside->norm;
-    if (beside->moments) plane->parts = beside->moments + args->parts_pitch;
+    if (beside->moments) plane->parts = (struct bn_moments *)workspace + args->parts_pitch;
     if (norm) plane->parts = (struct bn_gradients *)norm->workspace + args->parts_pitch;
     if (norm) plane->sums = dsums_plane_of(norm, i);
     args->parts_pitch += plane->channels;
@@ -319,9 +319,10 @@ static braid_status fill_beside(struct conv2d_halo_args *args, device *d, const 
     return BRAID_OK;
 }
 
-/* Of the groups of channels of all streams, in their order: each has the parts of its blocks. */
+/* Of the groups of channels of all streams, in their order: each has the parts of its blocks. Behind them one for those
+ * that add the parts up. */
 static int64_t counters_of(const struct conv2d_halo_args *args) {
-    return args->first_tile[BRAID_MAX_PLANES] / args->strip_tiles * ROW_PARTS_COUNTERS(2 * args->strip_tiles);
+    return args->first_tile[BRAID_MAX_PLANES] / args->strip_tiles * ROW_PARTS_COUNTERS(2 * args->strip_tiles) + 1;
 }
 
 /* Parts are those of one GPU on all, so that their sums have the same bits. */
@@ -345,11 +346,12 @@ static braid_status launch_once(const braid_problem *whole, device *d, const hal
         if (whole->op == BRAID_OP_BN_ACT_CONV2D) plane->norm = norm_of(whole, b, i);
         const void *read = plane->epilogue.added;
         if (beside->norm && !reads_x(beside)) read = beside->norm->plane[BN_FUSED_X][i];
-        TRY(fill_beside(&args, d, p, &k->shape, beside, i));
+        TRY(fill_beside(&args, d, p, &k->shape, beside, b->workspace, i));
         if (rings == 0) TRY(make_row_maps(plane, d, p, &k->shape, read));
     }
-    if (beside->norm) args.counters = cuda_counters(d, counters_of(&args));
-    if (beside->norm && !args.counters) return fail(BRAID_ERROR_ARGUMENT, "conv2d: %s", launch_too_large);
+    if (beside->moments) args.of_prepare.norm = *beside->moments;
+    if (has_parts) args.counters = cuda_counters(d, counters_of(&args));
+    if (has_parts && !args.counters) return fail(BRAID_ERROR_ARGUMENT, "conv2d: %s", launch_too_large);
     return cuda_launch(d, &(cuda_call){.stem = k->stem,
                                        .function = launch_name(&k->names, p->dtype),
                                        .blocks = tiles < processors || rings == 0 ? tiles : processors,
@@ -370,8 +372,10 @@ braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_ke
 }
 
 const char *conv2d_halo_refuses_moments(const braid_problem *p, const device *d, const halo_shape *shape) {
-    if (p->streams > HALO_MOST_STREAMS) return "statistics of 6 streams at most";
-    return p->bias ? "a bias is left to other kernels" : conv2d_halo_refuses(p, d, shape);
+    if (p->streams > HALO_PREPARE_STREAMS) return "too many streams for one launch";
+    if (p->bias) return "a bias is left to other kernels";
+    const char *reason = dsums_refuse_empty(p);
+    return reason ? reason : conv2d_halo_refuses(p, d, shape);
 }
 
 int32_t conv2d_halo_parts(const braid_problem *p, const halo_shape *shape) {
@@ -381,8 +385,8 @@ int32_t conv2d_halo_parts(const braid_problem *p, const halo_shape *shape) {
 }
 
 braid_status conv2d_halo_launch_moments(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b,
-                                        struct bn_moments *moments) {
-    return launch_once(p, d, k, b, &(halo_beside){.moments = moments});
+                                        const struct bn_finalize_args *norm) {
+    return launch_once(p, d, k, b, &(halo_beside){.moments = norm});
 }
 
 const char *conv2d_halo_refuses_sums(const braid_problem *p, const device *d, const halo_shape *shape, int by_x) {

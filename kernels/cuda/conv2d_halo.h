@@ -16,6 +16,7 @@
 
 #include "backend/cuda/tensor_map.h"
 #include "braid.h"
+#include "kernels/cuda/bn_finalize.h"
 #include "kernels/cuda/dsums.h"
 #include "kernels/cuda/epilogue.h"
 
@@ -31,6 +32,9 @@
 #define HALO_ROWS 6                                                          /* input rows in the ring of halo_rows */
 #define HALO_ROW_BYTES(pixels) ((((pixels) + 2) * 128 + 1023) / 1024 * 1024) /* of one of them */
 #define HALO_ROW_STAGING_BYTES(pixels) (((pixels)*128 + 1023) / 1024 * 1024) /* of a row of outputs */
+
+/* Of conv2d_prepare: streams at most. */
+#define HALO_PREPARE_STREAMS 5
 
 /* Of conv2d_dsums, where r and x lie beside the rows (`by_x`): rows in its ring, streams at most, bytes. */
 #define HALO_DSUMS_ROWS(pixels, by_x) ((by_x) && (pixels) > 112 ? 4 : HALO_ROWS)
@@ -79,6 +83,10 @@ struct conv2d_halo_args {
             struct conv2d_halo_plane plane[HALO_DSUMS_STREAMS];
             cuda_tensor_map read[2 * HALO_DSUMS_STREAMS]; /* r and x of each, as `added` */
         } of_dsums;
+        struct {
+            struct conv2d_halo_plane plane[HALO_PREPARE_STREAMS];
+            struct bn_finalize_args norm;
+        } of_prepare;
     };
     int32_t first_tile[BRAID_MAX_PLANES + 1]; /* as first_block of other kernels */
     int32_t planes, samples;
@@ -92,7 +100,7 @@ struct conv2d_halo_args {
     int32_t stages;       /* of weights */
     int32_t out_size[2];  /* of the output at stride 2 */
     int32_t parts_pitch;
-    uint32_t *counters; /* of conv2d_dsums */
+    uint32_t *counters; /* of conv2d_dsums and conv2d_prepare: ROW_PARTS_COUNTERS of each group of channels, and one */
 };
 
 #ifdef __cplusplus

@@ -28,12 +28,12 @@ const char *conv2d_halo_refuses(const braid_problem *p, const device *d, const h
 double conv2d_halo_cost(const braid_problem *p, const halo_shape *shape);
 braid_status conv2d_halo_launch(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b);
 
-/* The same for those that leave statistics of their outputs beside them, of streams in one launch: [part][channel of
- * all streams], as many parts for each stream. */
+/* The same for those that take statistics of their outputs and do what bn_finalize does: [part][channel of all streams]
+ * in the workspace, as many parts for each stream. */
 const char *conv2d_halo_refuses_moments(const braid_problem *p, const device *d, const halo_shape *shape);
 int32_t conv2d_halo_parts(const braid_problem *p, const halo_shape *shape);
 braid_status conv2d_halo_launch_moments(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b,
-                                        struct bn_moments *moments);
+                                        const struct bn_finalize_args *norm);
 
 /* The same for those that leave the sums of conv2d_dsums: parts in the workspace of `norm`, the operands of the
  * normalisation, which tell where the sums go, too. `by_x`: the ReLU is read off x. */

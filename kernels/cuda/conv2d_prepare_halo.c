@@ -1,40 +1,37 @@
 /*
- * conv2d_prepare on the matrix units of sm_90a, 3x3 at stride 1 and up to 64 input channels: a launch that makes y and
- * takes its statistics on the way (conv2d_fwd_halo_sm90a.cu), and one that adds their parts and does what bn_finalize
- * does.
+ * conv2d_prepare on the matrix units of sm_90a, 3x3 at stride 1 and up to 64 input channels: one launch that makes y,
+ * takes its statistics on the way and does what bn_finalize does (conv2d_fwd_halo_sm90a.cu).
  *
  * SPDX-License-Identifier: MIT
  */
-#include "kernels/cuda/bn_join_launch.h"
 #include "kernels/cuda/conv2d_halo_launch.h"
+#include "kernels/cuda/conv2d_prepare_launch.h"
 
 #define STEM "conv2d_fwd_halo_sm90a"
 
 static const char *supports(const braid_problem *p, const device *d, const halo_shape *shape) {
-    const braid_problem conv = bn_join_step(p, 0);
+    const braid_problem conv = conv2d_prepare_conv(p);
     return conv2d_halo_refuses_moments(&conv, d, shape);
 }
 
-/* What is added up hides behind the products of the other warpgroup; the second launch hides behind nothing. */
+/* What is added up hides behind the products of the other warpgroup. Behind the last row the parts of all blocks are
+ * added. */
 static double cost(const braid_problem *p, const halo_shape *shape) {
-    const braid_problem conv = bn_join_step(p, 0);
-    const double join_s = 6e-6;
+    const braid_problem conv = conv2d_prepare_conv(p);
+    const double join_s = 3e-6;
     return conv2d_halo_cost(&conv, shape) + join_s;
 }
 
 static braid_status create(const braid_problem *p, const halo_shape *shape, void **state, size_t *workspace_bytes) {
-    const braid_problem conv = bn_join_step(p, 0), norm = bn_join_step(p, 1);
+    const braid_problem conv = conv2d_prepare_conv(p);
     *state = NULL;
-    return bn_join_bytes(&norm, conv2d_halo_parts(&conv, shape), workspace_bytes);
+    return conv2d_prepare_bytes(p, conv2d_halo_parts(&conv, shape), workspace_bytes);
 }
 
 static braid_status launch(const braid_problem *p, device *d, const halo_kernel *k, const buffers *b) {
-    const braid_problem conv = bn_join_step(p, 0), norm = bn_join_step(p, 1);
-    const buffers of_norm = bn_join_operands(b, CONV2D_PREPARE_GAMMA, CONV2D_MASK, p->streams);
-    int32_t parts[BRAID_MAX_PLANES];
-    for (int i = 0; i < p->streams; i++) parts[i] = conv2d_halo_parts(&conv, &k->shape);
-    TRY(conv2d_halo_launch_moments(&conv, d, k, b, b->workspace));
-    return bn_join_launch(&norm, d, &of_norm, b->workspace, parts);
+    const braid_problem conv = conv2d_prepare_conv(p);
+    const struct bn_finalize_args norm = conv2d_prepare_norm(p, b);
+    return conv2d_halo_launch_moments(&conv, d, k, b, &norm);
 }
 
 /* The functions of the kernel `tile`, a halo_kernel; PREPARE_KERNEL(tile) is its kernel_functions. */

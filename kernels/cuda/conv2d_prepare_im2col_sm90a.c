@@ -4,10 +4,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
-
-#include "kernels/cuda/bn_join_launch.h"
 #include "kernels/cuda/conv2d_im2col_launch.h"
+#include "kernels/cuda/conv2d_prepare_launch.h"
 
 static const im2col_tile list[] = {
     {64, "conv2d_prepare_f16_lanes64", "conv2d_prepare_bf16_lanes64"},
@@ -23,30 +21,27 @@ static const im2col_tile list[] = {
 static const im2col_tiles tiles = {"conv2d_prepare_im2col_sm90a", 0, IM2COL_MOMENTS, list};
 
 static const char *supports(const braid_problem *p, const device *d) {
-    const braid_problem conv = bn_join_step(p, 0);
+    const braid_problem conv = conv2d_prepare_conv(p);
     return conv2d_im2col_refuses_sums(&conv, d, tiles.sums);
 }
 
 /* Behind the last tile the parts of all blocks are added. */
 static double cost(const braid_problem *p) {
-    const braid_problem conv = bn_join_step(p, 0);
+    const braid_problem conv = conv2d_prepare_conv(p);
     const double join_s = 3e-6;
     return conv2d_im2col_cost(&conv, &tiles) + join_s;
 }
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
-    const braid_problem conv = bn_join_step(p, 0);
+    const braid_problem conv = conv2d_prepare_conv(p);
     (void)d;
     return conv2d_im2col_create_sums(&conv, &tiles, state, workspace_bytes);
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    const braid_problem conv = bn_join_step(p, 0), norm = bn_join_step(p, 1);
-    const buffers of_norm = bn_join_operands(b, CONV2D_PREPARE_GAMMA, CONV2D_MASK, p->streams);
-    struct bn_finalize_args finalize;
-    const im2col_beside beside = {.norm = &finalize, .workspace = b->workspace};
-    memset(&finalize, 0, sizeof finalize);
-    bn_prepare_norm(&finalize, &norm, &of_norm);
+    const braid_problem conv = conv2d_prepare_conv(p);
+    const struct bn_finalize_args norm = conv2d_prepare_norm(p, b);
+    const im2col_beside beside = {.norm = &norm, .workspace = b->workspace};
     return conv2d_im2col_launch_sums(&conv, d, state, b, &beside, &tiles);
 }
 

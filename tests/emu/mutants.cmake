@@ -431,27 +431,28 @@ emu_mutant(integrate_prepare_early_group tile/moments_join.cuh integrate_prepare
            "+ 1 + group, count)" "+ 1 + group, count > 1 ? count - 1 : 1)")
 emu_mutant(integrate_prepare_early_count tile/moments_join.cuh integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "arrives_last(moments_finished(all), all.columns)" "arrives_last(moments_finished(all), all.columns) && false")
-emu_mutant(bn_join_dropped_part bn_join.cu bn_join conv2d_prepare__cuda_halo_rows136
-           "add(shared[lane], shared[lane + 32])" "shared[lane]")
-emu_mutant(bn_join_early_count bn_join.cu bn_join conv2d_prepare__cuda_rows_wgmma
-           "arrives_last(args.counter, (int32_t)gridDim.x) && threadIdx.x == 0" "threadIdx.x == 0")
-emu_mutant(bn_join_wrong_parts bn_join.cu bn_join conv2d_prepare__cuda_rows_wgmma "args.parts[i]" "args.parts[0]")
-emu_mutant(conv2d_prepare_rows_beyond_column tile/epilogue_rows.cuh conv2d_fwd_rows_sm90a
-           conv2d_prepare__cuda_rows_wgmma "first + 1 < inside" "first + 1 <= inside + 1")
-emu_mutant(conv2d_prepare_rows_beyond_row conv2d_fwd_rows_sm90a.cu conv2d_fwd_rows_sm90a conv2d_prepare__cuda_rows_wgmma
-           "i < rows ? columns : 0" "columns")
-emu_mutant(conv2d_prepare_rows_one_part conv2d_fwd_rows_sm90a.cu conv2d_fwd_rows_sm90a conv2d_prepare__cuda_rows_wgmma
-           "(int64_t)work.part * 2 + group" "(int64_t)work.part * 2")
-emu_mutant(conv2d_prepare_halo_rows_wrong_channel tile/row_moments.cuh conv2d_fwd_halo_sm90a
-           conv2d_prepare__cuda_halo_rows136 "include_one(j / 2 % 2," "include_one(j % 2,")
-emu_mutant(conv2d_prepare_halo_rows_origin_stays tile/row_moments.cuh conv2d_fwd_halo_sm90a
-           conv2d_prepare__cuda_halo_rows112 "origin[i] = next;" "")
-emu_mutant(conv2d_prepare_halo_rows_no_origin tile/row_moments.cuh conv2d_fwd_halo_sm90a
-           conv2d_prepare__cuda_halo_rows112 "isfinite(first) ? first : 0" "isfinite(first) ? 0 : first")
-emu_mutant(conv2d_prepare_halo_rows_lost_lanes tile/row_moments.cuh conv2d_fwd_halo_sm90a
-           conv2d_prepare__cuda_halo_rows136 "bits < 4; bits *= 2" "bits < 2; bits *= 2")
-emu_mutant(conv2d_prepare_halo_rows_wrong_share tile/halo_rows.cuh conv2d_fwd_halo_sm90a
-           conv2d_prepare__cuda_halo_rows136 "(int64_t)range.share * 2 + group" "(int64_t)group")
+function(prepare_rows_mutant name file from to)
+    emu_mutant(conv2d_prepare_rows_${name} ${file} conv2d_fwd_rows_sm90a conv2d_prepare__cuda_rows_wgmma "${from}" "${to}")
+endfunction()
+prepare_rows_mutant(beyond_column tile/epilogue_rows.cuh "first + 1 < inside" "first + 1 <= inside + 1")
+prepare_rows_mutant(beyond_row conv2d_fwd_rows_sm90a.cu "i < rows ? columns : 0" "columns")
+prepare_rows_mutant(beyond_row_again conv2d_fwd_rows_sm90a.cu "first < ROWS_PIXELS || row + 1 < unit.rows" "true")
+prepare_rows_mutant(one_part conv2d_fwd_rows_sm90a.cu "2 * work.part + group" "2 * work.part")
+prepare_rows_mutant(wrong_parts conv2d_fwd_rows_sm90a.cu "args.parts[work.plane]" "args.parts[0]")
+prepare_rows_mutant(early_count tile/row_moments.cuh "row_parts_arrives_last(finished, finishers, at)" "true")
+function(prepare_halo_mutant name columns file from to)
+    emu_mutant(conv2d_prepare_halo_rows_${name} ${file} conv2d_fwd_halo_sm90a conv2d_prepare__cuda_halo_rows${columns}
+               "${from}" "${to}")
+endfunction()
+prepare_halo_mutant(wrong_channel 136 tile/row_products.cuh "{b[1], b[3]}" "{b[0], b[2]}")
+prepare_halo_mutant(wrong_thread 112 tile/row_products.cuh "threadIdx.x % 32 / 8 == threadIdx.x % 4" "threadIdx.x % 4 == 0")
+prepare_halo_mutant(lost_digits 112 tile/row_moments.cuh "adds && !is_good" "false")
+prepare_halo_mutant(wrong_channel_again 112 tile/row_moments.cuh "own[j / 2 % 2].include(" "own[j % 2].include(")
+prepare_halo_mutant(origin_stays 112 tile/row_moments.cuh "origin = next;" "")
+prepare_halo_mutant(no_origin 112 tile/row_moments.cuh "isfinite(first) ? first : 0" "isfinite(first) ? 0 : first")
+prepare_halo_mutant(lost_lanes 136 tile/row_moments.cuh "bits < 4; bits *= 2" "bits < 2; bits *= 2")
+prepare_halo_mutant(wrong_share 136 tile/halo_rows.cuh "2 * range.share + group," "group,")
+prepare_halo_mutant(wrong_norm 136 tile/halo_rows.cuh "of_prepare.norm, range.plane" "of_prepare.norm, 0")
 function(prepare_lanes_mutant name file from to)
     emu_mutant(conv2d_prepare_im2col_${name} ${file} conv2d_prepare_im2col_sm90a conv2d_prepare__cuda_im2col_lanes
                "${from}" "${to}")
@@ -460,13 +461,14 @@ prepare_lanes_mutant(blanked tile/im2col_results.cuh "place >= 0 && place < IM2C
 prepare_lanes_mutant(tail_pixels tile/im2col_results.cuh "place >= 0 && place < IM2COL_BLANKED) << j"
                      "place < IM2COL_BLANKED) << j")
 prepare_lanes_mutant(no_origin tile/row_moments.cuh "isfinite(first) ? first : 0" "isfinite(first) ? 0 : first")
-prepare_lanes_mutant(blanked_origin tile/row_moments.cuh "if (live >> (j / 4 * 2 + j % 2) & 1) start(j" "start(j")
+prepare_lanes_mutant(blanked_origin tile/row_moments.cuh "if (live >> (j / 4 * 2 + j % 2) & 1) own" "own")
 prepare_lanes_mutant(wrong_part tile/im2col.cuh "((int32_t)blockIdx.x - plane.first_block) / plane.lane_tiles," "0,")
 prepare_lanes_mutant(wrong_plane tile/row_moments.cuh "bn_channel_of(norm.plane[i], c)" "bn_channel_of(norm.plane[0], c)")
 prepare_lanes_mutant(early_group tile/row_parts.cuh "ROW_PARTS_GROUPS(at.parts), at)" "1, at)")
 prepare_lanes_mutant(missing_barrier tile/row_parts.cuh "    named_sync(at.id, 128);\n    if (threadIdx" "    if (threadIdx")
 prepare_lanes_mutant(early_count tile/row_moments.cuh "row_parts_arrives_last(finished, finishers, at)" "true")
-prepare_lanes_mutant(unwritten_tail tile/im2col.cuh "if (whole) beside->begin(sums);" "if (!whole) return;")
+prepare_lanes_mutant(unwritten_tail tile/im2col.cuh "im2col_live<shape>(places, at));" "0);")
+prepare_lanes_mutant(lost_half tile/row_products.cuh "of >> 1 & 1" "of & 1")
 
 # Sums in the epilogue of a data gradient: channels, the ReLU, pixels that are not there or blanked, lanes, parts and
 # those who add them.
@@ -487,7 +489,7 @@ dsums_rows_mutant(early_group tile/row_parts.cuh "at.counters + 1 + group, count
                   "at.counters + 1 + group, count > 1 ? count - 1 : 1, at)")
 dsums_rows_mutant(missing_barrier tile/row_parts.cuh "    named_sync(at.id, 128);\n    return" "    return")
 dsums_rows_mutant(wrong_group tile/halo_dsums.cuh "sums.begin(plane.sums, range.group * HALO_BLOCK" "sums.begin(plane.sums, 0")
-dsums_rows_mutant(one_part tile/halo_dsums.cuh "2 * range.share + group," "2 * range.share,")
+dsums_rows_mutant(one_part tile/halo_rows.cuh "2 * range.share + group," "2 * range.share,")
 dsums_rows_mutant(early_r tile/halo_dsums.cuh "            barrier_wait(added, parity);\n" "")
 dsums_rows_mutant(early_row tile/halo_dsums.cuh "            tma_wait_read<0>();\n" "")
 dsums_rows_mutant(early_store tile/halo_dsums.cuh "named_sync(HALO_DSUMS_READY + group, 160);" "")

@@ -26,7 +26,7 @@ template <class number_type, int pixels, bool by_x> struct halo_dsums_shape {
 struct halo_dsums_shared : halo_rows_shared {
     uint32_t read;      /* where r and x lie, if they are read there */
     uint32_t read_full; /* two barriers, of each warpgroup, whose turns these are */
-    uint32_t read_empty, words;
+    uint32_t read_empty;
 };
 
 /* As halo_rows has it, with r and x in front of the barriers. */
@@ -178,24 +178,6 @@ static __device__ __forceinline__ void halo_dsums_stage(const float (&sum)[shape
     }
 }
 
-/* Where a warpgroup leaves its sums: a part of its own. */
-static __device__ __forceinline__ row_parts_place<bn_gradients> halo_dsums_place(const conv2d_halo_args &args,
-                                                                                 const halo_dsums_shared &at,
-                                                                                 const halo_range &range, int group) {
-    const conv2d_halo_plane &plane = args.plane[range.plane];
-    const int32_t parts = 2 * args.strip_tiles, all = (int32_t)blockIdx.x / args.strip_tiles;
-    const row_parts_place<bn_gradients> found = {(bn_gradients *)plane.parts,
-                                                 args.counters + all * ROW_PARTS_COUNTERS(parts),
-                                                 args.parts_pitch,
-                                                 2 * range.share + group,
-                                                 parts,
-                                                 range.group * HALO_BLOCK,
-                                                 plane.channels - range.group * HALO_BLOCK,
-                                                 at.words + (uint32_t)group * 4,
-                                                 HALO_DSUMS_END + group};
-    return found;
-}
-
 template <class shape>
 static __device__ __forceinline__ void halo_dsums_compute(const conv2d_halo_args &args, const halo_dsums_shared &at,
                                                           const halo_range &range, int group) {
@@ -241,7 +223,7 @@ static __device__ __forceinline__ void halo_dsums_compute(const conv2d_halo_args
         }
         if (shape::beside::by_x && threadIdx.x % 32 == 0) barrier_arrive(at.read_empty);
     }
-    sums.finish(plane.sums, halo_dsums_place(args, at, range, group));
+    sums.finish(plane.sums, halo_rows_place<bn_gradients>(args, at, range, group, HALO_DSUMS_END + group));
 }
 
 template <class number, int columns, bool by_x>

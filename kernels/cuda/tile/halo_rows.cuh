@@ -19,6 +19,7 @@
 struct halo_rows_shared {
     uint32_t weights, staging, rows, weight_full, full, empty, added;
     uint32_t loaded; /* what a load tells: that a row is full, or that it may be changed */
+    uint32_t words;  /* of the warpgroups, for their sums */
 };
 
 template <int columns, class norm_of = no_halo_norm>
@@ -32,6 +33,7 @@ static __device__ __forceinline__ halo_rows_shared halo_rows_layout(void) {
     at.empty = at.full + HALO_ROWS * BARRIER_BYTES;
     at.added = at.empty + HALO_ROWS * BARRIER_BYTES;
     at.loaded = norm_of::changes ? at.added + 2 * BARRIER_BYTES : at.full;
+    at.words = at.added + (2 + HALO_ROWS) * BARRIER_BYTES;
     return at;
 }
 
@@ -215,20 +217,38 @@ static __device__ __forceinline__ void halo_rows_store(const float (&sum)[column
                                                        uint32_t staging, const halo_tile &tile, int32_t row, int id,
                                                        int32_t inside, row_moments<number> *moments) {
     halo_rows_begin(id);
-    moments->begin(sum);
     row_moments_stage<number, columns>(staging + epilogue_rows_at(), sum, inside, moments);
-    moments->settle();
     halo_rows_end<columns>(map, staging, tile, row, id);
+    moments->template settle<columns>(sum, [=](int first) { return epilogue_rows_live(inside - first); });
 }
 
-/* Where a warpgroup leaves its statistics: a part of its own. */
-static __device__ __forceinline__ row_moments_place halo_rows_place(const conv2d_halo_args &args,
-                                                                    const halo_range &range, int group) {
+/* Where a warpgroup leaves sums of its channels: a part of its own. Barrier `id` is the warpgroup's own. */
+template <class sum>
+static __device__ __forceinline__ row_parts_place<sum> halo_rows_place(const conv2d_halo_args &args,
+                                                                       const halo_rows_shared &at,
+                                                                       const halo_range &range, int group, int id) {
     const conv2d_halo_plane &plane = args.plane[range.plane];
-    const int64_t part = (int64_t)range.share * 2 + group;
-    const row_moments_place at = {(bn_moments *)plane.parts + part * args.parts_pitch + range.group * HALO_BLOCK,
-                                  plane.channels - range.group * HALO_BLOCK};
-    return at;
+    const int32_t parts = 2 * args.strip_tiles, all = (int32_t)blockIdx.x / args.strip_tiles;
+    const row_parts_place<sum> found = {(sum *)plane.parts,
+                                        args.counters + all * ROW_PARTS_COUNTERS(parts),
+                                        args.parts_pitch,
+                                        2 * range.share + group,
+                                        parts,
+                                        range.group * HALO_BLOCK,
+                                        plane.channels - range.group * HALO_BLOCK,
+                                        at.words + (uint32_t)group * 4,
+                                        id};
+    return found;
+}
+
+/* Behind the last row: what the warpgroup found is added to what others did. */
+template <class number>
+static __device__ __forceinline__ void halo_rows_finish(const conv2d_halo_args &args, const halo_range &range,
+                                                        const row_parts_place<bn_moments> &place,
+                                                        const row_moments<number> &moments) {
+    const int32_t groups = (int32_t)gridDim.x / args.strip_tiles;
+    moments.finish(args.of_prepare.norm, range.plane, place, args.counters + groups * ROW_PARTS_COUNTERS(place.parts),
+                   groups);
 }
 
 template <class number, int columns, bool transposed, class moments_of>
@@ -280,7 +300,8 @@ static __device__ __forceinline__ void halo_rows_compute(const conv2d_halo_args 
         else
             halo_rows_store<number, columns>(sum, with, &plane.row, staging, tile, output_row, 3 + group, is_added);
     }
-    moments.write(halo_rows_place(args, range, group));
+    if constexpr (moments_of::counts)
+        halo_rows_finish(args, range, halo_rows_place<bn_moments>(args, at, range, group, 3 + group), moments);
     if (threadIdx.x % 128 == 0) tma_wait<0>();
 }
 
