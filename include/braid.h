@@ -143,7 +143,8 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
     X(CONV2D_PREPARE, conv2d_prepare)               \
     X(CONV2D_DSUMS, conv2d_dsums)                   \
     X(BN_ACT_CONV2D, bn_act_conv2d)                 \
-    X(BN_GRAD, bn_grad)
+    X(BN_GRAD, bn_grad)                             \
+    X(BN_NORM, bn_norm)
 /* clang-format on */
 
 #define BRAID_OP_ENUM(NAME, name) BRAID_OP_##NAME,
@@ -230,9 +231,10 @@ typedef struct braid_problem {
     int transpose;                          /* [trans] 1: the second matrix lies [k][c] */
     int add;                                /* [add]  1: a residual z is added before the activation; integrate: */
                                             /*        1: to dr, 2: to dz, 3: to both */
-    int residual_norm;                      /* [zn]   1: the residual has a scale and a shift of its own */
+    int residual_norm;                      /* [zn]   1: the residual has a scale and a shift of its own; bn_norm: */
+                                            /*        2: residuals are the first planes, normalised here as well */
     int given;                              /* [given] planes, the first ones, whose sums are given */
-    int skip;                               /* [skip] planes, the first ones, whose input needs no gradient */
+    int skip;                               /* [skip] planes, the first ones, that have no gradient, or no y */
     braid_fusion fusion;                    /* [fuse] */
     double rate;                            /* [rate] share of values that dropout drops */
     double smoothing;                       /* [smooth] label smoothing, 0 to 1 */

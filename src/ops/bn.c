@@ -5,6 +5,8 @@
  */
 #include "ops/bn.h"
 
+#include <string.h>
+
 #include "core/sizes.h"
 
 void bn_shape_pixels(const braid_problem *p, int i, plane_shape *out) {
@@ -76,6 +78,13 @@ void bn_chain_act_gradient(op_chain *c, const braid_problem *p, int x, int dy, i
     s->place[ACT_X] = x;
     s->place[ACT_Y] = dy;
     s->place[ACT_DX] = dx;
+}
+
+void bn_narrow(braid_problem *p, int first, int count) {
+    memmove(p->in_channels, p->in_channels + first, (size_t)count * sizeof p->in_channels[0]);
+    memmove(p->in_pitch, p->in_pitch + first, (size_t)count * sizeof p->in_pitch[0]);
+    for (int i = count; i < BRAID_MAX_PLANES; i++) p->in_channels[i] = p->in_pitch[i] = 0;
+    p->streams = count;
 }
 
 int64_t bn_terms(const braid_problem *p) {

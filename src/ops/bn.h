@@ -46,6 +46,9 @@ void bn_chain_apply(op_chain *c, const braid_problem *p, int y);
 void bn_chain_act(op_chain *c, const braid_problem *p, int x, int y);
 void bn_chain_act_gradient(op_chain *c, const braid_problem *p, int x, int dy, int dx);
 
+/* Takes planes first to first + count - 1 of a problem. */
+void bn_narrow(braid_problem *p, int first, int count);
+
 int64_t bn_terms(const braid_problem *p); /* values behind one channel's statistics */
 void bn_draw(rng *r, braid_problem *p);
 /* How the running statistics of a random problem follow the batches. */

@@ -15,8 +15,6 @@
  */
 #include "ops/bn.h"
 
-#include <string.h>
-
 static int is_activated(const braid_problem *p) { return !p->add && p->activation != BRAID_ACTIVATION_NONE; }
 
 int bn_grad_first(const braid_problem *p, int slot) {
@@ -75,14 +73,6 @@ static double flops(const braid_problem *p) {
 
 static int64_t work(const braid_problem *p) { return 3 * bn_terms(p); }
 
-/* Takes planes first to first + count - 1 of a problem. */
-static void narrow(braid_problem *p, int first, int count) {
-    memmove(p->in_channels, p->in_channels + first, (size_t)count * sizeof p->in_channels[0]);
-    memmove(p->in_pitch, p->in_pitch + first, (size_t)count * sizeof p->in_pitch[0]);
-    for (int i = count; i < BRAID_MAX_PLANES; i++) p->in_channels[i] = p->in_pitch[i] = 0;
-    p->streams = count;
-}
-
 /* A pass of planes first to first + count - 1. */
 static void add_pass(op_chain *c, const braid_problem *p, braid_pass pass, int first, int count) {
     if (!p->add && !is_activated(p)) {
@@ -93,7 +83,7 @@ static void add_pass(op_chain *c, const braid_problem *p, braid_pass pass, int f
         s->place[BN_FUSED_DZ] = BN_GRAD_DZ;
     }
     chain_step *s = &c->steps[c->count - 1];
-    narrow(&s->problem, first, count);
+    bn_narrow(&s->problem, first, count);
     for (int slot = 0; slot < OP_MAX_OPERANDS; slot++) {
         if (first < p->given && s->place[slot] == BN_GRAD_DGAMMA) s->place[slot] = BN_GRAD_GIVEN_DGAMMA;
         if (first < p->given && s->place[slot] == BN_GRAD_DBETA) s->place[slot] = BN_GRAD_GIVEN_DBETA;

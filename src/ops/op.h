@@ -231,6 +231,8 @@ braid_problem conv2d_dsums_conv(const braid_problem *p);
 braid_problem conv2d_dsums_norm(const braid_problem *p);
 /* The stream whose plane is the first of an operand of bn_grad. */
 int bn_grad_first(const braid_problem *p, int slot);
+/* The same of bn_norm. */
+int bn_norm_first(const braid_problem *p, int slot);
 
 /* The problems that a bn_act_conv2d is made of: bn_act (0) and conv2d (1). */
 braid_problem bn_act_conv2d_step(const braid_problem *p, int index);
@@ -372,6 +374,14 @@ enum {
     BN_PREPARE_SCALE,
     BN_PREPARE_SHIFT,
 };
+/* The slots of bn_prepare; behind them what bn_act or bn_add_act has beside them. */
+enum {
+    BN_NORM_Y = BN_PREPARE_SHIFT + 1,
+    BN_NORM_Z,
+    BN_NORM_ZSCALE,
+    BN_NORM_ZSHIFT,
+};
+#define BN_NORM_OWN_RESIDUALS 2 /* its field zn: the first planes are the residuals of those behind them */
 /* The slots of integrate up to y; behind them those of bn_prepare from gamma on. */
 enum {
     INTEGRATE_PREPARE_GAMMA = INTEGRATE_Y + 1,

@@ -143,8 +143,8 @@ static double cheapest(const braid_context *context, const braid_problem *p) {
     return best;
 }
 
-/* True where a kernel of li_conv2d, conv2d_prepare or bn_grad takes less than the ops of its chain. Those of li_conv2d
- * add on the way; its kernels of the CPU make the gradient between them all the same. */
+/* True where a kernel of li_conv2d, conv2d_prepare, bn_grad or bn_norm takes less than the ops of its chain. Those of
+ * li_conv2d add on the way; its kernels of the CPU make the gradient between them all the same. */
 static int chain_is_slower(const braid_context *context, const braid_problem *p) {
     op_chain chain = {0};
     double natural = 0;
@@ -194,7 +194,8 @@ static int has_kernel(void *user, const braid_problem *p) {
     const double launch_s = 3e-6;
     const braid_context *context = user;
     const double bytes_per_s = context->device->backend == &backend_cpu ? CPU_BYTES_PER_S : JOINED_BYTES_PER_S;
-    if (p->op == BRAID_OP_LI_CONV2D || p->op == BRAID_OP_CONV2D_PREPARE || p->op == BRAID_OP_BN_GRAD)
+    if (p->op == BRAID_OP_LI_CONV2D || p->op == BRAID_OP_CONV2D_PREPARE || p->op == BRAID_OP_BN_GRAD ||
+        p->op == BRAID_OP_BN_NORM)
         return chain_is_slower(user, p);
     double seconds = cheapest(user, p);
     braid_problem plain = *p;

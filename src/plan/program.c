@@ -24,6 +24,7 @@ braid_status program_build(const graph *g, const program_options *options, progr
     program_join_sums(p);
     program_join_norm(p);
     program_join_conv(p);
+    program_join_forward(p);
     return program_remake(p);
 }
 

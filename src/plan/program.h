@@ -10,6 +10,7 @@
  *   join_sums.c  the sums of a normalisation's gradient become a part of the convolution that makes what they add up
  *   join_norm.c  the two backward passes of a normalisation
  *   join_conv.c  a normalisation and the convolution that reads it become one call
+ *   join_forward.c  the statistics of a batch and the normalisation that reads them
  *   remake.c    what is made again instead of kept
  *   place.c     lifetimes, and a place for every tensor in one arena
  *
@@ -103,6 +104,7 @@ void program_join(program *p);
 void program_join_sums(program *p);
 void program_join_norm(program *p);
 void program_join_conv(program *p);
+void program_join_forward(program *p);
 braid_status program_remake(program *p);
 
 /* Finds lifetimes and places, where call j also needs workspace_bytes[j] while it runs, at *workspace_offset. */

@@ -23,6 +23,7 @@ static const struct {
 } rows[] = {
     {BRAID_OP_BN_FINALIZE, BN_FINALIZE_SHIFT, 2, 0, "scale carries three roundings of its own into center * scale"},
     {BRAID_OP_BN_PREPARE, BN_PREPARE_SHIFT, 2, 0, "scale carries three roundings of its own into center * scale"},
+    {BRAID_OP_BN_NORM, BN_PREPARE_SHIFT, 2, 0, "as in bn_prepare"},
     {BRAID_OP_INTEGRATE_PREPARE, INTEGRATE_PREPARE_SHIFT, 2, 0, "as in bn_prepare"},
     {BRAID_OP_CONV2D_PREPARE, CONV2D_PREPARE_SHIFT, 2, 0, "as in bn_prepare"},
     {BRAID_OP_SOFTMAX_XENT, CLASS_LOSS, 1, 4, "sums are made in double: the error is that of the exponentials"},

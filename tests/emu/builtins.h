@@ -35,7 +35,7 @@ extern emu_index threadIdx, blockIdx, blockDim, gridDim;
 
 /* Waits until all threads of the block are here; the place is checked and reported. */
 void emu_barrier(const char *file, int line);
-#define __syncthreads() emu_barrier(__FILE__, __LINE__)
+#define __syncthreads() (emu_barrier(__FILE__, __LINE__), (void)(emu_sleeps = 0))
 
 /* The same, and tells whether any of them has a value that is not 0. */
 int emu_barrier_or(int value, const char *file, int line);
@@ -53,7 +53,7 @@ static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uin
 
 /* Every access is seen at once, and one block runs at a time. */
 static inline void __threadfence() {}
-static unsigned emu_sleeps; /* since a counter last changed */
+static unsigned emu_sleeps; /* since a counter last changed or a barrier was passed */
 static inline unsigned atomicInc(unsigned *at, unsigned last) {
     const unsigned before = *at;
     emu_sleeps = 0;

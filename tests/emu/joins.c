@@ -1,7 +1,7 @@
 /*
- * Calls that become one (src/plan/join_layer.c, join_pool.c, join.c, join_sums.c, join_norm.c, join_conv.c, and
- * mixes and convolutions with their statistics), on the emulator: the gradients of every parameter and the running
- * statistics are those of the calls one by one, to the roundings of f16 or to the bit.
+ * Calls that become one (src/plan/join_layer.c, join_pool.c, join.c, join_sums.c, join_norm.c, join_conv.c,
+ * join_forward.c, and mixes and convolutions with their statistics), on the emulator: the gradients of every parameter
+ * and the running statistics are those of the calls one by one, to the roundings of f16 or to the bit.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -294,6 +294,24 @@ static void normalisations_are_joined(void **state) {
     }
 }
 
+/* Statistics and the normalisation behind them in one call: of every block two, those of the residual with them. */
+static void statistics_are_joined(void **state) {
+    static const char *const kinds[] = {"linet18", "mcresnet18"};
+    (void)state;
+    for (int j = 0; j < 2; j++) {
+        const trial_setup s = {.kind = kinds[j],
+                               .net = {.streams = j ? 0 : 2, .width = 1.0 / 8, .classes = 5},
+                               .dtype = BRAID_DTYPE_F16,
+                               .request = {.batch = 3, .size = {35, 40}, .mask = 1, .keep_all = 1}};
+        trial joined = run(s, PREPARE "," CONV_PREPARE "," NORM ",bn_norm__chain"),
+              apart = run(s, PREPARE "," CONV_PREPARE "," NORM ",bn_norm__cuda_resident");
+        assert_int_equal(count_calls(&joined, BRAID_OP_BN_NORM), 16);
+        assert_int_equal(count_calls(&joined, BRAID_OP_BN_PREPARE), 1);
+        assert_int_equal(count_calls(&apart, BRAID_OP_BN_NORM), 0);
+        compare(&joined, &apart, 2.5e-3);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_layers_are_joined),
@@ -304,6 +322,7 @@ int main(void) {
         cmocka_unit_test(sums_are_joined),
         cmocka_unit_test(norms_are_read_by_convolutions),
         cmocka_unit_test(normalisations_are_joined),
+        cmocka_unit_test(statistics_are_joined),
     };
     return cmocka_run_group_tests_name("emu/joins", tests, NULL, NULL);
 }

@@ -282,9 +282,9 @@ emu_mutant(avgpool_bwd_data_wrong_window tile/window.cuh avgpool_bwd_data avgpoo
            "(at + 1) * of + size - 1" "(at + 1) * of")
 emu_mutant(avgpool_bwd_data_wrong_sample avgpool_bwd_data.cu avgpool_bwd_data avgpool_bwd_data__cuda_direct
            "this->in_sample * this->plane.pitch + c" "c")
-emu_mutant(bn_act_fwd_wrong_channel bn_apply.cu bn_apply bn_act_fwd__cuda_direct
-           "pack_channels(shift, this->plane.shift + c," "pack_channels(shift, this->plane.shift,")
-emu_mutant(bn_add_act_fwd_residual bn_apply.cu bn_apply bn_add_act_fwd__cuda_direct
+emu_mutant(bn_act_fwd_wrong_channel tile/bn_apply.cuh bn_apply bn_act_fwd__cuda_direct
+           "this->plane.shift + c, this->plane.channels" "this->plane.shift, this->plane.channels")
+emu_mutant(bn_add_act_fwd_residual tile/bn_apply.cuh bn_apply bn_add_act_fwd__cuda_direct
            "this->shift[j] += zshift[j]" "this->shift[j] = zshift[j]")
 emu_mutant(bn_add_act_bwd_data_unwritten tile/bn_dapply.cuh bn_dapply bn_add_act_bwd_data__cuda_direct
            "if (this->plane.dz) this->clear(this->plane.dz, at);" ";")
@@ -774,3 +774,24 @@ grad_mutant(dirty_planes "args.written[threadIdx.x] = 0;" ";")
 grad_mutant(missing_barrier "ring->at[0] = mine;\n    __syncthreads();" "ring->at[0] = mine;")
 grad_mutant(early_ring "    __syncthreads();\n    return shared;" "    return shared;")
 grad_mutant(wrong_run "run.first + (item - run.item)" "item - run.item")
+
+# Statistics and the normalisation behind them in one launch: a unit too few, parts that nobody tells of, the wrong tile
+# that is awaited, a pack of another pixel, pixels that are not in the ring any more, lanes behind the channels, a
+# residual of another plane, a batch that is counted twice, counters that are left, words that are written too early.
+function(norm_mutant name from to)
+    emu_mutant(bn_norm_${name} bn_norm_sm90a.cu bn_norm_sm90a bn_norm__cuda_resident "${from}" "${to}")
+endfunction()
+norm_mutant(lost_unit "unit < args.units;)" "unit + 1 < args.units;)")
+norm_mutant(missing_arrival "arrive_count(args.sums.counters + work.counter, UINT32_MAX);" ";")
+norm_mutant(wrong_tile "other.counter += first[other.plane] - first[work.plane];" "")
+norm_mutant(wrong_pack "(k + j) % BN_NORM_STAGES" "(k + j + 1) % BN_NORM_STAGES")
+norm_mutant(stale_ring "kept = is_last ? over : count" "kept = is_last ? 0 : count")
+norm_mutant(others_ring "kept = is_last ? over : count" "kept = over")
+norm_mutant(unwritten_tail "if (c >= pitch) return;" "if (c >= of.plane.channels) return;")
+norm_mutant(wrong_residual "other.plane -= args.skip;" "other.plane -= 1;")
+norm_mutant(counted_twice "work.counter == columns.first_block[first]" "work.plane == first")
+norm_mutant(wrong_factor "mine.plane - half * args.skip" "mine.plane")
+norm_mutant(dirty_ticket "if (threadIdx.x == 0) *args.taken = 0;" "")
+norm_mutant(dirty_tiles "args.sums.counters[unit] = 0;" ";")
+norm_mutant(missing_barrier "memory->unit = mine;\n    __syncthreads();" "memory->unit = mine;")
+norm_mutant(early_scales "        __syncthreads(); /* before scales are written again */\n" "")

@@ -47,6 +47,8 @@ static const char *const waits[][2] = {
     {"bn_grad__cuda_direct", "bn_grad:f16:n3:b3:hw40x41:c64,40,8:act=relu:add1:mask1"},
     {"bn_grad__cuda_direct", "bn_grad:f32:n3:b2:hw60x50:c9,13,64:act=relu:skip2"},
     {"bn_grad__cuda_direct", "bn_grad:bf16:n3:b2:hw60x50:c64:act=relu:add1:given1"},
+    {"bn_norm__cuda_resident", "bn_norm:f16:n3:b3:hw40x41:c64,40,8:act=relu:mask1"},
+    {"bn_norm__cuda_resident", "bn_norm:bf16:n4:b2:hw60x50:c64:act=relu:add1:zn2:skip2:avg=cumulative"},
 };
 
 /* One run on a filled block; the block behind it goes to `after`. */

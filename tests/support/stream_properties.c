@@ -207,13 +207,14 @@ static int mask_slot(const braid_problem *p) {
     return -1;
 }
 
-/* Calls visit on the bytes of every blanked sample of the operands whose role is as asked. */
+/* Calls visit on the bytes of every blanked sample of the operands whose role is as asked. Residuals that are planes of
+ * their own are read where those that they are added to are not blanked. */
 static int each_blanked(rig *r, int (*role)(operand_role), int (*visit)(unsigned char *bytes, size_t count)) {
     const braid_problem *p = &r->problem;
     for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {
         if (!role(op_role(p, slot)) || !rig_has_samples(p, slot)) continue;
         if (rig_planes(r, slot) != p->streams) continue; /* shared by all streams: no mask is its own */
-        for (int i = 0; i < p->streams; i++) {
+        for (int i = p->residual_norm == BN_NORM_OWN_RESIDUALS ? p->skip : 0; i < p->streams; i++) {
             const uint32_t *mask = rig_plane(r, mask_slot(p), i);
             size_t bytes = rig_sample_bytes(r, slot, i);
             for (int64_t j = 0; j < p->batch; j++) {

@@ -128,21 +128,18 @@ template <class part> struct column_total {
     __device__ __forceinline__ part finish() const { return all; }
 };
 
-/* Adds all parts of some channels side by side, and writes what follows from them: by rows of threads, each every
- * so-many-th part in order, and the rows halves upon halves. `shared` has room for a part of every thread. */
+/* Adds all parts of some channels side by side: by rows of threads, each every so-many-th part in order, and the rows
+ * halves upon halves. The threads of the first row get the sums. `shared` has room for a part of every thread. */
 template <class part>
-static __device__ __forceinline__ void columns_add(const pixel_args &args, column_work work, part *shared) {
+static __device__ __forceinline__ part columns_sum(const pixel_args &args, const column_work &work, part *shared) {
     const int ahead = sizeof(part) > 8 ? 8 : 13; /* parts on their way at once, as many as registers hold */
     const pixel_columns &columns = args.columns;
     const int32_t row = column_quotient((int32_t)threadIdx.x, work.lanes),
                   step = column_quotient(BLOCK_THREADS, work.lanes);
     const int64_t pitch = (int64_t)step * columns.first_channel[BRAID_MAX_PLANES];
     const bool inside = work.channel < args.plane[work.plane].channels;
-    const bool writes = row == 0 && inside;
     const part *from = (const part *)columns.workspace + column_at(columns, work, row);
     column_total<part> mine = {};
-    decltype(column_ask(args, 0, 0, shared)) known = {};
-    if (writes) known = column_ask(args, work.plane, work.channel, shared);
     for (int32_t left = inside ? columns.parts - row : 0; left > 0; left -= ahead * step) {
         part in[ahead] = {};
 #pragma unroll
@@ -155,7 +152,17 @@ static __device__ __forceinline__ void columns_add(const pixel_args &args, colum
     }
     part all[1] = {mine.finish()};
     column_add_rows(shared, all, work.lanes);
-    if (writes) column_write(args, work.plane, work.channel, all[0], known);
+    return all[0];
+}
+
+/* The same, and writes what follows from the sums. */
+template <class part>
+static __device__ __forceinline__ void columns_add(const pixel_args &args, const column_work &work, part *shared) {
+    const bool writes = (int32_t)threadIdx.x < work.lanes && work.channel < (int32_t)args.plane[work.plane].channels;
+    decltype(column_ask(args, 0, 0, shared)) known = {};
+    if (writes) known = column_ask(args, work.plane, work.channel, shared);
+    const part all = columns_sum(args, work, shared);
+    if (writes) column_write(args, work.plane, work.channel, all, known);
 }
 
 /* What the second launch would do, by the last block of this one's tile of channels, which has `width` channels to a
@@ -218,6 +225,9 @@ static __device__ __forceinline__ bool columns_run(const pixel_args &args, const
     return columns_finish(from, mine, all, work, shared);
 }
 
+/* Room for two floats of eight channels of every thread, and what columns_leave makes of them. */
+#define COLUMN_SUMS_BYTES (8 * (8 * (BLOCK_THREADS + 2) + BLOCK_THREADS) + 4 * 64)
+
 /* Packs that are on their way from memory: a ring of stages, each with those of one pixel of every thread. A thread
  * copies and reads its own alone. Behind the last pixel the sums of the block lie there. */
 #define COLUMN_RING_PACKS (12 * BLOCK_THREADS)
@@ -255,15 +265,14 @@ template <class body, bool masked> struct column_sender {
     }
 };
 
-/* The same as columns_finish, `ring` being free: a thread adds a few rows of a channel, and one the sums of those. */
+/* Adds up what the threads of a block have, and leaves it as a part in the workspace: a thread adds a few rows of a
+ * channel, and one the sums of those. `room` is free, COLUMN_SUMS_BYTES of it. */
 template <class body>
-static __device__ __forceinline__ bool columns_finish_deep(const body &from,
-                                                           const typename body::sum (&mine)[body::lanes],
-                                                           const column_live &all, const column_work &work,
-                                                           column_pack *ring) {
+static __device__ __forceinline__ void columns_leave(const body &from, const typename body::sum (&mine)[body::lanes],
+                                                     const column_live &all, const column_work &work, void *room) {
     typedef typename body::sum sum;
     const int width = body::lanes, pitch = BLOCK_THREADS + 2; /* so that the channels of a lane lie in other banks */
-    sum *const sums = (sum *)ring, *const rows = sums + width * pitch;
+    sum *const sums = (sum *)room, *const rows = sums + width * pitch;
     float *const origins = (float *)(rows + BLOCK_THREADS);
     const int32_t thread = (int32_t)threadIdx.x, channels = work.lanes * width, at = column_rest(thread, channels),
                   lane = column_quotient(at, width), j = column_rest(at, width),
@@ -290,16 +299,15 @@ static __device__ __forceinline__ bool columns_finish_deep(const body &from,
         typename body::part *const to = (typename body::part *)from.args.columns.workspace;
         write_bytes<sizeof some>(to + column_at(from.args.columns, own, work.part), &some);
     }
-    return columns_join(from.args, work, width, (typename body::part *)ring);
 }
 
-/* Adds up the pixels of a thread that has `count` of them. */
-template <class body, bool masked>
+/* Adds up the pixels of a thread that has `count` of them, with a ring of so many stages: the pack of pixel k is in
+ * stage k % stages, where the last of them stay. */
+template <class body, bool masked, int stages = COLUMN_RING_PACKS / (body::sources * BLOCK_THREADS)>
 static __device__ __forceinline__ void columns_stream(body &from, typename body::sum (&mine)[body::lanes],
                                                       const column_live &all, const column_work &work, int32_t count,
                                                       column_pack *ring) {
-    const int sources = body::sources, stages = COLUMN_RING_PACKS / (sources * BLOCK_THREADS);
-    const int stage = sources * BLOCK_THREADS;
+    const int sources = body::sources, stage = sources * BLOCK_THREADS;
     column_sender<body, masked> sender(from, work, count);
     column_pack *const own = ring + threadIdx.x;
 #pragma unroll 1
@@ -328,23 +336,36 @@ static __device__ __forceinline__ void columns_stream(body &from, typename body:
     copy_async_wait<0>();
 }
 
-/* The same as columns_run for bodies whose inputs are packs of `sources` tensors. Where a body looks_around and no
- * sample may be blanked, there is settle(work, live, first, room) in place of begin: it finds the first packs of all
- * threads in `first`, and has room for a float of every channel, which its warp alone sees. */
-template <class body>
-static __device__ __forceinline__ bool columns_run_deep(const pixel_args &args, const column_work &work,
-                                                        column_pack *ring) {
+/* Pixels of a thread. */
+static __device__ __forceinline__ int32_t column_count(const column_work &work) {
+    return work.begin < work.end ? (int32_t)((work.end - work.begin + work.step - 1) >> __popc(work.step - 1)) : 0;
+}
+
+/* Adds up the part of a block, for bodies whose inputs are packs of `sources` tensors, and leaves it in the workspace.
+ * Where a body looks_around and no sample may be blanked, there is settle(work, live, first, room) in place of begin:
+ * it finds the first packs of all threads in `first`, and has room for a float of every channel, which its warp alone
+ * sees. `room` is as columns_leave has it, and may be the ring. */
+template <class body, int stages>
+static __device__ __forceinline__ void columns_make_part(const pixel_args &args, const column_work &work,
+                                                         column_pack *ring, void *room) {
     body from(args, work.plane);
     const column_live all = column_live_of(args.columns, from.plane, work);
     typename body::sum mine[body::lanes] = {};
-    const bool inside = work.channel < from.plane.channels && all.count > 0 && work.begin < work.end;
-    const int32_t count = inside ? (int32_t)((work.end - work.begin + work.step - 1) >> __popc(work.step - 1)) : 0;
+    const int32_t count = work.channel < from.plane.channels && all.count > 0 ? column_count(work) : 0;
     if (from.plane.mask) {
-        columns_stream<body, true>(from, mine, all, work, count, ring);
+        columns_stream<body, true, stages>(from, mine, all, work, count, ring);
     } else {
-        columns_stream<body, false>(from, mine, all, work, count, ring);
+        columns_stream<body, false, stages>(from, mine, all, work, count, ring);
     }
-    return columns_finish_deep(from, mine, all, work, ring);
+    columns_leave(from, mine, all, work, room);
+}
+
+/* The same as columns_run for such bodies. */
+template <class body>
+static __device__ __forceinline__ bool columns_run_deep(const pixel_args &args, const column_work &work,
+                                                        column_pack *ring) {
+    columns_make_part<body, COLUMN_RING_PACKS / (body::sources * BLOCK_THREADS)>(args, work, ring, ring);
+    return columns_join(args, work, body::lanes, (typename body::part *)ring);
 }
 
 /* The first launch: the body with packs where the plane allows them. `shared` has room for the widest. True in the
