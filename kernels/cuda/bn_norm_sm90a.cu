@@ -173,7 +173,6 @@ static __device__ __forceinline__ void norm_kernel(const bn_norm_args &args) {
         if (writes) norm_count(args, work);
         if (makes && args.own) norm_learn<body::lanes>(args, norm_residual(args, work), memory, 1, false);
         if (makes) norm_make<body, adds>(args, work, memory, unit == last);
-        __syncthreads(); /* before scales are written again */
     }
     if (!arrives_last(args.left, (int32_t)gridDim.x)) return;
     for (int32_t unit = (int32_t)threadIdx.x; unit < args.units; unit += BLOCK_THREADS) args.sums.counters[unit] = 0;

@@ -314,6 +314,7 @@ static const char *const chosen[] = {
     "bn_norm:f32:n1:b40:hw20x21:c4:act=relu:avg=cumulative",
     "bn_norm:f16:n2:b0:hw13x9:c104,8:act=relu",
     "bn_norm:f16:n9:b1:hw1x2:c4096:act=relu:add1",
+    "bn_norm:f32:n2:b1:hw41x41:c2112,32:act=relu",
     "conv2d_pool_dapply:f16:n2:b2:hw37x144:c3,1:k64,64:rs7x7:st2:pad3",
     "conv2d_pool_dapply:bf16:n3:b3:hw35x40:c3,1,1:k64,72,8:rs7x7:st2:pad3:mask1",
     "conv2d_pool_dapply:f16:n1:b2:hw21x128:c1:k13:rs3x3:pad1:kp16",
