@@ -8,9 +8,10 @@
 
 #include "core/dtype.h"
 #include "core/sizes.h"
-#include "kernels/cuda/bn_join_launch.h"
 #include "kernels/cuda/bn_norm.h"
+#include "kernels/cuda/bn_prepare_launch.h"
 #include "kernels/cuda/pixels_launch.h"
+#include "kernels/cuda/sums.h"
 
 #define PACK_BYTES 16
 #define TILE_LANES 8       /* packs of a tile: 128 bytes of a pixel */
@@ -82,13 +83,21 @@ static double cost(const braid_problem *p) {
     return launch_s + (op_bytes(p) + again) / BYTES_PER_S;
 }
 
+/* Of all parts of the statistics. */
+static braid_status count_moments(const struct pixel_columns *columns, size_t *bytes) {
+    size_t channels = 0;
+    TRY(size_array((size_t)columns->first_channel[BRAID_MAX_PLANES], sizeof(struct bn_moments), "statistics",
+                   &channels));
+    return size_array((size_t)columns->parts, channels, "statistics", bytes);
+}
+
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
     struct pixel_columns columns = {0};
     size_t moments = 0, before = 0;
     (void)d;
     *state = NULL;
     if (!divide(&columns, p)) return fail(BRAID_ERROR_ARGUMENT, "bn_norm: %s", launch_too_large);
-    TRY(bn_join_bytes(p, columns.parts, &moments));
+    TRY(count_moments(&columns, &moments));
     TRY(size_array((size_t)columns.first_block[BRAID_MAX_PLANES], sizeof(int32_t), "units", &before));
     return size_add(moments, before, workspace_bytes) ? BRAID_OK
                                                       : fail(BRAID_ERROR_ARGUMENT, "bn_norm: %s", launch_too_large);
@@ -137,7 +146,7 @@ static braid_status launch(const braid_problem *p, device *d, void *state, const
     if (!is_aligned(&args.sums))
         return fail(BRAID_ERROR_ARGUMENT, "bn_norm: expected operands at multiples of 16 bytes");
     if (!divide(&args.sums.columns, p)) return fail(BRAID_ERROR_ARGUMENT, "bn_norm: %s", launch_too_large);
-    TRY(bn_join_bytes(p, args.sums.columns.parts, &moments));
+    TRY(count_moments(&args.sums.columns, &moments));
     args.units = args.sums.columns.first_block[BRAID_MAX_PLANES];
     args.sums.columns.workspace = b->workspace;
     args.before = (int32_t *)((char *)b->workspace + moments);
