@@ -108,7 +108,7 @@ static double row_cycles(const braid_problem *p, int i) {
 /* What a unit of stream i costs, in no unit: in fwd the more the more taps there are; all streams of a weight gradient
  * have as many parts. */
 static double unit_cost(const braid_problem *p, int i) {
-    const double memory = 420;
+    const double memory = 380;
     return is_weight(p) || row_cycles(p, i) < memory ? memory : row_cycles(p, i);
 }
 
