@@ -1,8 +1,9 @@
 /*
  * conv2d_pool_dapply for 1 to 4 input channels on Hopper's matrix units, first stage: conv2d's weight gradient
- * (conv2d_bwd_weight_rows_sm90a.cu), but that no copy brings dy. Eight warps make it, a row of a unit at a time, from
- * the convolution's output and the gradient of the pooled values, as bn_act_pool's data gradient does
- * (tile/slide.cuh), and leave it where the matrix units read it. Each part writes its own float sums.
+ * (conv2d_bwd_weight_rows_sm90a.cu), but that no copy brings dy. Eight warps make it, two rows of a unit at a time,
+ * from the convolution's output and the gradient of the pooled values, as bn_act_pool's data gradient does
+ * (tile/slide.cuh), and leave it where the matrix units read it. A warp has 14 columns of windows and the one to their
+ * right, so it waits for no other. Each part writes its own float sums.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,51 +14,69 @@
 #include "kernels/cuda/tile/spread_sums.cuh"
 
 #define MAKERS_BARRIER 1
-#define LANES (ROWS_FILTERS / 8)       /* threads side by side along the filters */
-#define COLUMNS (POOL_ROWS_PIXELS / 2) /* of windows whose places are the unit's */
+#define PACKS (ROWS_FILTERS / 8) /* of filters; a thread has one */
+#define PACKS_OF_WARP 2          /* 32 bytes of a pixel, as memory hands them out */
+#define WARPS_ACROSS (POOL_ROWS_MAKERS * PACKS_OF_WARP / PACKS)
+#define COLUMNS_OF_WARP (POOL_ROWS_PIXELS / 2 / WARPS_ACROSS) /* of windows whose places are the unit's */
 #define ROW_OF_MAKERS (32 * POOL_ROWS_MAKERS)
 
 /* What the kernel has of shared memory beside what is spread. */
 template <class number> struct maker_memory {
     unsigned char rows[POOL_ROWS_STAGES][ROWS_Y_BYTES];
-    slide_shared windows;
-    pool_factors<number, 8> factors[LANES];
+    pool_factors<number, 8> factors[PACKS];
 };
 static_assert(sizeof(maker_memory<f16>) <= ROWS_DY_STAGES * ROWS_Y_BYTES, "conv2d_rows.c counts it as rows of dy");
-static_assert(ROW_OF_MAKERS == BLOCK_THREADS && LANES * 32 == ROW_OF_MAKERS, "tile/slide.cuh has a place for each");
+static_assert(WARPS_ACROSS == 2 && COLUMNS_OF_WARP == 14, "16 columns of threads: two more, one of them to the right");
 
-/* A body of tile/slide.cuh. Few terms of a sum may be as good as all of it, so each is rounded once. */
+/* A body of tile/slide.cuh. */
 template <class number> struct maker_body : pool_rule<number, 8> {
-    static const bool rounds = false;
     const conv2d_pool_rows_args &args;
     const conv2d_pool_plane &plane;
     __device__ __forceinline__ maker_body(const conv2d_pool_rows_args &all, int i) : args(all), plane(all.norm[i]) {}
 };
 
+/* Where a maker works. */
+struct maker_place {
+    int32_t pack, column; /* of filters; of windows, from the unit's first on */
+    int32_t across;       /* half the pixel where it leaves the column's */
+    bool used;            /* the column is one of the warp's, or to their right */
+};
+
+/* What the other two columns of threads leave lies behind the unit's pixels, in banks of its own. */
+static __device__ __forceinline__ maker_place maker_find_place(int32_t thread) {
+    const int32_t warp = thread / 32, column = thread % 32 / PACKS_OF_WARP, side = warp % WARPS_ACROSS;
+    maker_place place;
+    place.pack = warp / WARPS_ACROSS * PACKS_OF_WARP + thread % PACKS_OF_WARP;
+    place.column = side * COLUMNS_OF_WARP + column;
+    place.across = column < COLUMNS_OF_WARP ? place.column : column + 16 - 2 * side;
+    place.used = column <= COLUMNS_OF_WARP;
+    return place;
+}
+
 static __device__ __forceinline__ uint32_t stage_empty(const ring_cursor &ring) {
     return ring.barriers + (uint32_t)(ring.stages + ring.index) * BARRIER_BYTES;
 }
 
-/* Pixels 2 across and 2 across + 1 of a row of the gradient, once the stage is empty. */
+/* The two pixels of a place in a row of the gradient, once the stage is empty. */
 static __device__ __forceinline__ void put_row(const spread_memory &memory, const ring_cursor &ring, const words &even,
-                                               const words &odd, int32_t across, int32_t lane) {
+                                               const words &odd, const maker_place &place) {
     const uint32_t to = memory.own + (uint32_t)ring.index * ROWS_Y_BYTES;
-    const int32_t pixel = 2 * across;
+    const int32_t pixel = 2 * place.across;
     barrier_wait(stage_empty(ring), ring.parity ^ 1);
-    shared_write(to + pixel * ROWS_ROW_BYTES + ((lane ^ (pixel & 7)) << 4), even.at);
-    shared_write(to + (pixel + 1) * ROWS_ROW_BYTES + ((lane ^ ((pixel + 1) & 7)) << 4), odd.at);
+    shared_write(to + pixel * ROWS_ROW_BYTES + ((place.pack ^ (pixel & 7)) << 4), even.at);
+    shared_write(to + (pixel + 1) * ROWS_ROW_BYTES + ((place.pack ^ ((pixel + 1) & 7)) << 4), odd.at);
 }
 
 /* Up to two rows, those that there are, one behind the other. */
 static __device__ __forceinline__ void leave_rows(const spread_memory &memory, ring_cursor *ring,
                                                   const words (&made)[4], bool has_first, bool has_second,
-                                                  int32_t across, int32_t lane) {
+                                                  const maker_place &place) {
     ring_cursor second = *ring;
     if (has_first) {
-        put_row(memory, *ring, made[0], made[1], across, lane);
+        put_row(memory, *ring, made[0], made[1], place);
         ring_next(&second);
     }
-    if (has_second) put_row(memory, second, made[2], made[3], across, lane);
+    if (has_second) put_row(memory, second, made[2], made[3], place);
     fence_async();
     __syncwarp();
     if (threadIdx.x % 32 == 0) {
@@ -68,46 +87,44 @@ static __device__ __forceinline__ void leave_rows(const spread_memory &memory, r
     if (has_second) ring_next(ring);
 }
 
+/* The words of the thread with the same filters and the column to the right. */
+static __device__ __forceinline__ words words_right(const words &mine) {
+    words right;
+#pragma unroll
+    for (int k = 0; k < PACK_WORDS; k++) right.at[k] = __shfl_down_sync(0xFFFFFFFFu, mine.at[k], PACKS_OF_WARP);
+    return right;
+}
+
 /* The rows of the columns of a unit, from its first up to `end`. A thread has eight filters of a column of windows.
  * What it leaves for pixels beyond the unit meets zeros of x. */
 template <class number>
-static __device__ __forceinline__ void make_rows(const maker_body<number> &of, slide_shared &windows,
+static __device__ __forceinline__ void make_rows(const maker_body<number> &of, const maker_place &place,
                                                  const spread_memory &memory, const spread_unit &unit, int32_t end,
-                                                 int64_t c, int32_t thread, ring_cursor *ring) {
-    const int32_t lane = thread % LANES, across = thread / LANES, next = across < 31 ? thread + LANES : thread;
+                                                 int64_t c, ring_cursor *ring) {
     slide_work work;
     work.sample = unit.sample;
-    work.column = across <= COLUMNS ? unit.column / 2 + across : of.args.window.out_size[1];
+    work.column = place.used ? unit.column / 2 + place.column : of.args.window.out_size[1];
     const slide_source<number> from(of, work, c);
     const int32_t first = unit.row / 2, last = end / 2; /* rows of windows */
+    slide_sums<number> sums = {};                       /* those above give nothing to the unit */
     words at[9] = {}, coming[6] = {}, dy = {};
     if (from.inside) from.read_places(at, 2 * first - 1);
     from.read(coming, dy, first);
 #pragma unroll
     for (int t = 0; t < 3; t++) at[t] = slide_keys(of, at[t]);
-#pragma unroll
-    for (int half = 0; half < PACK_WORDS / 2; half++)
-        windows[(first + 2) % SLIDE_ROWS].took[half][thread] = {0, 0}; /* those above gave nothing to the unit */
     for (int32_t row = first; row <= last; row++) {
-        slide_row &mine = windows[row % SLIDE_ROWS];
-        words took = {}, made[4];
+        slide_window mine = {{}, dy};
+        words made[4];
 #pragma unroll
         for (int t = 0; t < 6; t++) at[t + 3] = slide_keys(of, coming[t]);
-#pragma unroll
-        for (int half = 0; half < PACK_WORDS / 2; half++)
-            mine.dy[half][thread] = {dy.at[2 * half], dy.at[2 * half + 1]};
         if (row < last) from.read(coming, dy, row + 1);
-        if (from.has(row)) took = slide_find<number>(of, at, row == 0, work.column == 0);
-#pragma unroll
-        for (int half = 0; half < PACK_WORDS / 2; half++)
-            mine.took[half][thread] = {took.at[2 * half], took.at[2 * half + 1]};
-        named_sync(MAKERS_BARRIER, ROW_OF_MAKERS);
-        slide_make<number>(made, of, windows[(row + 2) % SLIDE_ROWS], mine, at, thread, next);
-        leave_rows(memory, ring, made, 2 * row - 1 >= unit.row, 2 * row >= unit.row && 2 * row < end, across, lane);
+        if (from.has(row)) mine.took = slide_find<number>(of, at, row == 0, work.column == 0);
+        const slide_window right = {words_right(mine.took), words_right(mine.dy)};
+        slide_make<number>(made, sums, of, mine, right, at);
+        leave_rows(memory, ring, made, 2 * row - 1 >= unit.row, 2 * row >= unit.row && 2 * row < end, place);
 #pragma unroll
         for (int s = 0; s < 3; s++) at[s] = at[s + 6];
     }
-    named_sync(MAKERS_BARRIER, ROW_OF_MAKERS); /* nobody reads the windows any more */
 }
 
 /* The warps that make the gradient, all units of a column of them in one go. */
@@ -118,19 +135,20 @@ static __device__ __forceinline__ void make_all(const conv2d_pool_rows_args &arg
     const conv2d_rows_plane &plane = args.rows.plane[work.plane];
     const int64_t active = mask_active(plane.mask, args.batch);
     const float share = 1 / (float)(active * args.window.size[0] * args.window.size[1]);
+    const maker_place place = maker_find_place(thread);
     maker_body<number> of(args, work.plane);
     ring_cursor ring = ring_begin(memory.own_barriers, POOL_ROWS_STAGES);
     if (thread < ROWS_FILTERS) own.factors[thread / 8].set(thread % 8, of.plane, work.filter + thread, share);
     named_sync(MAKERS_BARRIER, ROW_OF_MAKERS);
-    of.use(own.factors[thread % LANES]);
+    of.use(own.factors[place.pack]);
     for (int32_t i = work.unit; i < work.end;) {
         const spread_unit unit = spread_find_unit(args.rows, plane, i);
         const int32_t below = args.rows.units_down - unit.row / args.rows.unit_rows;
         const int32_t units = below < work.end - i ? below : work.end - i;
         const int32_t end = unit.row + units * args.rows.unit_rows;
         if (!unit.blanked)
-            make_rows<number>(of, own.windows, memory, unit, end < args.window.size[0] ? end : args.window.size[0],
-                              work.filter + thread % LANES * 8, thread, &ring);
+            make_rows<number>(of, place, memory, unit, end < args.window.size[0] ? end : args.window.size[0],
+                              work.filter + place.pack * 8, &ring);
         i += units;
     }
 }

@@ -2,8 +2,8 @@
  * The argument of conv2d_pool_dapply for few input channels on Hopper's matrix units
  * (conv2d_pool_dapply_rows_sm90a.cu): that of conv2d's weight gradient, and what the gradient of its output is made of.
  *
- * Units are 56 pixels wide and lie one below the other. Some warps go down their windows, 32 columns of them by 64
- * filters: 28 whose places are the unit's, and one to their right, which may have taken some of those.
+ * Units are 56 pixels wide and lie one below the other. Some warps go down their windows, each 14 columns of them by 16
+ * filters, whose places are the unit's, and one to their right, which may have taken some of those.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,7 +14,7 @@
 #include "kernels/cuda/pixels.h"
 
 #define POOL_ROWS_PIXELS 56
-#define POOL_ROWS_STAGES 4 /* rows of the gradient under way */
+#define POOL_ROWS_STAGES 6 /* rows of the gradient under way */
 #define POOL_ROWS_MAKERS 8 /* warps that make it */
 #define POOL_ROWS_SPREADERS 3
 #define POOL_ROWS_THREADS 512 /* one warpgroup that multiplies, makers, those that spread, and one warp that loads x */

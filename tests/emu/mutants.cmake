@@ -297,17 +297,17 @@ emu_mutant(maxpool_fwd_wrong_row tile/window3.cuh maxpool_fwd maxpool_fwd__cuda_
 emu_mutant(maxpool_bwd_data_slide_second_of_equals tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "int t = 8; t >= 0; t--" "int t = 0; t < 9; t++")
 emu_mutant(maxpool_bwd_data_slide_missing_barrier tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
-           "took.at[2 * half + 1]};\n        __syncthreads();" "took.at[2 * half + 1]};")
+           "windows.took[own] = took;\n        __syncthreads();" "windows.took[own] = took;")
 emu_mutant(maxpool_bwd_data_slide_short_strip tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "row = work.first - 1; row" "row = work.first; row")
 emu_mutant(maxpool_bwd_data_slide_right_edge tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "right = middle < last" "right = middle <= last")
 emu_mutant(maxpool_bwd_data_slide_left_of_last tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "middle > 0 && middle <= last" "middle > 0")
-emu_mutant(bn_act_pool_bwd_data_slide_two_rows tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
-           "SLIDE_ROWS 3 " "SLIDE_ROWS 2 ")
+emu_mutant(bn_act_pool_bwd_data_slide_one_row tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
+           "SLIDE_ROWS 2 " "SLIDE_ROWS 1 ")
 emu_mutant(bn_act_pool_bwd_data_slide_padding tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
-           "best.at[k] | (t < 3 ? no_top : 0)" "best.at[k]")
+           "(t < 3 ? below : 0)" "0")
 emu_mutant(bn_act_pool_bwd_weight_scale_zero bn_sums.cu bn_sums bn_act_pool_bwd_weight__cuda_direct
            "some_alike ? (best.at[k] & kept) | (first.at[k] & ~kept) : best.at[k]" "best.at[k]")
 emu_mutant(bn_act_pool_bwd_weight_short_part bn_sums.cu bn_sums bn_act_pool_bwd_weight__cuda_direct
@@ -716,17 +716,17 @@ rows_mutant(dropped_step conv2d_fwd_rows_sm90a.cu fwd "step >= weights.steps" "s
 rows_mutant(repeated_taps conv2d_fwd_rows_sm90a.cu fwd "is_first_step || tap >= ROWS_STEP" "is_first_step || tap >= 0")
 rows_mutant(early_reuse conv2d_fwd_rows_sm90a.cu fwd "tma_wait_read<STAGINGS - 1>()" "tma_wait_read<STAGINGS>()")
 
-# Those whose gradient is made on the way: the windows of a unit's first row and to its right, the swizzle, windows that
-# are read too early, rows that are used or left too early, pixels beyond a unit, sums of two dy that are rounded, the
-# count of samples.
+# Those whose gradient is made on the way: the windows of a unit's first row and to its right, the swizzle, factors
+# that are read too early, rows that are used or left too early, pixels beyond a unit, the count of samples.
 function(pool_rows_mutant name from to)
     emu_mutant(conv2d_pool_dapply_rows_${name} conv2d_pool_dapply_rows_sm90a.cu conv2d_pool_dapply_rows_sm90a
                conv2d_pool_dapply__cuda_rows_wgmma "${from}" "${to}")
 endfunction()
 pool_rows_mutant(wrong_first_row "first = unit.row / 2" "first = (unit.row + 1) / 2")
-pool_rows_mutant(missing_neighbour "across <= COLUMNS ?" "across < COLUMNS ?")
-pool_rows_mutant(wrong_swizzle "(lane ^ ((pixel + 1) & 7))" "(lane ^ (pixel & 7))")
-pool_rows_mutant(missing_barrier "        named_sync(MAKERS_BARRIER, ROW_OF_MAKERS);\n        slide_make" "        slide_make")
+pool_rows_mutant(missing_neighbour "column <= COLUMNS_OF_WARP" "column < COLUMNS_OF_WARP")
+pool_rows_mutant(wrong_swizzle "(place.pack ^ ((pixel + 1) & 7))" "(place.pack ^ (pixel & 7))")
+pool_rows_mutant(missing_barrier "    named_sync(MAKERS_BARRIER, ROW_OF_MAKERS);\n" "")
+pool_rows_mutant(wrong_neighbour "mine.at[k], PACKS_OF_WARP)" "mine.at[k], 1)")
 pool_rows_mutant(early_stage "    barrier_wait(stage_empty(ring), ring.parity ^ 1);\n" "")
 pool_rows_mutant(early_use "    barrier_init(memory.own_barriers + i * BARRIER_BYTES, POOL_ROWS_MAKERS)"
                  "    barrier_init(memory.own_barriers + i * BARRIER_BYTES, 1)")
@@ -735,9 +735,9 @@ emu_mutant(conv2d_pool_dapply_rows_pixels_beyond tile/spread.cuh conv2d_pool_dap
            conv2d_pool_dapply__cuda_rows_wgmma "if (piece % 2 == 0) return;" "return;")
 emu_mutant(conv2d_pool_dapply_rows_pixel_beyond tile/spread.cuh conv2d_pool_dapply_rows_sm90a
            conv2d_pool_dapply__cuda_rows_wgmma "2 * j + 1 < inside" "2 * j < inside")
-pool_rows_mutant(rounded_twice "rounds = false" "rounds = true")
+pool_rows_mutant(unwritten_pixels "column + 16 - 2 * side" "place.column")
 pool_rows_mutant(wrong_count "mask_active(plane.mask, args.batch)" "args.batch")
-pool_rows_mutant(wrong_filter "work.filter + thread % LANES * 8" "thread % LANES * 8")
+pool_rows_mutant(wrong_filter "work.filter + place.pack * 8" "place.pack * 8")
 function(li_rows_mutant name file stem from to)
     emu_mutant(li_conv2d_bwd_weight_rows_${name} ${file} ${stem} li_conv2d_bwd_weight__cuda_rows_wgmma "${from}" "${to}")
 endfunction()

@@ -31,7 +31,6 @@ template <class number, int width> struct alignas(16) pool_factors {
 
 template <class number, int width> struct pool_rule {
     typedef pool_factors<number, width> factors;
-    static const bool rounds = true;
     const factors *mine;
     __device__ __forceinline__ void use(const factors &from) { mine = &from; }
     __device__ __forceinline__ uint32_t key(uint32_t x, int k) const { return x ^ mine->gate.flipped.at[k]; }
@@ -39,17 +38,14 @@ template <class number, int width> struct pool_rule {
         const uint32_t kept = mine->gate.kept.at[k];
         return ((took & kept) | (first & ~kept)) & word<number>::above(best & kept, mine->gate.threshold.at[k]);
     }
-    __device__ __forceinline__ uint32_t make(const float (&g)[word<number>::width], uint32_t from, int k) const {
+    __device__ __forceinline__ void start(float *to, uint32_t from, int k) const {
         const int numbers = word<number>::width;
         float x[numbers];
         word<number>::open(x, from);
 #pragma unroll
-        for (int j = 0; j < numbers; j++) {
-            const int at = k * numbers + j;
-            x[j] = g[j] * mine->of_g[at] + (x[j] * mine->of_x[at] + mine->rest[at]);
-        }
-        return word<number>::close(x);
+        for (int j = 0; j < numbers; j++) to[j] = x[j] * mine->of_x[k * numbers + j] + mine->rest[k * numbers + j];
     }
+    __device__ __forceinline__ float factor(int j) const { return mine->of_g[j]; }
 };
 
 #endif
