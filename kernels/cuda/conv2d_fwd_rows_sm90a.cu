@@ -102,22 +102,11 @@ static __device__ __forceinline__ void store_rows(const conv2d_rows_plane &plane
 template <class number, int pixels, class moments_of>
 static __device__ __forceinline__ void stage(uint32_t to, const float (&sums)[ROWS_TOGETHER][pixels / 2], int32_t rows,
                                              int32_t columns, moments_of *moments) {
+    moments->begin(sums[0]);
 #pragma unroll
     for (int i = 0; i < ROWS_TOGETHER; i++)
         row_moments_stage<number, pixels>(to + i * pixels * ROWS_ROW_BYTES, sums[i], i < rows ? columns : 0, moments);
-}
-
-/* Of the 16 pixels from `first` on, in both rows side by side, those of the thread that are among the first `rows` and
- * `columns`: a bit for each. */
-template <int pixels> static __device__ __forceinline__ uint32_t find_live(int first, int32_t rows, int32_t columns) {
-    uint32_t live = 0;
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
-        const int at = first + 8 * half;
-        const int32_t inside = at / pixels < rows ? columns - at % pixels : 0;
-        live |= (epilogue_rows_live(inside) & 3) << (2 * half);
-    }
-    return live;
+    moments->settle();
 }
 
 /* Behind the last row, for conv2d_prepare: what the warpgroup found is added to what others did. Its staging, which the
@@ -160,17 +149,14 @@ static __device__ __forceinline__ void compute(const conv2d_rows_args &args, con
             if (unit.blanked) {
                 begin_rows(1 + group);
                 for (uint32_t to = threadIdx.x % 128 * 16; to < staged; to += 128 * 16) shared_clear(staging + to);
-                store_rows<pixels>(plane, staging, unit, row, work.filter, 1 + group);
             } else {
                 float sums[ROWS_TOGETHER][pixels / 2];
                 multiply<number, pixels>(sums, weights,
                                          memory.spread + made.index * args.spread_bytes + row * row_bytes, row_bytes);
                 begin_rows(1 + group);
                 stage<number, pixels>(staging + at, sums, unit.rows - row, unit.pixels, &moments);
-                store_rows<pixels>(plane, staging, unit, row, work.filter, 1 + group);
-                moments.template settle<ROWS_TOGETHER * pixels>(
-                    &sums[0][0], [&](int first) { return find_live<pixels>(first, unit.rows - row, unit.pixels); });
             }
+            store_rows<pixels>(plane, staging, unit, row, work.filter, 1 + group);
             const uint32_t next = other;
             other = staging;
             staging = next;

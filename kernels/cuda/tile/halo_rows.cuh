@@ -217,9 +217,10 @@ static __device__ __forceinline__ void halo_rows_store(const float (&sum)[column
                                                        uint32_t staging, const halo_tile &tile, int32_t row, int id,
                                                        int32_t inside, row_moments<number> *moments) {
     halo_rows_begin(id);
+    moments->begin(sum);
     row_moments_stage<number, columns>(staging + epilogue_rows_at(), sum, inside, moments);
+    moments->settle();
     halo_rows_end<columns>(map, staging, tile, row, id);
-    moments->template settle<columns>(sum, [=](int first) { return epilogue_rows_live(inside - first); });
 }
 
 /* Where a warpgroup leaves sums of its channels: a part of its own. Barrier `id` is the warpgroup's own. */

@@ -215,9 +215,9 @@ static __device__ __forceinline__ void im2col_turn_counted(uint32_t buffer, cons
         epilogue_rows_plain<typename shape::number>(pairs, sums + at / 2);
         matrix_store_x4_transposed(buffer + epilogue_rows_at() + (at - begin) * 128, pairs);
         if (whole)
-            beside->include(at / 16, pairs, 16);
+            beside->include(pairs, 16);
         else
-            beside->include_some(at / 16, pairs, im2col_live<shape>(places, at));
+            beside->include_some(pairs, im2col_live<shape>(places, at));
     }
 }
 
@@ -236,6 +236,9 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
     const bool whole = dense && work.first_pixel + shape::columns <= args.batch * args.count[0] * args.count[1];
     im2col_places<shape> places = {};
     if (shape::beside::sums ? !whole : !dense) places.find(args, work);
+    if constexpr (shape::beside::counts) {
+        if (whole) beside->begin(sums);
+    }
 #pragma unroll
     for (int begin = 0; begin < shape::columns; begin += 32) {
         const uint32_t buffer = results + (uint32_t)*turn * IM2COL_RESULT_BYTES;
@@ -259,10 +262,7 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
         }
         if (thread == 0) tma_commit(); /* one for every buffer, as is counted above */
     }
-    if constexpr (shape::beside::counts) {
-        beside->template settle<shape::columns>(
-            sums, [&](int first) { return whole ? 15u : im2col_live<shape>(places, first); });
-    }
+    if constexpr (shape::beside::counts) beside->settle();
 }
 
 /* Waits for a stage of what the epilogue reads. */
