@@ -97,21 +97,21 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_pool_slide_f32(const __grid_constant__ pixel_args args) {
-    __shared__ slide_shared<f32> shared;
+    __shared__ slide_shared shared;
     __shared__ pool_dapply<f32, widest<f32>::width>::factors factors[SLIDE_LANES];
     slide_kernel<pool_dapply, f32>(args, shared, factors);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_pool_slide_f16(const __grid_constant__ pixel_args args) {
-    __shared__ slide_shared<f16> shared;
+    __shared__ slide_shared shared;
     __shared__ pool_dapply<f16, widest<f16>::width>::factors factors[SLIDE_LANES];
     slide_kernel<pool_dapply, f16>(args, shared, factors);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     bn_act_pool_slide_bf16(const __grid_constant__ pixel_args args) {
-    __shared__ slide_shared<bf16> shared;
+    __shared__ slide_shared shared;
     __shared__ pool_dapply<bf16, widest<bf16>::width>::factors factors[SLIDE_LANES];
     slide_kernel<pool_dapply, bf16>(args, shared, factors);
 }

@@ -2,15 +2,15 @@
  * conv2d_pool_dapply for 1 to 4 input channels on Hopper's matrix units, first stage: conv2d's weight gradient
  * (conv2d_bwd_weight_rows_sm90a.cu), but that no copy brings dy. Eight warps make it, two rows of a unit at a time,
  * from the convolution's output and the gradient of the pooled values, as bn_act_pool's data gradient does
- * (tile/slide.cuh), and leave it where the matrix units read it. A warp has 14 columns of windows and the one to their
- * right, so it waits for no other. Each part writes its own float sums.
+ * (tile/slide_sums.cuh), and leave it where the matrix units read it. A warp has 14 columns of windows and the one to
+ * their right, so it waits for no other. Each part writes its own float sums.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cuda/conv2d_pool_rows.h"
 #include "kernels/cuda/tile/pool_rule.cuh"
 #include "kernels/cuda/tile/registers.cuh"
-#include "kernels/cuda/tile/slide.cuh"
+#include "kernels/cuda/tile/slide_sums.cuh"
 #include "kernels/cuda/tile/spread_sums.cuh"
 
 #define MAKERS_BARRIER 1
@@ -28,7 +28,7 @@ template <class number> struct maker_memory {
 static_assert(sizeof(maker_memory<f16>) <= ROWS_DY_STAGES * ROWS_Y_BYTES, "conv2d_rows.c counts it as rows of dy");
 static_assert(WARPS_ACROSS == 2 && COLUMNS_OF_WARP == 14, "16 columns of threads: two more, one of them to the right");
 
-/* A body of tile/slide.cuh. */
+/* A body of tile/slide_sums.cuh. */
 template <class number> struct maker_body : pool_rule<number, 8> {
     const conv2d_pool_rows_args &args;
     const conv2d_pool_plane &plane;
@@ -113,14 +113,14 @@ static __device__ __forceinline__ void make_rows(const maker_body<number> &of, c
 #pragma unroll
     for (int t = 0; t < 3; t++) at[t] = slide_keys(of, at[t]);
     for (int32_t row = first; row <= last; row++) {
-        slide_window mine = {{}, dy};
+        slide_taken mine = {{}, dy};
         words made[4];
 #pragma unroll
         for (int t = 0; t < 6; t++) at[t + 3] = slide_keys(of, coming[t]);
         if (row < last) from.read(coming, dy, row + 1);
         if (from.has(row)) mine.took = slide_find<number>(of, at, row == 0, work.column == 0);
-        const slide_window right = {words_right(mine.took), words_right(mine.dy)};
-        slide_make<number>(made, sums, of, mine, right, at);
+        const slide_taken right = {words_right(mine.took), words_right(mine.dy)};
+        slide_add_windows<number>(made, sums, of, mine, right, at);
         leave_rows(memory, ring, made, 2 * row - 1 >= unit.row, 2 * row >= unit.row && 2 * row < end, place);
 #pragma unroll
         for (int s = 0; s < 3; s++) at[s] = at[s + 6];

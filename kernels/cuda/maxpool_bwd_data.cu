@@ -98,16 +98,15 @@ template <class number> struct maxpool_2x2 : pixel_body<number, WINDOW2_CHANNELS
 /* Windows as tile/slide.cuh has them. */
 template <class number, int width> struct maxpool_slide : pixel_body<number, width> {
     struct factors {};
+    static const bool rounds = false;
     using pixel_body<number, width>::pixel_body;
     __device__ __forceinline__ void begin(factors *, int64_t, int32_t) const {}
     __device__ __forceinline__ void use(const factors &) const {}
     __device__ __forceinline__ uint32_t key(uint32_t x, int) const { return x; }
     __device__ __forceinline__ uint32_t gate(uint32_t took, uint32_t, uint32_t, int) const { return took; }
-    __device__ __forceinline__ void start(float *to, uint32_t, int) const {
-#pragma unroll
-        for (int j = 0; j < word<number>::width; j++) to[j] = 0;
+    __device__ __forceinline__ uint32_t make(const float (&g)[word<number>::width], uint32_t, int) const {
+        return word<number>::close(g);
     }
-    __device__ __forceinline__ float factor(int) const { return 1; }
     __device__ __forceinline__ void blank(int64_t at) const { this->clear(this->plane.dx, at); }
 };
 
@@ -141,19 +140,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     maxpool_slide_f32(const __grid_constant__ pixel_args args) {
-    __shared__ slide_shared<f32> shared;
+    __shared__ slide_shared shared;
     slide_kernel<maxpool_slide, f32>(args, shared, nullptr);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     maxpool_slide_f16(const __grid_constant__ pixel_args args) {
-    __shared__ slide_shared<f16> shared;
+    __shared__ slide_shared shared;
     slide_kernel<maxpool_slide, f16>(args, shared, nullptr);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     maxpool_slide_bf16(const __grid_constant__ pixel_args args) {
-    __shared__ slide_shared<bf16> shared;
+    __shared__ slide_shared shared;
     slide_kernel<maxpool_slide, bf16>(args, shared, nullptr);
 }
 

@@ -297,15 +297,15 @@ emu_mutant(maxpool_fwd_wrong_row tile/window3.cuh maxpool_fwd maxpool_fwd__cuda_
 emu_mutant(maxpool_bwd_data_slide_second_of_equals tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "int t = 8; t >= 0; t--" "int t = 0; t < 9; t++")
 emu_mutant(maxpool_bwd_data_slide_missing_barrier tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
-           "windows.took[own] = took;\n        __syncthreads();" "windows.took[own] = took;")
+           "took.at[2 * half + 1]};\n        __syncthreads();" "took.at[2 * half + 1]};")
 emu_mutant(maxpool_bwd_data_slide_short_strip tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "row = work.first - 1; row" "row = work.first; row")
 emu_mutant(maxpool_bwd_data_slide_right_edge tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "right = middle < last" "right = middle <= last")
 emu_mutant(maxpool_bwd_data_slide_left_of_last tile/slide.cuh maxpool_bwd_data maxpool_bwd_data__cuda_direct
            "middle > 0 && middle <= last" "middle > 0")
-emu_mutant(bn_act_pool_bwd_data_slide_one_row tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
-           "SLIDE_ROWS 2 " "SLIDE_ROWS 1 ")
+emu_mutant(bn_act_pool_bwd_data_slide_two_rows tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
+           "SLIDE_ROWS 3 " "SLIDE_ROWS 2 ")
 emu_mutant(bn_act_pool_bwd_data_slide_padding tile/slide.cuh bn_dapply bn_act_pool_bwd_data__cuda_direct
            "(t < 3 ? below : 0)" "0")
 emu_mutant(bn_act_pool_bwd_weight_scale_zero bn_sums.cu bn_sums bn_act_pool_bwd_weight__cuda_direct

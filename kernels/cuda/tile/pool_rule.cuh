@@ -31,6 +31,7 @@ template <class number, int width> struct alignas(16) pool_factors {
 
 template <class number, int width> struct pool_rule {
     typedef pool_factors<number, width> factors;
+    static const bool rounds = true;
     const factors *mine;
     __device__ __forceinline__ void use(const factors &from) { mine = &from; }
     __device__ __forceinline__ uint32_t key(uint32_t x, int k) const { return x ^ mine->gate.flipped.at[k]; }
@@ -46,6 +47,14 @@ template <class number, int width> struct pool_rule {
         for (int j = 0; j < numbers; j++) to[j] = x[j] * mine->of_x[k * numbers + j] + mine->rest[k * numbers + j];
     }
     __device__ __forceinline__ float factor(int j) const { return mine->of_g[j]; }
+    __device__ __forceinline__ uint32_t make(const float (&g)[word<number>::width], uint32_t from, int k) const {
+        const int numbers = word<number>::width;
+        float made[numbers];
+        start(made, from, k);
+#pragma unroll
+        for (int j = 0; j < numbers; j++) made[j] = g[j] * factor(k * numbers + j) + made[j];
+        return word<number>::close(made);
+    }
 };
 
 #endif

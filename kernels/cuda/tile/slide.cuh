@@ -1,19 +1,19 @@
 /*
  * What comes back through windows of 3 x 3 places, two apart, behind padding of one: dy of a window goes to the place
  * that it took. A thread has 16 bytes of channels and one column of windows. It goes down the rows, finds what each
- * window took from values that it has read once, and tells the thread to its left; then it adds to the sums of two
- * columns of places, and has two rows of them ready, while the next rows are on their way. The sums of the row below
- * wait for the next windows. Registers and instructions are scarce, so channels are compared as packed words, and what
- * a body knows of them lies in shared memory. The body brings
+ * window took from values that it has read once, and leaves that in shared memory for the thread to its left; then it
+ * makes the two rows and two columns of places that have all their windows, while the next rows are on their way.
+ * Registers and instructions are scarce, so channels are worked on as packed words, and what a body knows of them lies
+ * in shared memory. The body brings
  *
  *     factors                    the type of what it knows of a pack of channels
+ *     rounds                     true: the sum of two dy may be rounded to their format
  *     begin(all, first, packs)   readies the factors of `packs` packs from channel `first` on; all threads call it
  *     use(from)                  readies this thread to use those
  *     key(x, k)                  word k of a pack as windows compare it: the place with the largest key is taken
  *     gate(took, best, first, k) what the windows of word k took, best being their largest keys and `first` their first
  *                                place; 0 where nothing comes back
- *     start(to, key, k)          what it makes of word k where no gradient comes back, as floats
- *     factor(j)                  what a gradient of number j of the pack is multiplied by before it is added
+ *     make(g, key, k)            what it makes of the gradients g of word k
  *     blank(at)                  writes zeros: the sample is blanked
  *
  * SPDX-License-Identifier: MIT
@@ -24,32 +24,19 @@
 #include "kernels/cuda/tile/window3.cuh"
 
 #define SLIDE_LANES 32 /* most lanes of a block */
-#define SLIDE_ROWS 2   /* of windows that are kept: one that is read, and one that is written meanwhile */
+#define SLIDE_ROWS 3   /* of windows that are kept: two that are read, and one that is written meanwhile */
 
-/* What a window took, and its dy. */
-struct slide_window {
-    words took, dy;
+/* Two words of a pack. */
+struct alignas(8) slide_pair {
+    uint32_t at[2];
 };
 
-/* What the windows of a row took, by thread, and their dy. */
+/* What the windows of a row took, by pair of words and thread, and their dy. */
 struct slide_row {
-    words took[BLOCK_THREADS], dy[BLOCK_THREADS];
+    slide_pair took[PACK_WORDS / 2][BLOCK_THREADS], dy[PACK_WORDS / 2][BLOCK_THREADS];
 };
 
-/* The sums of two columns of a row of places, from windows above it. */
-template <class number> struct slide_sums {
-    static const int packs = 2 * word<number>::width; /* of 16 bytes */
-    union {
-        float at[2][PACK_WORDS * word<number>::width];
-        words pack[packs];
-    };
-};
-
-/* What threads of a block tell each other, and the sums of each that wait for the next windows. */
-template <class number> struct slide_shared {
-    slide_row rows[SLIDE_ROWS];
-    words sums[slide_sums<number>::packs][BLOCK_THREADS];
-};
+typedef slide_row slide_shared[SLIDE_ROWS];
 
 /* How it is written that all numbers of a word took place t, counted row by row: as a number of the format, so that
  * words can be compared with it. 0: none. */
@@ -97,6 +84,31 @@ static __device__ __forceinline__ words slide_find(const body &of, const words (
     return took;
 }
 
+/* Two words of what a window took, with their dy. */
+template <class number> struct slide_window {
+    slide_pair took, dy;
+    __device__ __forceinline__ slide_window(const slide_row &row, int half, int32_t thread)
+        : took(row.took[half][thread]), dy(row.dy[half][thread]) {}
+    /* dy of word q where the window took place t. */
+    __device__ __forceinline__ uint32_t at(int t, int q) const {
+        return word<number>::equals(took.at[q], slide_code<number>(t)) & dy.at[q];
+    }
+};
+
+/* The sums of two words. */
+template <class number, bool rounds>
+static __device__ __forceinline__ void slide_add(float (&to)[word<number>::width], uint32_t a, uint32_t b) {
+    float more[word<number>::width];
+    if (rounds) {
+        word<number>::open(to, word<number>::sum(a, b));
+        return;
+    }
+    word<number>::open(to, a);
+    word<number>::open(more, b);
+#pragma unroll
+    for (int j = 0; j < word<number>::width; j++) to[j] += more[j];
+}
+
 /* Where a thread works: windows of column `column` in rows first - 1 up to last; an owner makes places. */
 struct slide_work {
     int64_t sample;
@@ -113,7 +125,7 @@ static __device__ __forceinline__ slide_work slide_work_find(const pixel_args &a
     work.lanes = map.lanes[i];
     const int32_t across = (int32_t)threadIdx.x / work.lanes;
     work.column = part % tiles * tile + across;
-    work.owner = across < tile && work.column < columns && 2 * work.column < args.window.size[1];
+    work.owner = across < tile && work.column < columns;
     if (across > tile) work.column = columns; /* beyond the neighbour of the last owner: nothing to do */
     work.first = part / tiles * args.window.strip;
     work.last = work.first + args.window.strip;
@@ -121,38 +133,63 @@ static __device__ __forceinline__ slide_work slide_work_find(const pixel_args &a
     return work;
 }
 
-/* What two columns of rows 2 row - 1 and 2 row of places get, which windows of rows row - 1 and row may have taken:
- * `sums` is what those of row - 1 gave, and then what those of this row give to row 2 row + 1. `key` has the three
- * columns of this row's windows, whose right neighbour is `right`. */
+/* Writes places (row, 2 column) and (row, 2 column + 1). */
 template <class number, class body>
-static __device__ __forceinline__ void slide_make(words (&made)[4], slide_sums<number> &sums, const body &of,
-                                                  const slide_window &own, const slide_window &right,
-                                                  const words (&key)[9]) {
-    typedef word<number> form;
-    const int numbers = form::width;
+static __device__ __forceinline__ void slide_write(const body &of, const slide_work &work, int32_t row,
+                                                   const words &even, const words &odd, int64_t c) {
+    const int32_t *size = of.args.window.size;
+    if (row < 0 || row >= size[0] || 2 * work.column >= size[1]) return;
+    const int64_t at = ((work.sample * size[0] + row) * size[1] + 2 * work.column) * of.plane.pitch + c;
+    number *to = (number *)of.plane.dx + at;
+    write_bytes<sizeof even>(to, &even);
+    if (2 * work.column + 1 < size[1]) write_bytes<sizeof odd>(to + of.plane.pitch, &odd);
+}
+
+/* What two columns of rows 2 row - 1 and 2 row of places get, which windows of rows row - 1 (above) and row (here) may
+ * have taken. `key` has the three columns of those rows; `next` is the thread to the right. */
+template <class number, class body>
+static __device__ __forceinline__ void slide_make(words (&made)[4], const body &of, const slide_row &above,
+                                                  const slide_row &here, const words (&key)[9], int32_t own,
+                                                  int32_t next) {
+    const int numbers = word<number>::width;
 #pragma unroll
-    for (int k = 0; k < PACK_WORDS; k++) {
-        const uint32_t took = own.took.at[k], took_right = right.took.at[k];
-        float *even = sums.at[0] + k * numbers, *odd = sums.at[1] + k * numbers;
-        float dy[numbers], dy_right[numbers], by[numbers];
-        form::open(dy, own.dy.at[k]);
-        form::open(dy_right, right.dy.at[k]);
+    for (int half = 0; half < PACK_WORDS / 2; half++) {
+        const slide_window<number> top(above, half, own), top_right(above, half, next), low(here, half, own),
+            low_right(here, half, next);
 #pragma unroll
-        for (int j = 0; j < numbers; j++) by[j] = of.factor(k * numbers + j);
+        for (int q = 0; q < 2; q++) {
+            const int k = 2 * half + q;
+            float g[4][numbers], more[numbers];
+            slide_add<number, body::rounds>(g[0], top.at(7, q), low.at(1, q));
+            slide_add<number, body::rounds>(g[1], top.at(8, q), top_right.at(6, q));
+            slide_add<number, body::rounds>(more, low.at(2, q), low_right.at(0, q));
+            word<number>::open(g[2], low.at(4, q));
+            slide_add<number, body::rounds>(g[3], low.at(5, q), low_right.at(3, q));
 #pragma unroll
-        for (int r = 0; r < 3; r++) {
-            if (r > 0) {
-                of.start(even, key[3 * r + 1].at[k], k);
-                of.start(odd, key[3 * r + 2].at[k], k);
-            }
-            form::add(even, took, slide_code<number>(3 * r + 1), dy, by);
-            form::add(odd, took, slide_code<number>(3 * r + 2), dy, by);
-            form::add(odd, took_right, slide_code<number>(3 * r), dy_right, by);
-            if (r == 2) continue;
-            made[2 * r].at[k] = form::close(even);
-            made[2 * r + 1].at[k] = form::close(odd);
+            for (int j = 0; j < numbers; j++) g[1][j] += more[j];
+            made[0].at[k] = of.make(g[0], key[1].at[k], k);
+            made[1].at[k] = of.make(g[1], key[2].at[k], k);
+            made[2].at[k] = of.make(g[2], key[4].at[k], k);
+            made[3].at[k] = of.make(g[3], key[5].at[k], k);
         }
     }
+}
+
+/* Makes and writes them. */
+template <class number, class body>
+static __device__ __forceinline__ void slide_places(const body &of, const slide_work &work, int32_t row,
+                                                    const slide_row &above, const slide_row &here,
+                                                    const words (&key)[9], int64_t c) {
+    const int32_t own = (int32_t)threadIdx.x;
+    const int64_t inside = of.plane.channels - c;
+    words made[4];
+    slide_make<number>(made, of, above, here, key, own, own + work.lanes);
+    if (inside < PACK_WORDS * word<number>::width) {
+#pragma unroll
+        for (int j = 0; j < 4; j++) words_cut<number>(made[j], inside);
+    }
+    slide_write<number>(of, work, 2 * row - 1, made[0], made[1], c);
+    slide_write<number>(of, work, 2 * row, made[2], made[3], c);
 }
 
 /* One pack of channels of a thread: x of its sample, and dy of its column of windows. */
@@ -191,16 +228,6 @@ template <class number> struct slide_source {
     }
 };
 
-/* Writes two columns of a row of places, if there is such a row; `to` is where those of row 0 lie. */
-template <class number>
-static __device__ __forceinline__ void slide_write(const slide_source<number> &from, number *to, int32_t row,
-                                                   const words &even, const words &odd) {
-    if (row < 0 || row >= from.window.size[0]) return;
-    to += row * from.line;
-    write_bytes<sizeof even>(to, &even);
-    if (from.right) write_bytes<sizeof odd>(to + from.right, &odd);
-}
-
 template <class body> static __device__ __forceinline__ words slide_keys(const body &of, const words &x) {
     words keys;
 #pragma unroll
@@ -211,44 +238,29 @@ template <class body> static __device__ __forceinline__ words slide_keys(const b
 /* One pack of channels, down the rows of a block. */
 template <class number, class body>
 static __device__ __forceinline__ void slide_down(const body &of, const slide_work &work, int64_t c,
-                                                  slide_shared<number> &shared) {
+                                                  slide_shared &shared) {
     const slide_source<number> from(of, work, c);
-    const int32_t own = (int32_t)threadIdx.x, inside = (int32_t)(of.plane.channels - c);
-    number *to = (number *)of.plane.dx + (from.x - (const number *)of.plane.x);
     words at[9] = {}, coming[6] = {}, dy = {};
     if (from.inside) from.read_places(at, 2 * work.first - 3);
     from.read(coming, dy, work.first - 1);
 #pragma unroll
     for (int t = 0; t < 3; t++) at[t] = slide_keys(of, at[t]);
     for (int32_t row = work.first - 1; row < work.last; row++) {
-        slide_row &windows = shared.rows[(row + 1) % SLIDE_ROWS];
+        slide_row &mine = shared[(row + 1) % SLIDE_ROWS];
         words took = {};
 #pragma unroll
         for (int t = 0; t < 6; t++) at[t + 3] = slide_keys(of, coming[t]);
-        windows.dy[own] = dy;
+#pragma unroll
+        for (int half = 0; half < PACK_WORDS / 2; half++)
+            mine.dy[half][threadIdx.x] = {dy.at[2 * half], dy.at[2 * half + 1]};
         if (row + 1 < work.last) from.read(coming, dy, row + 1);
         if (from.has(row)) took = slide_find<number>(of, at, row == 0, work.column == 0);
-        windows.took[own] = took;
+#pragma unroll
+        for (int half = 0; half < PACK_WORDS / 2; half++)
+            mine.took[half][threadIdx.x] = {took.at[2 * half], took.at[2 * half + 1]};
         __syncthreads();
-        if (from.inside && work.owner) {
-            const slide_window mine = {took, windows.dy[own]};
-            const slide_window right = {windows.took[own + work.lanes], windows.dy[own + work.lanes]};
-            slide_sums<number> sums;
-            words made[4];
-#pragma unroll
-            for (int j = 0; j < sums.packs; j++) sums.pack[j] = shared.sums[j][own];
-            slide_make<number>(made, sums, of, mine, right, at);
-#pragma unroll
-            for (int j = 0; j < sums.packs; j++) shared.sums[j][own] = sums.pack[j];
-            if (inside < PACK_WORDS * word<number>::width) {
-#pragma unroll
-                for (int j = 0; j < 4; j++) words_cut<number>(made[j], inside);
-            }
-            if (row >= work.first) { /* the row before has begun the sums */
-                slide_write(from, to, 2 * row - 1, made[0], made[1]);
-                slide_write(from, to, 2 * row, made[2], made[3]);
-            }
-        }
+        if (from.inside && work.owner && row >= work.first)
+            slide_places<number>(of, work, row, shared[row % SLIDE_ROWS], mine, at, c);
 #pragma unroll
         for (int s = 0; s < 3; s++) at[s] = at[s + 6];
     }
@@ -269,7 +281,7 @@ static __device__ __forceinline__ void slide_blank(const body &of, const slide_w
 
 /* A whole kernel. */
 template <template <class, int> class body, class number>
-static __device__ __forceinline__ void slide_kernel(const pixel_args &args, slide_shared<number> &shared,
+static __device__ __forceinline__ void slide_kernel(const pixel_args &args, slide_shared &shared,
                                                     typename body<number, widest<number>::width>::factors *factors) {
     const int width = widest<number>::width;
     const int i = schedule_plane(args.map.first_block, args.planes);

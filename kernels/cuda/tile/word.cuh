@@ -8,6 +8,7 @@
  *     larger(a, b)         the larger of each; a NaN before every number
  *     equals(a, b)         all bits set where they are equal; none where one is a NaN
  *     above(a, b)          all bits set where a > b, and where one is a NaN
+ *     sum(a, b)            their sums, rounded once
  *     add(to, a, b, g, by) adds the product g * by to `to` where they are equal
  *
  * SPDX-License-Identifier: MIT
@@ -33,6 +34,9 @@ template <> struct word<f32> {
     }
     static __device__ __forceinline__ uint32_t above(uint32_t a, uint32_t b) {
         return __uint_as_float(a) <= __uint_as_float(b) ? 0 : 0xFFFFFFFFu;
+    }
+    static __device__ __forceinline__ uint32_t sum(uint32_t a, uint32_t b) {
+        return __float_as_uint(__uint_as_float(a) + __uint_as_float(b));
     }
     static __device__ __forceinline__ void add(float *to, uint32_t a, uint32_t b, const float *g, const float *by) {
         if (__uint_as_float(a) == __uint_as_float(b)) to[0] = fmaf(g[0], by[0], to[0]);
@@ -67,6 +71,11 @@ template <> struct word<f16> {
     static __device__ __forceinline__ uint32_t above(uint32_t a, uint32_t b) {
         uint32_t to;
         asm("set.gtu.u32.f16x2 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));
+        return to;
+    }
+    static __device__ __forceinline__ uint32_t sum(uint32_t a, uint32_t b) {
+        uint32_t to;
+        asm("add.rn.f16x2 %0, %1, %2;" : "=r"(to) : "r"(a), "r"(b));
         return to;
     }
     static __device__ __forceinline__ void add(float *to, uint32_t a, uint32_t b, const float *g, const float *by) {
@@ -111,6 +120,11 @@ template <> struct word<bf16> {
         const uint32_t high = __uint_as_float(a >> 16 << 16) <= __uint_as_float(b >> 16 << 16) ? 0 : 0xFFFF0000u;
         return low | high;
 #endif
+    }
+    static __device__ __forceinline__ uint32_t sum(uint32_t a, uint32_t b) {
+        uint32_t to;
+        asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(to) : "r"(a), "r"(0x3F803F80u), "r"(b));
+        return to;
     }
     static __device__ __forceinline__ void add(float *to, uint32_t a, uint32_t b, const float *g, const float *by) {
 #if __CUDA_ARCH__ >= 900

@@ -49,6 +49,11 @@ template <class number, int bytes> struct word_of {
         for (int j = 0; j < width; j++) to |= only(at(a, j) <= at(b, j) ? 0 : 0xFFFFFFFFu, j);
         return to;
     }
+    static uint32_t sum(uint32_t a, uint32_t b) {
+        float both[width];
+        for (int j = 0; j < width; j++) both[j] = at(a, j) + at(b, j);
+        return close(both);
+    }
     static void add(float *to, uint32_t a, uint32_t b, const float *g, const float *by) {
         for (int j = 0; j < width; j++) {
             if (at(a, j) == at(b, j)) to[j] = fmaf(g[j], by[j], to[j]);
