@@ -73,18 +73,8 @@ extern "C" __global__ void __launch_bounds__(IM2COL_THREADS, 1)
 }
 
 extern "C" __global__ void __launch_bounds__(IM2COL_THREADS, 1)
-    conv2d_dsums_x_f16_lanes192(const __grid_constant__ conv2d_im2col_args args) {
-    im2col_run<im2col_shape<f16, 192, 0, 1, row_dsums<f16, true>>>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(IM2COL_THREADS, 1)
     conv2d_dsums_bf16_lanes192(const __grid_constant__ conv2d_im2col_args args) {
     im2col_run<im2col_shape<bf16, 192, 0, 1, row_dsums<bf16>>>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(IM2COL_THREADS, 1)
-    conv2d_dsums_x_bf16_lanes192(const __grid_constant__ conv2d_im2col_args args) {
-    im2col_run<im2col_shape<bf16, 192, 0, 1, row_dsums<bf16, true>>>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(IM2COL_THREADS, 1)
@@ -113,16 +103,6 @@ extern "C" __global__ void __launch_bounds__(IM2COL_THREADS, 1)
 }
 
 extern "C" __global__ void __launch_bounds__(IM2COL_THREADS, 1)
-    conv2d_dsums_x_f16_lanes256(const __grid_constant__ conv2d_im2col_args args) {
-    im2col_run<im2col_shape<f16, 256, 0, 1, row_dsums<f16, true>>>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(IM2COL_THREADS, 1)
     conv2d_dsums_bf16_lanes256(const __grid_constant__ conv2d_im2col_args args) {
     im2col_run<im2col_shape<bf16, 256, 0, 1, row_dsums<bf16>>>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(IM2COL_THREADS, 1)
-    conv2d_dsums_x_bf16_lanes256(const __grid_constant__ conv2d_im2col_args args) {
-    im2col_run<im2col_shape<bf16, 256, 0, 1, row_dsums<bf16, true>>>(args);
 }

@@ -235,7 +235,7 @@ static void fill_blocks(struct conv2d_im2col_args *args) {
 
 /* Cycles until the last of those blocks is done. */
 static double cycles_of_blocks(const struct conv2d_im2col_args *args, int columns, im2col_sums sums) {
-    static const double stores[] = {[IM2COL_SUMS_BY_R] = 12, [IM2COL_SUMS_BY_X] = 60, [IM2COL_MOMENTS] = 7};
+    static const double stores[] = {[IM2COL_SUMS_BY_R] = 12, [IM2COL_SUMS_BY_X] = 24, [IM2COL_MOMENTS] = 7};
     const double store = stores[sums]; /* with what is read and added up */
     double longest = 0;
     for (int s = 0; s < args->segments; s++) {
@@ -318,8 +318,7 @@ static cuda_tensor pixels_of(const struct conv2d_im2col_args *args, const braid_
                          .swizzle = 128};
 }
 
-/* What the epilogue reads of stream i: r and x of the operands of `sums`, then what is added. r alone is read in
- * pieces. */
+/* What the epilogue reads of stream i: r and x of the operands of `sums`, in pieces, then what is added. */
 static braid_status make_read_maps(struct conv2d_im2col_args *args, const braid_problem *p, device *d,
                                    const buffers *sums, int i, int tile_pixels) {
     const struct im2col_plane *plane = &args->plane[i];
@@ -337,7 +336,7 @@ static braid_status make_read_maps(struct conv2d_im2col_args *args, const braid_
         .swizzle = 128,
         .is_im2col = 1,
     };
-    if (sums && !read[1]) tile = pixels_of(args, p, i, NULL);
+    if (sums) tile = pixels_of(args, p, i, NULL);
     for (size_t j = 0; j < sizeof read / sizeof read[0]; j++) {
         if (!read[j]) continue;
         tile.memory = read[j];
@@ -459,7 +458,8 @@ static int64_t blocks_of(const struct conv2d_im2col_args *args, const im2col_til
 }
 
 static size_t shared_bytes(const im2col_tile *tile, const im2col_tiles *tiles) {
-    if (tiles->sums == IM2COL_SUMS_BY_R) return (size_t)IM2COL_SUMS_BYTES(tile->columns);
+    if (tiles->sums == IM2COL_SUMS_BY_R) return (size_t)IM2COL_SUMS_BYTES(tile->columns, 0);
+    if (tiles->sums == IM2COL_SUMS_BY_X) return (size_t)IM2COL_SUMS_BYTES(tile->columns, 1);
     return (size_t)IM2COL_SHARED_BYTES(tile->columns, tiles->split);
 }
 

@@ -33,8 +33,7 @@
 
 /* Shared memory: a ring of stages, each a tap's weights and pixels of 64 channels; then, for each warpgroup, buffers of
  * 32 pixels of results, two and those that fit in behind the stages; then the barriers, and a word of each. What is
- * added to a tile, and what its sums need, comes as stages of their own behind its taps, 64 lanes of all pixels in
- * each. */
+ * added to a tile comes as stages of their own behind its taps, 64 lanes of all pixels in each. */
 #define IM2COL_STAGE_BYTES(columns, split) ((IM2COL_LANES(split) + IM2COL_PIXELS(columns, split)) * 128)
 #define IM2COL_RESULT_BYTES 4096
 #define IM2COL_MOST_BYTES 232448
@@ -48,20 +47,25 @@
     (IM2COL_STAGES(columns, split) * (IM2COL_STAGE_BYTES(columns, split) + 16) + \
      IM2COL_BUFFERS(columns, split) * 2 * IM2COL_RESULT_BYTES + 16)
 
-/* With sums that need r alone each warpgroup has more of those buffers, and fewer stages: r comes to them, results take
- * its place there, and every buffer has two barriers. */
-#define IM2COL_SUMS_STAGES(columns) ((columns) >= 176 ? 4 : (columns) >= 144 ? 5 : 6)
-#define IM2COL_SUMS_FITTING(columns)                                                            \
-    ((IM2COL_MOST_BYTES - 512 - IM2COL_SUMS_STAGES(columns) * IM2COL_STAGE_BYTES(columns, 0)) / \
-     (2 * IM2COL_RESULT_BYTES))
-#define IM2COL_SUMS_BUFFERS(columns) (IM2COL_SUMS_FITTING(columns) < 8 ? IM2COL_SUMS_FITTING(columns) : 8)
-#define IM2COL_SUMS_BYTES(columns)                                         \
-    (IM2COL_SUMS_STAGES(columns) * (IM2COL_STAGE_BYTES(columns, 0) + 16) + \
-     IM2COL_SUMS_BUFFERS(columns) * (2 * IM2COL_RESULT_BYTES + 32) + 16)
+/* With sums of conv2d_dsums each warpgroup has more of those buffers, and fewer stages: what the epilogue reads comes
+ * to them, results take the place of r there, and every buffer has two barriers. It holds 32 pixels of r, or (by_x) 16
+ * of r, x and what is added. */
+#define IM2COL_SUMS_PIXELS(by_x) ((by_x) ? 16 : 32)
+#define IM2COL_SUMS_PLANE_BYTES(by_x) (IM2COL_SUMS_PIXELS(by_x) * 128)
+#define IM2COL_SUMS_BUFFER_BYTES(by_x) (((by_x) ? 3 : 1) * IM2COL_SUMS_PLANE_BYTES(by_x))
+#define IM2COL_SUMS_STAGES(columns, by_x) (((columns) >= 176 ? 4 : (columns) >= 144 ? 5 : 6) - ((by_x) ? 1 : 0))
+#define IM2COL_SUMS_FITTING(columns, by_x)                                                            \
+    ((IM2COL_MOST_BYTES - 512 - IM2COL_SUMS_STAGES(columns, by_x) * IM2COL_STAGE_BYTES(columns, 0)) / \
+     (2 * IM2COL_SUMS_BUFFER_BYTES(by_x)))
+#define IM2COL_SUMS_BUFFERS(columns, by_x) \
+    (IM2COL_SUMS_FITTING(columns, by_x) < 8 ? IM2COL_SUMS_FITTING(columns, by_x) : 8)
+#define IM2COL_SUMS_BYTES(columns, by_x)                                         \
+    (IM2COL_SUMS_STAGES(columns, by_x) * (IM2COL_STAGE_BYTES(columns, 0) + 16) + \
+     IM2COL_SUMS_BUFFERS(columns, by_x) * (2 * IM2COL_SUMS_BUFFER_BYTES(by_x) + 32) + 16)
 
-/* The kinds of maps, each with one for every stream. Behind the last: what the epilogue reads, 64 lanes of a tile's
- * pixels at a time. That is what its sums need, if it makes some, and then what is added, if anything is. r alone is
- * read like out is written. */
+/* The kinds of maps, each with one for every stream. Behind the last: what the epilogue reads. That is what is
+ * added, if anything is, 64 lanes of a tile's pixels at a time; with the sums of conv2d_dsums r, x if the ReLU is read
+ * off it, and what is added, all read like out is written. */
 enum {
     IM2COL_GATHERED, /* 64 channels of a tile's pixels */
     IM2COL_WEIGHTS,  /* [K][tap][C]: 64 x 1 x 64 */

@@ -491,10 +491,12 @@ dsums_rows_mutant(early_store tile/halo_dsums.cuh "named_sync(HALO_DSUMS_READY +
 dsums_rows_mutant(early_x tile/halo_dsums.cuh "barrier_wait(read_full, (uint32_t)index >> 1 & 1);" "(void)index;")
 dsums_rows_mutant(early_reuse tile/halo_dsums.cuh "barrier_wait(at.read_empty, (uint32_t)(unit.index + 1) & 1);" "")
 dsums_lanes_mutant(blanked tile/im2col_results.cuh "place >= 0 && place < IM2COL_BLANKED) << j" "place >= 0) << j")
-dsums_lanes_mutant(wrong_tile tile/im2col.cuh "matrix_load_x4_transposed(x, read[1]" "matrix_load_x4_transposed(x, read[0]")
-dsums_lanes_mutant(early_tile tile/im2col.cuh "            im2col_await(place);\n            read[j]" "            read[j]")
-dsums_lanes_mutant(early_reuse tile/im2col.cuh "im2col_place<shape> held = place;"
-                   "im2col_place<shape> held = place; for (int j = 0; j < reads; j++) im2col_release(&held); held = place;")
+dsums_lanes_mutant(wrong_tile tile/im2col_results.cuh "(x, place + shape::plane_bytes)" "(x, place)")
+dsums_lanes_mutant(wrong_added tile/im2col_results.cuh "(dx, place + 2 * shape::plane_bytes)" "(dx, place + shape::plane_bytes)")
+dsums_lanes_mutant(lost_added tile/im2col_results.cuh "by_x && plane.epilogue.added)" "by_x && plane.epilogue.added && begin > 0)")
+dsums_lanes_mutant(unwritten_tail tile/im2col_results.cuh "at < begin + shape::piece && at < shape::columns; at += 16) {\n        const int32_t place"
+                   "at < begin + shape::piece && at + 16 < shape::columns; at += 16) {\n        const int32_t place")
+dsums_lanes_mutant(early_tile tile/im2col_results.cuh "barrier_expect(to->filled(), planes * " "barrier_expect(to->filled(), ")
 dsums_lanes_mutant(early_r tile/im2col_results.cuh "        barrier_wait(to->filled(), to->parity);\n" "")
 dsums_lanes_mutant(early_store tile/im2col_results.cuh "        barrier_wait(from.ready(), from.parity);\n" "")
 dsums_lanes_mutant(early_fill tile/im2col_results.cuh "        tma_wait_read<1>();\n        im2col_ask" "        im2col_ask")

@@ -47,29 +47,25 @@ static __device__ __forceinline__ void im2col_load_weights(const conv2d_im2col_a
     }
 }
 
-/* Tiles that the epilogue of a plane reads. */
+/* True where what is added to a tile comes as stages. */
 template <class shape>
-static __device__ __forceinline__ int im2col_reads(const conv2d_im2col_args &args, const im2col_work &work) {
-    if (shape::beside::counts) return 0;
-    return shape::tiles + (args.plane[work.plane].epilogue.added != nullptr);
+static __device__ __forceinline__ bool im2col_adds(const conv2d_im2col_args &args, const im2col_work &work) {
+    return !shape::beside::sums && args.plane[work.plane].epilogue.added;
 }
 
-/* What the epilogue of a tile reads: for every 64 lanes a stage of each. */
+/* What is added to a tile: a stage for every 64 lanes. */
 template <class shape>
-static __device__ __forceinline__ void im2col_load_read(const conv2d_im2col_args &args, const im2col_work &work,
-                                                        im2col_place<shape> *place) {
+static __device__ __forceinline__ void im2col_load_added(const conv2d_im2col_args &args, const im2col_work &work,
+                                                         im2col_place<shape> *place) {
     const im2col_class &from = args.pixel_class[work.pixel_class];
     const int32_t row = work.first_pixel / args.count[1], sample = row / args.count[0];
     const int32_t h = (row - sample * args.count[0]) * args.step[0];
     const int32_t w = (work.first_pixel - row * args.count[1]) * args.step[1];
-    const int reads = im2col_reads<shape>(args, work);
-    for (int j = 0; j < shape::lanes / 64 * reads; j++, place->advance()) {
-        const int part = j / reads;
+    for (int part = 0; part < shape::lanes / 64; part++, place->advance()) {
         barrier_wait(place->empty(), place->parity);
         barrier_expect(place->full(), shape::pixels * 128);
-        tma_load_im2col_4d(place->weights(), im2col_map(args, IM2COL_READ + j - part * reads, work.plane),
-                           place->full(), work.first_lane + part * 64, w, h, sample, (uint16_t)from.first[1],
-                           (uint16_t)from.first[0]);
+        tma_load_im2col_4d(place->weights(), im2col_map(args, IM2COL_READ, work.plane), place->full(),
+                           work.first_lane + part * 64, w, h, sample, (uint16_t)from.first[1], (uint16_t)from.first[0]);
     }
 }
 
@@ -95,7 +91,7 @@ static __device__ __forceinline__ void im2col_produce(const conv2d_im2col_args &
                 place.advance();
             }
         }
-        if (im2col_reads<shape>(args, work) > 0) im2col_load_read<shape>(args, work, &place);
+        if (im2col_adds<shape>(args, work)) im2col_load_added<shape>(args, work, &place);
     }
 }
 
@@ -177,33 +173,6 @@ static __device__ __forceinline__ void im2col_turn(uint32_t buffer, const float 
                                                  added ? added + within + at * 128 : 0);
 }
 
-/* im2col_turn for results that are added up, all of them or (not `whole`) those that are there. `read`: where column 0
- * of what the epilogue reads lies. */
-template <class shape>
-static __device__ __forceinline__ void im2col_turn_summed(uint32_t buffer, const float (&sums)[shape::columns / 2],
-                                                          int begin, const epilogue_rows &with,
-                                                          const uint32_t (&read)[shape::reads], bool whole,
-                                                          const im2col_places<shape> &places,
-                                                          typename shape::beside *beside) {
-    typedef typename shape::number number;
-    const uint32_t within = epilogue_rows_at();
-#pragma unroll
-    for (int at = begin; at < begin + 32 && at < shape::columns; at += 16) {
-        uint32_t dx[4], r[4], x[4];
-        const uint32_t live = whole ? 15 : im2col_live<shape>(places, at);
-        matrix_load_x4_transposed(r, read[0] + within + at * 128);
-        matrix_load_x4_transposed(x, read[1] + within + at * 128);
-        if (with.is_plain) {
-            epilogue_rows_plain<number>(dx, sums + at / 2);
-        } else {
-            matrix_load_x4_transposed(dx, read[shape::reads - 1] + within + at * 128);
-            epilogue_rows_round<number, true>(dx, with, sums + at / 2);
-        }
-        matrix_store_x4_transposed(buffer + within + (at - begin) * 128, dx);
-        beside->include(dx, r, x, live);
-    }
-}
-
 /* im2col_turn for plain results whose statistics are taken. */
 template <class shape>
 static __device__ __forceinline__ void im2col_turn_counted(uint32_t buffer, const float (&sums)[shape::columns / 2],
@@ -221,13 +190,12 @@ static __device__ __forceinline__ void im2col_turn_counted(uint32_t buffer, cons
     }
 }
 
-/* Stores the sums of a warpgroup through its buffers of results. `turn` says which of them is free; `read`: where
- * column 0 of what the epilogue reads lies. */
+/* Stores the sums of a warpgroup through its buffers of results. `turn` says which of them is free; `added`: where
+ * what is added to column 0 lies; 0: nothing. */
 template <class shape>
 static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &args, const im2col_work &work,
-                                                    const float (&sums)[shape::columns / 2],
-                                                    const uint32_t (&read)[shape::reads], uint32_t results, int *turn,
-                                                    typename shape::beside *beside) {
+                                                    const float (&sums)[shape::columns / 2], uint32_t added,
+                                                    uint32_t results, int *turn, typename shape::beside *beside) {
     typedef typename shape::number number;
     const im2col_plane &plane = args.plane[work.plane];
     const int thread = (int)threadIdx.x % 128, meeting = 1 + (int)threadIdx.x / 128;
@@ -243,12 +211,10 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
     for (int begin = 0; begin < shape::columns; begin += 32) {
         const uint32_t buffer = results + (uint32_t)*turn * IM2COL_RESULT_BYTES;
         if (++*turn == shape::buffers) *turn = 0;
-        if constexpr (shape::beside::by_x)
-            im2col_turn_summed<shape>(buffer, sums, begin, with, read, whole, places, beside);
-        else if constexpr (shape::beside::counts)
+        if constexpr (shape::beside::counts)
             im2col_turn_counted<shape>(buffer, sums, begin, whole, places, beside);
         else
-            im2col_turn<shape>(buffer, sums, begin, with, read[0]);
+            im2col_turn<shape>(buffer, sums, begin, with, added);
         fence_async();
         if (thread == 0) tma_wait_read<shape::buffers - 2>(); /* then the next buffer is free */
         named_sync(meeting, 128);
@@ -265,7 +231,7 @@ static __device__ __forceinline__ void im2col_store(const conv2d_im2col_args &ar
     if constexpr (shape::beside::counts) beside->settle();
 }
 
-/* Waits for a stage of what the epilogue reads. */
+/* Waits for a stage of what is added. */
 template <class shape> static __device__ __forceinline__ void im2col_await(const im2col_place<shape> &place) {
     barrier_wait(place.full(), place.parity);
 }
@@ -276,12 +242,10 @@ template <class shape> static __device__ __forceinline__ void im2col_release(im2
     place->advance();
 }
 
-/* The same of `count` stages of the other warpgroup's lanes. */
-template <class shape> static __device__ __forceinline__ void im2col_skip(im2col_place<shape> *place, int count) {
-    for (int j = 0; j < count; j++) {
-        im2col_await(*place);
-        im2col_release(place);
-    }
+/* The same of the stage of the other warpgroup's lanes. */
+template <class shape> static __device__ __forceinline__ void im2col_skip(im2col_place<shape> *place) {
+    im2col_await(*place);
+    im2col_release(place);
 }
 
 /* Where a warpgroup leaves its sums of the lanes of `work`, one of its tiles. */
@@ -353,22 +317,15 @@ static __device__ __forceinline__ void im2col_consume(const conv2d_im2col_args &
             if (has_lanes) im2col_store_in_place<shape>(args, work, sums, &buffers, &beside);
             continue;
         }
-        const int reads = im2col_reads<shape>(args, work);
-        uint32_t read[shape::reads] = {};
-        if (!shape::split && group == 1) im2col_skip(&place, reads);
-        im2col_place<shape> held = place;
-#pragma unroll
-        for (int j = 0; j < shape::reads; j++) {
-            if (j >= reads) break;
-            im2col_await(place);
-            read[j] = place.weights() + (shape::split ? group * shape::columns * 128 : 0);
-            place.advance();
-        }
+        const bool adds = im2col_adds<shape>(args, work);
+        if (adds && !shape::split && group == 1) im2col_skip(&place);
+        if (adds) im2col_await(place);
+        const uint32_t added = adds ? place.weights() + (shape::split ? group * shape::columns * 128 : 0) : 0;
         if (has_lanes)
-            im2col_store<shape>(args, work, sums, read,
+            im2col_store<shape>(args, work, sums, added,
                                 memory + shape::results + group * shape::buffers * IM2COL_RESULT_BYTES, &turn, &beside);
-        for (int j = 0; j < reads; j++) im2col_release(&held);
-        if (!shape::split && group == 0) im2col_skip(&place, reads);
+        if (adds) im2col_release(&place);
+        if (adds && !shape::split && group == 0) im2col_skip(&place);
     }
     if constexpr (shape::beside::sums) im2col_finish<shape>(args, first, memory, group, &beside);
     if (threadIdx.x % 128 == 0) tma_wait<0>();

@@ -50,7 +50,7 @@ static __device__ __forceinline__ void im2col_write(const im2col_plane &plane, c
     const int32_t lane = first_lane + thread % 8 * 8;
     const uint32_t from = buffer + thread / 8 * 128 + (thread % 8 ^ thread / 8 % 8) * 16;
 #pragma unroll
-    for (int at = begin; at < begin + 32 && at < shape::columns; at += 16) {
+    for (int at = begin; at < begin + shape::piece && at < shape::columns; at += 16) {
         const int32_t place = __shfl_sync(0xFFFFFFFFu, places.at[at / 32], at % 32 + thread / 8);
         if (place < 0 || lane >= plane.pitch) continue;
         uint32_t words[4] = {0, 0, 0, 0};
@@ -96,10 +96,10 @@ template <class shape> struct im2col_buffers {
     uint32_t index, parity;
 
     __device__ __forceinline__ im2col_buffers(uint32_t memory, int group)
-        : first(memory + shape::results + (uint32_t)(group * shape::buffers) * IM2COL_RESULT_BYTES),
+        : first(memory + shape::results + (uint32_t)(group * shape::buffers) * shape::buffer_bytes),
           barriers(memory + shape::turned + (uint32_t)(group * 2 * shape::buffers) * BARRIER_BYTES), index(0),
           parity(0) {}
-    __device__ __forceinline__ uint32_t buffer() const { return this->first + this->index * IM2COL_RESULT_BYTES; }
+    __device__ __forceinline__ uint32_t buffer() const { return this->first + this->index * shape::buffer_bytes; }
     __device__ __forceinline__ uint32_t filled() const { return this->barriers + this->index * BARRIER_BYTES; }
     __device__ __forceinline__ uint32_t ready() const { return this->filled() + shape::buffers * BARRIER_BYTES; }
     __device__ __forceinline__ void advance() {
@@ -109,7 +109,7 @@ template <class shape> struct im2col_buffers {
     }
 };
 
-/* The pixels of a block's tiles, 32 at a time; the last 16 of a tile may be alone. */
+/* The pixels of a block's tiles, a buffer at a time; the last 16 of a tile may be alone. */
 template <class shape> struct im2col_pieces {
     im2col_turns turns;
     im2col_work work;
@@ -120,10 +120,12 @@ template <class shape> struct im2col_pieces {
         : turns(im2col_turns_of<shape>(args)), work(im2col_find<shape>(args, turns.first)), tile(turns.first),
           begin(0) {}
     __device__ __forceinline__ bool is_over() const { return this->tile >= this->turns.end; }
-    __device__ __forceinline__ int sixteens() const { return shape::columns - this->begin < 32 ? 1 : 2; }
+    __device__ __forceinline__ int sixteens() const {
+        return shape::columns - this->begin < shape::piece ? 1 : shape::piece / 16;
+    }
     __device__ __forceinline__ int32_t pixel() const { return this->work.first_pixel + this->begin; }
     __device__ __forceinline__ void advance(const conv2d_im2col_args &args) {
-        this->begin += 32;
+        this->begin += shape::piece;
         if (this->begin < shape::columns) return;
         this->begin = 0;
         this->tile += this->turns.step;
@@ -131,22 +133,31 @@ template <class shape> struct im2col_pieces {
     }
 };
 
-/* Asks for r of the next piece, if there is one. */
+/* Planes that the sums of a tile need: r; with x r, x and what is added, if anything is. */
+template <class shape> static __device__ __forceinline__ int im2col_needs(const im2col_plane &plane) {
+    return shape::beside::by_x ? 2 + (plane.epilogue.added != nullptr) : 1;
+}
+
+/* Asks for what the next piece needs, if there is one. */
 template <class shape>
 static __device__ __forceinline__ void im2col_ask(const conv2d_im2col_args &args, im2col_pieces<shape> *piece,
                                                   im2col_buffers<shape> *to, int32_t lane) {
     if (piece->is_over()) return;
-    barrier_expect(to->filled(), piece->sixteens() * 2048);
-    for (int j = 0; j < piece->sixteens(); j++)
-        tma_load_2d(to->buffer() + j * 2048, im2col_map(args, IM2COL_READ, piece->work.plane), to->filled(), lane,
-                    piece->pixel() + j * 16);
+    const int planes = im2col_needs<shape>(args.plane[piece->work.plane]);
+    barrier_expect(to->filled(), planes * piece->sixteens() * 2048);
+    for (int i = 0; i < planes; i++) {
+        for (int j = 0; j < piece->sixteens(); j++)
+            tma_load_2d(to->buffer() + i * shape::plane_bytes + j * 2048,
+                        im2col_map(args, IM2COL_READ + i, piece->work.plane), to->filled(), lane,
+                        piece->pixel() + j * 16);
+    }
     to->advance();
     piece->advance(args);
 }
 
-/* One thread beside a warpgroup asks for r and hands results to the copy engine, but those of tiles with blanked
- * samples or lanes apart, which the warpgroup writes. A buffer is filled anew when the results behind its own are on
- * their way. */
+/* One thread beside a warpgroup asks for what it reads and hands results to the copy engine, but those of tiles with
+ * blanked samples or lanes apart, which the warpgroup writes. A buffer is filled anew when the results behind its own
+ * are on their way. */
 template <class shape>
 static __device__ __forceinline__ void im2col_move(const conv2d_im2col_args &args, uint32_t memory, int group) {
     im2col_pieces<shape> asked(args), stored(args);
@@ -185,17 +196,24 @@ static __device__ __forceinline__ void im2col_store_in_place(const conv2d_im2col
     im2col_places<shape> places = {};
     if (!whole) places.find(args, work);
 #pragma unroll
-    for (int begin = 0; begin < shape::columns; begin += 32) {
+    for (int begin = 0; begin < shape::columns; begin += shape::piece) {
         const uint32_t at_first = to->buffer() + epilogue_rows_at();
         barrier_wait(to->filled(), to->parity);
 #pragma unroll
-        for (int at = begin; at < begin + 32 && at < shape::columns; at += 16) {
-            uint32_t dx[4], r[4];
+        for (int at = begin; at < begin + shape::piece && at < shape::columns; at += 16) {
+            const uint32_t place = at_first + (at - begin) * 128;
             const uint32_t live = whole ? 15 : im2col_live<shape>(places, at);
-            matrix_load_x4_transposed(r, at_first + (at - begin) * 128);
-            epilogue_rows_plain<number>(dx, sums + at / 2);
-            matrix_store_x4_transposed(at_first + (at - begin) * 128, dx);
-            beside->include(dx, r, r, live);
+            uint32_t dx[4], r[4], x[4];
+            matrix_load_x4_transposed(r, place);
+            if (shape::beside::by_x) matrix_load_x4_transposed(x, place + shape::plane_bytes);
+            if (shape::beside::by_x && plane.epilogue.added) {
+                matrix_load_x4_transposed(dx, place + 2 * shape::plane_bytes);
+                row_dsums_added<number>(dx, sums + at / 2);
+            } else {
+                epilogue_rows_plain<number>(dx, sums + at / 2);
+            }
+            matrix_store_x4_transposed(place, dx);
+            beside->include(dx, r, shape::beside::by_x ? x : r, live);
         }
         if (!dense) {
             named_sync(1 + (int)threadIdx.x / 128, 128);

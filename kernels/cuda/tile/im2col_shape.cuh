@@ -17,16 +17,17 @@ struct im2col_shape {
     typedef number_type number;
     typedef sums_of beside;
     static const bool in_place = beside::in_place; /* r lies where the results will */
-    static const int tiles = beside::by_x ? 2 : 0; /* that the epilogue reads for sums: r, x */
-    static const int reads = 1 + tiles;            /* all of them, at most */
     static const int columns = columns_each, split = split_pixels, transposed = transposed_weights;
     static const int lanes = IM2COL_LANES(split), pixels = IM2COL_PIXELS(columns, split);
-    static const int stages = in_place ? IM2COL_SUMS_STAGES(columns) : IM2COL_STAGES(columns, split);
-    static const int buffers =
-        in_place ? IM2COL_SUMS_BUFFERS(columns) : IM2COL_BUFFERS(columns, split); /* of results, of a warpgroup */
+    static const int stages = in_place ? IM2COL_SUMS_STAGES(columns, beside::by_x) : IM2COL_STAGES(columns, split);
+    static const int buffers = in_place ? IM2COL_SUMS_BUFFERS(columns, beside::by_x)
+                                        : IM2COL_BUFFERS(columns, split);      /* of results, of a warpgroup */
+    static const int piece = in_place ? IM2COL_SUMS_PIXELS(beside::by_x) : 32; /* pixels of a buffer */
+    static const uint32_t plane_bytes = piece * 128;                           /* of them and one of what lies there */
+    static const uint32_t buffer_bytes = in_place ? IM2COL_SUMS_BUFFER_BYTES(beside::by_x) : IM2COL_RESULT_BYTES;
     static const int lead = stages > 4 ? 2 : 1; /* steps that the first warpgroup begins before the second */
     static const uint32_t stage_bytes = IM2COL_STAGE_BYTES(columns, split), weight_bytes = lanes * 128;
-    static const uint32_t results = stages * stage_bytes, barriers = results + 2 * buffers * IM2COL_RESULT_BYTES;
+    static const uint32_t results = stages * stage_bytes, barriers = results + 2 * buffers * buffer_bytes;
     static const uint32_t turned = barriers + 2 * stages * BARRIER_BYTES; /* of buffers, where r is in place */
     static const uint32_t words = in_place ? turned + 4 * buffers * BARRIER_BYTES : turned;
 };

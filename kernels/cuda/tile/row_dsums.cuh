@@ -30,7 +30,7 @@ struct no_row_dsums {
 
 /* `by_x`: the ReLU is read off x, not made again from r. */
 template <class number, bool is_by_x = false> struct row_dsums {
-    static const bool sums = true, counts = false, by_x = is_by_x, in_place = !by_x; /* results lie where r did */
+    static const bool sums = true, counts = false, by_x = is_by_x, in_place = true; /* results lie where r did */
     float scale[2], shift[2], center[2];
     bn_gradients sum[2] = {{0, 0}, {0, 0}};
 
