@@ -21,7 +21,9 @@
 #define DAPPLY "integrate_dapply__cuda_wgmma"
 #define PREPARE "integrate_prepare__cuda_wgmma"
 #define POOL "conv2d_pool_dapply__cuda_rows_wgmma"
-#define DSUMS "conv2d_dsums__cuda_halo_rows112,conv2d_dsums__cuda_halo_rows136,conv2d_dsums__cuda_im2col_lanes"
+#define DSUMS_ROWS "conv2d_dsums__cuda_halo_rows112,conv2d_dsums__cuda_halo_rows136"
+#define DSUMS_LANES "conv2d_dsums__cuda_im2col_lanes"
+#define DSUMS DSUMS_ROWS "," DSUMS_LANES
 /* What makes the data gradient of a convolution in less time than the kernels of conv2d_dsums. */
 #define FAST_DATA                                                                                    \
     "conv2d_bwd_data__cuda_im2col_lanes,conv2d_bwd_data__cuda_im2col_pixels,"                        \
@@ -252,12 +254,15 @@ static void convolutions_are_prepared(void **state) {
 }
 
 /* The gradients between the convolutions of both blocks, and what comes back to the second. What comes back to the
- * first, which a plain layer made, has no kernel. */
+ * first, which a plain layer made, has no kernel. Kernels of two kinds do it. */
 static void sums_are_joined(void **state) {
     (void)state;
-    for (int mask = 0; mask < 2; mask++) {
-        const trial_setup s = {.dtype = BRAID_DTYPE_F16, .request = {.batch = 3, .size = {21, 40}, .mask = mask}};
-        trial joined = run_net(s, two_blocks, FAST_DATA ",conv2d_dsums__chain"), apart = run_net(s, two_blocks, DSUMS);
+    for (int turn = 0; turn < 4; turn++) {
+        const trial_setup s = {.dtype = BRAID_DTYPE_F16, .request = {.batch = 3, .size = {21, 40}, .mask = turn % 2}};
+        trial joined = run_net(s, two_blocks,
+                               turn < 2 ? FAST_DATA ",conv2d_dsums__chain," DSUMS_LANES
+                                        : FAST_DATA ",conv2d_dsums__chain," DSUMS_ROWS),
+              apart = run_net(s, two_blocks, DSUMS);
         assert_int_equal(count_calls(&joined, BRAID_OP_CONV2D_DSUMS), 3);
         assert_int_equal(count_calls(&apart, BRAID_OP_CONV2D_DSUMS), 0);
         compare(&joined, &apart, 2.5e-3);
