@@ -204,7 +204,8 @@ static void assert_sums_of_nothing(const braid_op *op, given_memory *memory) {
                 else if (info.role == BRAID_ROLE_INOUT)
                     assert_true(value == 1);
                 else if (p->op == BRAID_OP_BN_FINALIZE || p->op == BRAID_OP_BATCHNORM || p->op == BRAID_OP_BN_PREPARE ||
-                         p->op == BRAID_OP_INTEGRATE_PREPARE || p->op == BRAID_OP_CONV2D_PREPARE)
+                         p->op == BRAID_OP_INTEGRATE_PREPARE || p->op == BRAID_OP_CONV2D_PREPARE ||
+                         p->op == BRAID_OP_BN_NORM)
                     assert_true(isfinite(value));
                 else
                     assert_true(value == 0);
