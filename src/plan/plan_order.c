@@ -96,19 +96,19 @@ braid_status plan_find_dependencies(braid_plan *plan) {
 #define LAG 6         /* calls that one put aside may end later */
 #define PRODUCT 150.0 /* operations for each byte, of steps that wait for matrix units and not for memory */
 
-/* Kernels leave room for others where a recording would put them aside, and in a plan that runs launch by launch, too:
- * both have the same bits. */
+/* Kernels leave room for others wherever a recording might put them aside, also in a plan that runs launch by launch
+ * and where memory is short: all have the same bits. */
 braid_status plan_put_aside(braid_plan *plan) {
     program *p = &plan->program;
     const backend *b = plan->model->context->device->backend;
-    int has_room = b->aside && p->options.keep_all && plan_may_keep_all(plan);
-    for (int j = 0; j < p->call_count && has_room; j++) {
+    int has_room = b->aside && !plan->request.eager && p->options.keep_all && plan_may_keep_all(plan);
+    for (int j = 0; j < p->call_count && b->aside; j++) {
         step *s = &plan->steps[j];
         if (s->segment != BRAID_SEGMENT_BACKWARD || kernel_kind(s->op->kernel) != BRAID_KIND_OWN ||
             !program_ends_in_gradients(p, j, j + LAG + 1))
             continue;
         TRY(op_narrow(s->op));
-        s->is_aside = !plan->request.eager;
+        s->is_aside = has_room;
         p->calls[j].lag = s->is_aside ? LAG : 0;
     }
     return BRAID_OK;
