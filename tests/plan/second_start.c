@@ -70,8 +70,9 @@ static void races_are_not_run_twice(void **state) {
     start(30, 0, &measured, &read);
     assert_int_equal(measured, 0);
     assert_int_equal(read, all);
-    start(30, 1, &measured, &read); /* asked to measure again */
-    assert_int_equal(measured, all);
+    start(30, 1, &measured, &read); /* asked to measure again: another kernel may win, in other steps */
+    assert_true(measured > 0);
+    assert_int_equal(read, 0);
 }
 
 static void what_was_left_out_stays_out_for_as_many_seconds(void **state) {
