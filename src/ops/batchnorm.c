@@ -94,9 +94,7 @@ static void draw(rng *r, braid_problem *p) {
     p->phase = draw_chance(r, 75) ? BRAID_PHASE_TRAIN : BRAID_PHASE_EVAL;
     bn_draw_average(r, p);
     bn_draw(r, p);
-    while (shape_total(p) > DRAW_ELEMENTS / 16 && p->batch > 2) p->batch--;
-    while (shape_total(p) > DRAW_ELEMENTS / 16 && (p->size[0] > 2 || p->size[1] > 2))
-        p->size[p->size[0] < p->size[1]]--;
+    bn_draw_few(p);
 }
 
 const op_info op_batchnorm = {

@@ -102,6 +102,12 @@ void bn_draw_average(rng *r, braid_problem *p) {
     p->momentum = draw_chance(r, 50) ? 0.1 : 0.01 * (double)rng_between(r, 1, 99);
 }
 
+void bn_draw_few(braid_problem *p) {
+    while (shape_total(p) > DRAW_ELEMENTS / 16 && p->batch > 2) p->batch--;
+    while (shape_total(p) > DRAW_ELEMENTS / 16 && (p->size[0] > 2 || p->size[1] > 2))
+        p->size[p->size[0] < p->size[1]]--;
+}
+
 braid_status bn_check_train(const braid_problem *p) {
     const int64_t axes[3] = {p->batch, p->size[0], p->size[1]};
     int64_t values;

@@ -53,6 +53,8 @@ int64_t bn_terms(const braid_problem *p); /* values behind one channel's statist
 void bn_draw(rng *r, braid_problem *p);
 /* How the running statistics of a random problem follow the batches. */
 void bn_draw_average(rng *r, braid_problem *p);
+/* Makes a random problem small, for ops whose reference makes sums over all pixels anew for each of them. */
+void bn_draw_few(braid_problem *p);
 
 /* Refuses counts of values that do not fit in 64 bits, and training on a single value per channel, whose unbiased
  * variance does not exist. */

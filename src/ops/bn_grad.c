@@ -99,16 +99,13 @@ static const char *steps(const braid_problem *p, op_chain *c) {
     return NULL;
 }
 
-/* Few elements: the reference makes both sums anew for each of dx. */
 static void draw(rng *r, braid_problem *p) {
     p->activation = draw_chance(r, 60) ? BRAID_ACTIVATION_RELU : (braid_activation)rng_between(r, 1, 3);
     p->add = p->activation == BRAID_ACTIVATION_RELU && draw_chance(r, 60);
     const int some = p->streams > 1 && draw_chance(r, 50) ? (int)rng_between(r, 1, p->streams - 1) : 0;
     *(draw_chance(r, 50) ? &p->given : &p->skip) = some;
     bn_draw(r, p);
-    while (shape_total(p) > DRAW_ELEMENTS / 16 && p->batch > 2) p->batch--;
-    while (shape_total(p) > DRAW_ELEMENTS / 16 && (p->size[0] > 2 || p->size[1] > 2))
-        p->size[p->size[0] < p->size[1]]--;
+    bn_draw_few(p);
 }
 
 const op_info op_bn_grad = {

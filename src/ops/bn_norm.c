@@ -104,7 +104,6 @@ static const char *steps(const braid_problem *p, op_chain *c) {
     return NULL;
 }
 
-/* Few elements: the reference makes both moments anew for each of y. */
 static void draw(rng *r, braid_problem *p) {
     p->add = draw_chance(r, 60);
     p->activation = p->add || draw_chance(r, 60) ? BRAID_ACTIVATION_RELU : (braid_activation)rng_between(r, 1, 2);
@@ -120,9 +119,7 @@ static void draw(rng *r, braid_problem *p) {
             p->in_pitch[p->skip + i] = p->in_pitch[i];
         }
     }
-    while (shape_total(p) > DRAW_ELEMENTS / 16 && p->batch > 2) p->batch--;
-    while (shape_total(p) > DRAW_ELEMENTS / 16 && (p->size[0] > 2 || p->size[1] > 2))
-        p->size[p->size[0] < p->size[1]]--;
+    bn_draw_few(p);
 }
 
 const op_info op_bn_norm = {

@@ -21,22 +21,6 @@ static int is_norm(const program *p, const call *c) {
     return c->problem.op == BRAID_OP_BN_ADD_ACT || (c->problem.op == BRAID_OP_BN_ACT && p->options.keep_all);
 }
 
-/* 1 where call `from` could be made as late as call `to`: nothing between them uses what it makes, or makes what it
- * uses. */
-static int may_wait(const program *p, int from, int to) {
-    const call *c = &p->calls[from];
-    const op_info *o = op_of(&c->problem);
-    for (int slot = 0; slot < op_operand_count(o); slot++) {
-        const operand_role role = op_role(&c->problem, slot);
-        for (int i = 0; role != ROLE_NONE && i < o->planes(&c->problem, slot); i++) {
-            const int root = p->tensors[c->tensor[slot][i]].root;
-            if (program_count_uses(p, from + 1, to, root, op_is_output)) return 0;
-            if (op_is_output(role) && program_count_uses(p, from + 1, to, root, op_is_input)) return 0;
-        }
-    }
-    return 1;
-}
-
 /* 1 where the last planes of a bn_prepare are those whose values, scales and shifts a call reads at these slots, with
  * the same samples blanked. */
 static int is_prepared(const call *stats, const call *norm, int x, int scale, int shift) {
@@ -57,7 +41,7 @@ static int find_stats(const program *p, int norm, int x, int scale, int shift) {
     for (int j = norm - 1; j >= 0; j--) {
         const call *c = &p->calls[j];
         if (is_forward(c) && c->problem.op == BRAID_OP_BN_PREPARE && is_prepared(c, &p->calls[norm], x, scale, shift))
-            return may_wait(p, j, norm) ? j : -1;
+            return program_may_move(p, &p->calls[j], j + 1, norm) ? j : -1;
     }
     return -1;
 }

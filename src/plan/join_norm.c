@@ -70,22 +70,6 @@ static int is_match(const call *sums, const call *data) {
     return 1;
 }
 
-/* 1 where call `data` could be made as early as call `sums`: nothing between them makes what it reads, or uses what it
- * makes. */
-static int may_move(const program *p, int sums, int data) {
-    const call *c = &p->calls[data];
-    const op_info *o = op_of(&c->problem);
-    for (int slot = 0; slot < op_operand_count(o); slot++) {
-        const operand_role role = op_role(&c->problem, slot);
-        for (int i = 0; role != ROLE_NONE && i < o->planes(&c->problem, slot); i++) {
-            const int root = p->tensors[c->tensor[slot][i]].root;
-            if (program_count_uses(p, sums + 1, data, root, op_is_output)) return 0;
-            if (op_is_output(role) && program_count_uses(p, sums + 1, data, root, op_is_input)) return 0;
-        }
-    }
-    return 1;
-}
-
 static call join(const program *p, const call *sums, const call *data) {
     const int summed = sums->problem.streams, made = data->problem.streams;
     const call *more = summed > made ? sums : data;
@@ -116,7 +100,7 @@ void program_join_norm(program *p) {
         for (int k = j + 1; is_sums(&p->calls[j]) && k < p->call_count; k++) {
             if (!is_data_of(&p->calls[j], &p->calls[k]) || !is_match(&p->calls[j], &p->calls[k])) continue;
             call c = join(p, &p->calls[j], &p->calls[k]);
-            if (!may_move(p, j, k) || braid_problem_check(&c.problem) != BRAID_OK) break;
+            if (!program_may_move(p, &p->calls[k], j + 1, k) || braid_problem_check(&c.problem) != BRAID_OK) break;
             if (!o->has_kernel(o->user, &c.problem)) break;
             p->calls[j] = c;
             p->calls[k].is_absorbed = 1;

@@ -47,6 +47,19 @@ int program_count_uses(const program *p, int first, int end, int root, int (*has
     return count;
 }
 
+int program_may_move(const program *p, const call *c, int first, int end) {
+    const op_info *o = op_of(&c->problem);
+    for (int slot = 0; slot < op_operand_count(o); slot++) {
+        const operand_role role = op_role(&c->problem, slot);
+        for (int i = 0; role != ROLE_NONE && i < o->planes(&c->problem, slot); i++) {
+            const int root = p->tensors[c->tensor[slot][i]].root;
+            if (program_count_uses(p, first, end, root, op_is_output)) return 0;
+            if (op_is_output(role) && program_count_uses(p, first, end, root, op_is_input)) return 0;
+        }
+    }
+    return 1;
+}
+
 static int is_touched(operand_role role) { return role != ROLE_NONE; }
 
 int program_ends_in_gradients(const program *p, int j, int end) {
