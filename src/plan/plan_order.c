@@ -96,13 +96,15 @@ braid_status plan_find_dependencies(braid_plan *plan) {
 #define LAG 6         /* calls that one put aside may end later */
 #define PRODUCT 150.0 /* operations for each byte, of steps that wait for matrix units and not for memory */
 
-/* Kernels leave room for others wherever a recording might put them aside, also in a plan that runs launch by launch
- * and where memory is short: all have the same bits. */
+/* Kernels leave room for others wherever a recording of such a plan might put them aside, also in one that runs launch
+ * by launch and where memory has become short since: all have the same bits. A plan that makes activations again has
+ * nothing aside, and its kernels take the whole device. */
 braid_status plan_put_aside(braid_plan *plan) {
     program *p = &plan->program;
     const backend *b = plan->model->context->device->backend;
-    int has_room = b->aside && !plan->request.eager && p->options.keep_all && plan_may_keep_all(plan);
-    for (int j = 0; j < p->call_count && b->aside; j++) {
+    int has_branch = b->aside && p->options.keep_all;
+    int has_room = has_branch && !plan->request.eager && plan_may_keep_all(plan);
+    for (int j = 0; j < p->call_count && has_branch; j++) {
         step *s = &plan->steps[j];
         if (s->segment != BRAID_SEGMENT_BACKWARD || kernel_kind(s->op->kernel) != BRAID_KIND_OWN ||
             !program_ends_in_gradients(p, j, j + LAG + 1))

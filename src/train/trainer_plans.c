@@ -58,6 +58,29 @@ static braid_status make_plan(braid_trainer *t, braid_plan_request *r, braid_pla
     return model_keep_choices(t->model, *plan);
 }
 
+/* Whether activations are kept or made again decides which calls are joined, and so the last bits: all plans for
+ * training of a run do as its first one, which may have gone by the memory that was free. Where there is no room for
+ * that any more, a run that was not told to keep them goes on without. */
+static braid_status make_as_before(braid_trainer *t, braid_plan_request *r, braid_plan **plan) {
+    int is_told = r->keep_all != 0;
+    const braid_plan_options wanted = r->choice;
+    if (r->phase != BRAID_PHASE_TRAIN) return make_plan(t, r, plan);
+    if (!is_told) r->keep_all = t->keeps;
+    braid_status status = make_plan(t, r, plan);
+    if (status == BRAID_ERROR_MEMORY && !is_told && t->keeps > 0) {
+        trainer_tell(t,
+                     &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE,
+                                          .text = "there is not as much free memory as when the run began: activations "
+                                                  "are made again instead of kept, and from here on its bits may not "
+                                                  "be those of a run that was never stopped"});
+        r->choice = wanted;
+        r->keep_all = -1;
+        return make_plan(t, r, plan);
+    }
+    if (!status) t->keeps = (*plan)->program.options.keep_all ? 1 : -1;
+    return status;
+}
+
 static braid_status make(braid_trainer *t, pass *p) {
     braid_plan_request r = t->options.step;
     r.phase = p->phase;
@@ -68,7 +91,7 @@ static braid_status make(braid_trainer *t, pass *p) {
         if (p->mask) r.choice.effort = BRAID_EFFORT_ESTIMATE; /* runs too seldom to be raced for */
         if (r.loss == BRAID_LOSS_NONE) r.loss = t->has_labels ? BRAID_LOSS_CROSS_ENTROPY : BRAID_LOSS_MSE;
     }
-    TRY(make_plan(t, &r, &p->plan));
+    TRY(make_as_before(t, &r, &p->plan));
     TRY(feed_create(&p->feed, t->model, p->plan, &t->options, p->phase, p->batch));
     return write_class_weights(t, p->plan);
 }

@@ -99,7 +99,7 @@ braid_status trainer_make_state(const braid_trainer *t, json_t **state) {
     json_t *norm = isfinite(t->norm) ? json_real(t->norm) : json_null();
     json_t *best_train = isfinite(at->best_train_loss) ? json_real(at->best_train_loss) : json_null();
     *state = json_pack(
-        "{s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "{s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i}",
         "validates", !t->options.no_validation, "recipe", recipe, "schedule", schedule_text, "schedule_given",
         t->schedule_given, "epochs", (json_int_t)t->options.epochs, "steps", (json_int_t)t->options.steps, "epoch",
         (json_int_t)at->epoch, "batch", (json_int_t)at->batch, "step", (json_int_t)at->step, "train",
@@ -107,7 +107,7 @@ braid_status trainer_make_state(const braid_trainer *t, json_t **state) {
         schedule_state_save(&at->schedule), "stopping", stopping_save(&t->stopping, &at->stopping), "best",
         stopping_save(&t->best, &at->best), "best_metrics", save_metrics(&at->best_metrics), "best_train_loss",
         best_train, "choices", choices, "norm", norm, "rates", rates_save(t->rates, t->groups), "statistics",
-        save_statistics(t));
+        save_statistics(t), "keeps", t->keeps);
     memory_free(schedule_text);
     if (*state && t->best_failed && json_object_set_new(*state, "best_failed", json_true()) != 0) {
         json_decref(*state);
@@ -330,6 +330,16 @@ static braid_status pin_choices(braid_trainer *t, const json_t *choices) {
     return BRAID_OK;
 }
 
+/* Whether plans for training keep activations; older versions did not say. */
+static braid_status take_keeps(braid_trainer *t, const json_t *state, const char *path) {
+    const json_t *keeps = json_object_get(state, "keeps");
+    const json_int_t value = json_integer_value(keeps);
+    if (keeps && (!json_is_integer(keeps) || value < -1 || value > 1))
+        return fail(BRAID_ERROR_MODEL, "%.200s: expected keeps of -1, 0 or 1 in the state of the run", path);
+    t->keeps = (int)value;
+    return BRAID_OK;
+}
+
 static braid_status take_state(braid_trainer *t, const json_t *state, const char *path) {
     position at = {0};
     json_t *choices = json_object_get(state, "choices");
@@ -343,6 +353,7 @@ static braid_status take_state(braid_trainer *t, const json_t *state, const char
     TRY(checkpoint_load(t->model, path, state)); /* another network is told by its tensors, before its groups */
     TRY(take_rates(t, state));
     TRY(pin_choices(t, choices));
+    TRY(take_keeps(t, state, path));
     const json_t *norm = json_object_get(state, "norm"); /* of the last update; nothing but the metrics needs it */
     t->norm = json_is_number(norm) ? json_number_value(norm) : NAN;
     t->best_failed = json_is_true(json_object_get(state, "best_failed")); /* until there is a better one */

@@ -71,7 +71,7 @@ static void what_is_joined_has_begun(void **state) {
     trial_close(&t);
 }
 
-/* With and without a recording, with and without memory for steps aside, so that all have the same bits. */
+/* With and without a recording, so that both have the same bits. Where activations are made again nothing is aside. */
 static void kernels_aside_leave_room(void **state) {
     (void)state;
     for (int way = 0; way < 3; way++) {
@@ -79,10 +79,10 @@ static void kernels_aside_leave_room(void **state) {
         int narrow = 0;
         for (int j = 0; j < t.plan->op_count; j++) {
             const braid_op *op = t.plan->ops[j];
-            assert_int_equal(op->is_narrow, op->kernel->functions->narrow != NULL);
+            assert_int_equal(op->is_narrow, way < 2 && op->kernel->functions->narrow != NULL);
             narrow += op->is_narrow;
         }
-        assert_true(narrow >= 4);
+        assert_true(way < 2 ? narrow >= 4 : narrow == 0);
         for (int j = 0; j < t.plan->step_count; j++) assert_false(way > 0 && t.plan->steps[j].is_aside);
         trial_close(&t);
     }

@@ -2,7 +2,8 @@
  * The training loop on the emulator, which may be some batches ahead of what it has looked at: its metrics and its
  * checkpoints are those of every batch all the same, a run goes on from one bit for bit, and one that has gone to
  * infinity ends at the step at which the CPU ends, with the parameters that it had before. A running statistic that is
- * no number ends a run behind its epoch.
+ * no number ends a run behind its epoch. Activations are kept or made again as when the run began, also where memory is
+ * short by then, if it can be.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,6 +16,7 @@
 #include "braid.h"
 #include "tests/support/folder.h"
 #include "tests/support/trial.h"
+#include "train/trainer.h"
 
 enum { BATCH = 4, WIDTH = 6, CLASSES = 3, BATCHES = 9, PARAMETERS = WIDTH * 5 };
 
@@ -54,7 +56,23 @@ typedef struct ending {
     char message[512];
     braid_train_event place;
     float weights[PARAMETERS];
+    int keeps; /* of the trainer and of its last plan for training */
+    int notes;
 } ending;
+
+static int is_full; /* 1: the device has no free memory; a note of the trainer ends it */
+
+static size_t free_or_full(const device *d) {
+    (void)d;
+    return is_full ? 0 : (size_t)1 << 30;
+}
+
+static int count_note(void *user, const braid_train_event *e) {
+    if (e->kind != BRAID_TRAIN_EVENT_NOTE) return 0;
+    ((ending *)user)->notes += strstr(e->text, "not as much free memory") != NULL;
+    is_full = 0;
+    return 0;
+}
 
 static void train(const char *where, braid_dtype dtype, const braid_train_options *options, ending *end) {
     const trial_setup setup = {.device = where, .kind = "mlp", .net = {.layers = {WIDTH, 5, CLASSES}}, .dtype = dtype};
@@ -62,6 +80,7 @@ static void train(const char *where, braid_dtype dtype, const braid_train_option
     braid_train_options o = *options;
     braid_trainer *trainer = NULL;
     trial_setup evaluated = setup;
+    backend watched;
     evaluated.request = (braid_plan_request){.phase = BRAID_PHASE_EVAL, .batch = 1};
     trial t = trial_open(&evaluated);
     o.source = (braid_train_source){start, next, &rows};
@@ -69,12 +88,24 @@ static void train(const char *where, braid_dtype dtype, const braid_train_option
     o.step.choice.effort = BRAID_EFFORT_ESTIMATE;
     o.steps_per_epoch = BATCHES;
     o.no_validation = 1;
+    o.event = count_note;
+    o.user = end;
+    end->notes = 0;
+    device *d = t.model->context->device;
+    const backend *own = d->backend;
+    watched = *own;
+    watched.free_bytes = free_or_full;
+    d->backend = &watched;
     OK(braid_trainer_create(t.model, &o, &trainer));
     end->status = braid_trainer_run(trainer);
     snprintf(end->message, sizeof end->message, "%s", end->status ? braid_message() : "");
     braid_trainer_place(trainer, &end->place);
     OK(braid_model_read(t.model, "layers.0.fc.weight", end->weights, sizeof end->weights));
+    end->keeps = trainer->keeps;
+    if (trainer->trained)
+        assert_int_equal(trainer->trained->plan->program.options.keep_all, end->keeps > 0 && !end->notes);
     braid_trainer_destroy(trainer);
+    d->backend = own;
     trial_close(&t);
 }
 
@@ -105,6 +136,45 @@ static void a_run_goes_on(void **state) {
         assert_true(one.place.train.loss == two.place.train.loss && isfinite(one.place.train.loss));
         assert_true(one.place.loss_scale == (j ? 65536 : 1) && two.place.loss_scale == one.place.loss_scale);
     }
+}
+
+static void activations_are_kept_as_the_run_began(void **state) {
+    braid_train_options o = {
+        .step = {.optimiser = BRAID_OPTIMISER_SGD}, .epochs = 3, .learning_rate = 0.01, .folder = "kept", .steps = 3};
+    ending end;
+    (void)state;
+    train("cuda:0", BRAID_DTYPE_F32, &o, &end);
+    assert_int_equal(end.keeps, 1); /* there is room for it */
+    o.resume = 1;
+    o.steps = 6;
+    is_full = 1;
+    train("cuda:0", BRAID_DTYPE_F32, &o, &end);
+    if (end.status) fail_msg("%s", end.message);
+    assert_int_equal(end.notes, 1);
+    assert_int_equal(end.keeps, 1); /* when there is room again */
+
+    o = (braid_train_options){.step = {.optimiser = BRAID_OPTIMISER_SGD, .keep_all = -1},
+                              .epochs = 3,
+                              .learning_rate = 0.01,
+                              .folder = "made_again",
+                              .steps = 3};
+    train("cuda:0", BRAID_DTYPE_F32, &o, &end);
+    assert_int_equal(end.keeps, -1);
+    o.resume = 1;
+    o.steps = 6;
+    o.step.keep_all = 0;
+    train("cuda:0", BRAID_DTYPE_F32, &o, &end);
+    assert_int_equal(end.keeps, -1);
+    o.steps = 9;
+    o.step.keep_all = 1; /* who asks for it gets it, or nothing */
+    train("cuda:0", BRAID_DTYPE_F32, &o, &end);
+    assert_int_equal(end.keeps, 1);
+    o.steps = 12;
+    is_full = 1;
+    train("cuda:0", BRAID_DTYPE_F32, &o, &end);
+    is_full = 0;
+    assert_int_equal(end.status, BRAID_ERROR_MEMORY);
+    assert_int_equal(end.notes, 0);
 }
 
 static void infinity_ends_it_at_the_same_step(void **state) {
@@ -212,6 +282,7 @@ static void statistics_are_looked_at_behind_an_epoch(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_run_goes_on),
+        IN_FOLDER(activations_are_kept_as_the_run_began),
         cmocka_unit_test(infinity_ends_it_at_the_same_step),
         IN_FOLDER(statistics_are_looked_at_behind_an_epoch),
     };
