@@ -50,6 +50,7 @@ struct kernel_entry {
     void (*function)();
     void (*call)(void (*function)(), const void *args);
     size_t args_bytes;
+    unsigned long launches;
 };
 
 /* A function, so that it exists before the first registration. */
@@ -57,6 +58,12 @@ std::vector<kernel_entry> &kernel_table() {
     static std::vector<kernel_entry> table;
     return table;
 }
+
+/* How the threads of a block take turns. */
+struct turn_order {
+    bool forwards;
+    bool turned; /* the lanes of every warp, against that */
+};
 
 enum fibre_state { RUNNING, WAITING, ENDED };
 
@@ -95,9 +102,9 @@ void *scheduler_fake_stack;
 const void *scheduler_stack;
 size_t scheduler_stack_bytes;
 fibre *current;
-const kernel_entry *running;
+kernel_entry *running;
 const void *running_args;
-unsigned long launches;
+bool has_values; /* of f16 and bf16 */
 
 void leave_stack(void **save, const void *to, size_t bytes) {
 #ifdef EMU_ASAN
@@ -236,10 +243,11 @@ void begin_block(unsigned threads) {
 }
 
 /* Runs every thread that can go on, each until it waits or ends. False where none could. */
-bool run_round(unsigned threads, bool forwards) {
+bool run_round(unsigned threads, turn_order order) {
     bool moved = false;
     for (unsigned t = 0; t < threads && failure.empty(); t++) {
-        const unsigned index = forwards ? t : threads - 1 - t;
+        const unsigned in_order = order.forwards ? t : threads - 1 - t;
+        const unsigned index = order.turned && threads % 32 == 0 ? in_order ^ 31 : in_order;
         fibre &f = fibres[index];
         if (f.state == ENDED || (f.state == WAITING && (!f.ready || !f.ready(f.key, f.value)))) continue;
         resume(&f, index);
@@ -257,19 +265,21 @@ std::string leftover() {
 }
 
 /* Empty, or what went wrong. Threads run forwards to one barrier and backwards to the next, and the other way round in
- * the next launch: a race that one order hides shows in the other. */
-std::string run_block(unsigned threads, bool forwards) {
+ * the next launch of the same kernel: a race that one order hides shows in the other. Where warps meet in between, the
+ * thread that is last to a meeting goes on first; two launches of four turn the lanes of every warp, so that it is not
+ * always the same one. */
+std::string run_block(unsigned threads, turn_order order) {
     begin_block(threads);
     for (;;) {
-        const bool moved = run_round(threads, forwards);
+        const bool moved = run_round(threads, order);
         if (!failure.empty()) return failure;
         if (all_ended(threads)) return leftover();
         if (barrier_complete(threads)) {
             for (unsigned t = 0; t < threads; t++) fibres[t].state = RUNNING;
-        } else if (!moved && !emu_units_go_on(forwards)) {
+        } else if (!moved && !emu_units_go_on(order.forwards)) {
             return barrier_report(threads);
         }
-        forwards = !forwards;
+        order.forwards = !order.forwards;
     }
 }
 
@@ -296,10 +306,11 @@ void fill_values() {
         emu_f16_values[bits] = f32_from_f16((uint16_t)bits);
         emu_bf16_values[bits] = f32_from_bf16((uint16_t)bits);
     }
+    has_values = true;
 }
 
-const kernel_entry *find_kernel(const emu_launch *launch) {
-    for (const kernel_entry &entry : kernel_table()) {
+kernel_entry *find_kernel(const emu_launch *launch) {
+    for (kernel_entry &entry : kernel_table()) {
         if (strcmp(entry.stem, launch->stem) == 0 && strcmp(entry.name, launch->function) == 0) return &entry;
     }
     return nullptr;
@@ -315,17 +326,19 @@ std::string run(const emu_launch *launch) {
     if (launch->shared_bytes > shared_most) return std::string(launch->function) + ": too much shared memory";
     shared_bytes = launch->shared_bytes;
     running_args = launch->args;
-    if (launches++ == 0) fill_values();
+    if (!has_values) fill_values();
     gridDim = {launch->blocks, 1, 1};
     blockDim = {launch->threads, 1, 1};
     for (unsigned t = 0; t < launch->threads; t++) {
         if (!fibres[t].stack) make_stack(&fibres[t]);
         if (!fibres[t].stack) return "no memory for the stacks of the threads";
     }
+    const unsigned long number = running->launches++;
+    const turn_order order = {number % 2 == 1, number / 2 % 2 == 1};
     for (unsigned turn = 0; turn < launch->blocks; turn++) { /* blocks must not depend on their order */
-        const unsigned block = launches % 2 == 0 ? turn : launch->blocks - 1 - turn;
+        const unsigned block = order.forwards ? turn : launch->blocks - 1 - turn;
         blockIdx = {block, 0, 0};
-        const std::string problem = run_block(launch->threads, launches % 2 == 0);
+        const std::string problem = run_block(launch->threads, order);
         if (problem.empty()) continue;
         for (fibre &f : fibres) { /* abandoned in the middle: start afresh */
             if (f.stack) make_stack(&f);
@@ -339,7 +352,7 @@ std::string run(const emu_launch *launch) {
 
 emu_registration::emu_registration(const char *stem, const char *name, emu_range shared, void (*function)(), caller by,
                                    size_t args_bytes) {
-    kernel_table().push_back({stem, name, shared, function, by, args_bytes});
+    kernel_table().push_back({stem, name, shared, function, by, args_bytes, 0});
 }
 
 void emu_suspend_until(emu_ready *ready, uint32_t key, uint32_t value, const char *what, emu_place at) {
@@ -419,6 +432,16 @@ const char *emu_run(const emu_launch *launch) {
     static std::string problem;
     problem = run(launch);
     return problem.empty() ? nullptr : problem.c_str();
+}
+
+int emu_write_launches(const char *path) {
+    FILE *file = fopen(path, "w");
+    if (!file) return 0;
+    for (const kernel_entry &entry : kernel_table()) {
+        (void)fprintf(file, "%s %s %lu\n", entry.stem, entry.name, entry.launches);
+    }
+    const int written = !ferror(file);
+    return fclose(file) == 0 && written;
 }
 
 const char *emu_where(void) {
