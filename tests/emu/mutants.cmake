@@ -1,5 +1,7 @@
 # Planted faults: each mutant is the emulator with one kernel whose source has one passage replaced. The test
-# passes when the check catches it. A passage that is no longer in the source stops the configuration.
+# passes when the check catches it. A passage that is no longer in the source stops the configuration, and so does a
+# .cu file with fewer than three faults: a wrong index, a missing barrier, an unwritten tail, or what comes nearest to
+# them in a kernel that has none.
 #
 # SPDX-License-Identifier: MIT
 
@@ -14,6 +16,7 @@ function(emu_mutant name file stem kernel from to)
     if(at EQUAL -1)
         message(FATAL_ERROR "tests/emu/mutants.cmake: ${name}: kernels/cuda/${file} does not hold: ${from}")
     endif()
+    set_property(DIRECTORY APPEND PROPERTY emu_faults_${stem} ${name})
     string(MD5 draw "${name}")
     if(BRAID_SANITIZE OR NOT (BRAID_ALL_FAULTS OR draw MATCHES "^[01]"))
         return()
@@ -119,6 +122,10 @@ emu_mutant(conv2d_bwd_weight_boxes_wrong_tap conv2d_bwd_weight_boxes_sm90a.cu co
            "r * args.dilation[0]" "s * args.dilation[0]")
 emu_mutant(conv2d_bwd_weight_boxes_wrong_filters conv2d_bwd_weight_boxes_sm90a.cu conv2d_bwd_weight_boxes_sm90a conv2d_bwd_weight__cuda_boxes_wgmma
            "filter + half * 64" "filter")
+emu_mutant(conv2d_bwd_weight_boxes_missing_arrival tile/weight_tiles.cuh conv2d_bwd_weight_boxes_sm90a
+           conv2d_bwd_weight__cuda_boxes_wgmma
+           "wgmma_wait<1>();\n                if (arrives) barrier_arrive(stages.empty + at.previous * BARRIER_BYTES);"
+           "wgmma_wait<1>();")
 emu_mutant(conv2d_bwd_weight_taps_short_row tile/weight_tiles.cuh conv2d_bwd_weight_taps_sm90a conv2d_bwd_weight__cuda_taps_wgmma
            "unit.row + 1 < args.piece_rows ? args.steps : args.last_steps" "args.last_steps")
 # The tree that adds the parts of a tile: a level left out, the wrong branch, a counter that is not set back, a part of the
@@ -229,6 +236,8 @@ emu_mutant(bn_finalize_wrong_channel bn_finalize.cu bn_finalize bn_finalize__cud
            "c -= args.plane[i++].channels" "i++")
 emu_mutant(bn_finalize_early_count bn_finalize.cu bn_finalize bn_finalize__cuda_direct
            "int64_t c = " "if (args.train) *args.batches = batches + 1;\n    int64_t c = ")
+emu_mutant(bn_finalize_unwritten_tail bn_finalize.cu bn_finalize bn_finalize__cuda_direct
+           "            finalize(all, i, c," "            if (c + 1 < args.plane[i].channels) finalize(all, i, c,")
 emu_mutant(act_fwd_second_pixel tile/pixels.cuh act_fwd act_fwd__cuda_direct
            "pixel += ahead * work.step" "pixel += (ahead + 1) * work.step")
 emu_mutant(act_bwd_data_open_relu tile/act.cuh act_bwd_data act_bwd_data__cuda_direct
@@ -244,8 +253,16 @@ emu_mutant(act_bwd_data_no_density tile/act.cuh act_bwd_data act_bwd_data__cuda_
            "normal.below + x * ACT_INV_SQRT_2PI * normal.density" "normal.below")
 emu_mutant(add_unaligned tile/pixels.cuh add add__cuda_direct
            "work.lane * body::lanes" "work.lane")
+emu_mutant(add_wrong_input add.cu add add__cuda_direct
+           "this->take(this->plane.z, at)" "this->take(this->plane.x, at)")
+emu_mutant(add_unwritten_tail tile/pixels.cuh add add__cuda_direct
+           "c < pitch;" "c < of.plane.channels;")
 emu_mutant(cast_wrong_format cast.cu cast cast__cuda_direct
            "pack_write((bf16 *)y" "pack_write((f16 *)y")
+emu_mutant(cast_wide_packs tile/pixels.cuh cast cast__cuda_direct
+           "args.map.vector[work.plane] == 4" "args.map.vector[work.plane] == 3")
+emu_mutant(cast_unwritten_tail tile/pixels.cuh cast cast__cuda_direct
+           "c < pitch;" "c < of.plane.channels;")
 emu_mutant(dropout_shared_block dropout.cu dropout dropout_fwd__cuda_direct
            "j > 0 && number_at % 4 == 0" "j > 0 && number_at % 8 == 0")
 emu_mutant(dropout_wrong_stream dropout.cu dropout dropout_bwd_data__cuda_direct
@@ -282,6 +299,8 @@ emu_mutant(avgpool_bwd_data_wrong_window tile/window.cuh avgpool_bwd_data avgpoo
            "(at + 1) * of + size - 1" "(at + 1) * of")
 emu_mutant(avgpool_bwd_data_wrong_sample avgpool_bwd_data.cu avgpool_bwd_data avgpool_bwd_data__cuda_direct
            "this->in_sample * this->plane.pitch + c" "c")
+emu_mutant(avgpool_bwd_data_unwritten_tail tile/pixels.cuh avgpool_bwd_data avgpool_bwd_data__cuda_direct
+           "c < pitch;" "c < of.plane.channels;")
 emu_mutant(bn_act_fwd_wrong_channel tile/bn_apply.cuh bn_apply bn_act_fwd__cuda_direct
            "this->plane.shift + c, this->plane.channels" "this->plane.shift, this->plane.channels")
 emu_mutant(bn_add_act_fwd_residual tile/bn_apply.cuh bn_apply bn_add_act_fwd__cuda_direct
@@ -328,6 +347,10 @@ emu_mutant(act_fwd_wrong_tile tile/pixels.cuh act_fwd act_fwd__cuda_direct
            "block % tiles * lanes" "0")
 emu_mutant(bn_act_pool_fwd_wrong_order tile/bn.cuh bn_act_pool_fwd bn_act_pool_fwd__cuda_direct
            "< 0 ? sign : 0" "> 0 ? sign : 0")
+emu_mutant(bn_act_pool_fwd_wrong_row tile/window3.cuh bn_act_pool_fwd bn_act_pool_fwd__cuda_direct
+           "window.padding[0] + r, window.size[0]" "window.padding[0] + 1, window.size[0]")
+emu_mutant(bn_act_pool_fwd_unwritten_blank bn_act_pool_fwd.cu bn_act_pool_fwd bn_act_pool_fwd__cuda_direct
+           "this->clear(this->plane.y, at);" "")
 emu_mutant(softmax_xent_fwd_missing_barrier tile/rows.cuh class_loss softmax_xent_fwd__cuda_direct
            "/ 32] = mine;\n    __syncthreads();" "/ 32] = mine;")
 emu_mutant(softmax_xent_bwd_data_partial_weight class_loss.cu class_loss softmax_xent_bwd_data__cuda_direct
@@ -342,10 +365,18 @@ emu_mutant(mse_fwd_dropped_block totals.cu totals mse_fwd__cuda_direct
            "args.map.first_block[i] + (int32_t)threadIdx.x" "args.map.first_block[i] + 1 + (int32_t)threadIdx.x")
 emu_mutant(mse_bwd_data_wrong_count mse_bwd_data.cu mse_bwd_data mse_bwd_data__cuda_direct
            "(double)this->plane.channels" "(double)this->plane.pitch")
+emu_mutant(mse_bwd_data_wrong_target mse_bwd_data.cu mse_bwd_data mse_bwd_data__cuda_direct
+           "this->take(this->plane.z, at)" "this->take(this->plane.z, at % this->plane.pitch)")
+emu_mutant(mse_bwd_data_unwritten_tail tile/pixels.cuh mse_bwd_data mse_bwd_data__cuda_direct
+           "last : map.sample_pixels)" "last : map.sample_pixels - 1)")
 emu_mutant(balance_fwd_dropped_warp tile/rows.cuh totals balance_fwd__cuda_direct
            "j < warps; j++" "j + 1 < warps; j++")
 emu_mutant(balance_bwd_data_wrong_norm balance_bwd_data.cu balance_bwd_data balance_bwd_data__cuda_direct
            "all.norms[i]" "all.norms[0]")
+emu_mutant(balance_bwd_data_dropped_stream balance_bwd_data.cu balance_bwd_data balance_bwd_data__cuda_direct
+           "int k = 0; k < all.planes" "int k = 1; k < all.planes")
+emu_mutant(balance_bwd_data_unwritten_tail tile/pixels.cuh balance_bwd_data balance_bwd_data__cuda_direct
+           "c < pitch;" "c < of.plane.channels;")
 emu_mutant(sgd_wrong_segment update.cu update sgd__cuda_direct
            "args.segments[2 * middle] <= element" "args.segments[2 * middle] > element")
 emu_mutant(adam_missing_barrier update.cu update adam__cuda_direct
@@ -384,12 +415,23 @@ emu_mutant(rownorm_bwd_data_wrong_row rows.cu rows rownorm_bwd_data__cuda_direct
            "(BLOCK_THREADS / lanes) +" "(BLOCK_THREADS / lanes + 1) +")
 emu_mutant(fuse_fwd_wrong_column fuse.cu fuse fuse_fwd__cuda_direct
            "this->args.column[this->index] + c;\n        float" "c;\n        float")
+emu_mutant(fuse_bwd_data_wrong_sample fuse.cu fuse fuse_bwd_data__cuda_direct
+           "(const number *)this->plane.dy + sample * this->args.width" "(const number *)this->plane.dy")
+emu_mutant(fuse_fwd_unwritten_tail fuse.cu fuse fuse_fwd__cuda_direct
+           "if (c + j < this->plane.channels) store" "if (c + j + 1 < this->plane.channels) store")
 emu_mutant(fuse_bwd_weight_dropped_sample fuse_bwd_weight.cu fuse_bwd_weight fuse_bwd_weight__cuda_direct
            "sum += args.totals[sample" "sum = args.totals[sample")
+emu_mutant(fuse_bwd_weight_missing_barrier tile/rows.cuh fuse_bwd_weight fuse_bwd_weight__cuda_direct
+           "/ 32] = mine;\n    __syncthreads();" "/ 32] = mine;")
+emu_mutant(fuse_bwd_weight_unwritten_tail fuse_bwd_weight.cu fuse_bwd_weight fuse_bwd_weight__cuda_direct
+           "i < args.planes; i++) {\n        const double value"
+           "i + 1 < args.planes; i++) {\n        const double value")
 emu_mutant(normalize_wrong_byte normalize.cu normalize normalize__cuda_direct
            "pixel * this->plane.channels + c" "pixel * this->plane.pitch + c")
 emu_mutant(normalize_wrong_channel normalize.cu normalize normalize__cuda_direct
            "(int32_t)(c + j) % folded" "j % folded")
+emu_mutant(normalize_unwritten_tail tile/pixels.cuh normalize normalize__cuda_direct
+           "c < pitch;" "c < of.plane.channels;")
 emu_mutant(act_fwd_odd_addresses tile/pixels.cuh act_fwd act_fwd__cuda_direct
            "args.map.vector[work.plane]" "args.map.vector[work.plane] || args.map.sample_pixels == 15")
 emu_mutant(augment_wrong_corner augment.cu augment augment__cuda_direct
@@ -410,6 +452,8 @@ emu_mutant(integrate_fwd_wgmma_early_free tile/integrate_fwd.cuh integrate_fwd_s
            "if (k > 0) ring_free(before);" "ring_free(before);")
 emu_mutant(integrate_fwd_wgmma_blanked tile/integrate_tma.cuh integrate_fwd_sm90a integrate_fwd__cuda_wgmma
            "if (!mask || first >= end) return false;" "if (first >= 0) return false;")
+emu_mutant(integrate_fwd_wgmma_unwritten_tail integrate_fwd_sm90a.cu integrate_fwd_sm90a integrate_fwd__cuda_wgmma
+           "if (pixel < all.pixels && column" "if (pixel + 1 < all.pixels && column")
 emu_mutant(integrate_prepare_tail integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
            "pixel < all.pixels && !(mask" "!(mask")
 emu_mutant(integrate_prepare_blanked integrate_prepare_sm90a.cu integrate_prepare_sm90a integrate_prepare__cuda_wgmma
@@ -517,6 +561,11 @@ emu_mutant(bn_act_conv2d_blanked tile/halo_norm.cuh conv2d_fwd_halo_sm90a bn_act
            "if (row.is_blanked) {" "if (false) {")
 emu_mutant(integrate_bwd_data_mma_wrong_row tile/panel_mma.cuh integrate_bwd_data_mma integrate_bwd_data__cuda_mma
            "panel_address(b, lane % 16, lane / 16)" "panel_address(b, lane % 8, lane / 16)")
+emu_mutant(integrate_bwd_data_mma_missing_barrier integrate_bwd_data_mma.cu integrate_bwd_data_mma
+           integrate_bwd_data__cuda_mma
+           "copy_async_wait<ahead - 1>();\n        __syncthreads();" "copy_async_wait<ahead - 1>();")
+emu_mutant(integrate_bwd_data_mma_unwritten_tail integrate_bwd_data_mma.cu integrate_bwd_data_mma
+           integrate_bwd_data__cuda_mma "if (!inside || c >= to.lanes)" "if (!inside || c >= to.channels)")
 emu_mutant(integrate_bwd_data_wgmma_no_zeros integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
            integrate_bwd_data__cuda_wgmma "w < args.stride[1] &&" "w < 1 &&")
 emu_mutant(integrate_bwd_data_wgmma_unwritten_tail integrate_bwd_data_sm90a.cu integrate_bwd_data_sm90a
@@ -543,6 +592,11 @@ emu_mutant(integrate_dapply_wgmma_dropped_factors integrate_bwd_data_sm90a.cu in
            integrate_dapply__cuda_wgmma "columns * shape::columns; j +=" "columns * shape::columns - 8; j +=")
 emu_mutant(integrate_bwd_weight_mma_dropped_step integrate_bwd_weight_mma.cu integrate_bwd_weight_mma
            integrate_bwd_weight__cuda_mma "(end - pixel + 63) / 64" "(end - pixel) / 64")
+emu_mutant(integrate_bwd_weight_mma_missing_barrier integrate_bwd_weight_mma.cu integrate_bwd_weight_mma
+           integrate_bwd_weight__cuda_mma
+           "copy_async_wait<ahead - 1>();\n            __syncthreads();" "copy_async_wait<ahead - 1>();")
+emu_mutant(integrate_bwd_weight_mma_unwritten_tail integrate_bwd_weight_mma.cu integrate_bwd_weight_mma
+           integrate_bwd_weight__cuda_mma "if (output + 8 < args.outputs)" "if (output + 16 < args.outputs)")
 emu_mutant(integrate_bwd_weight_wgmma_wrong_panel tile/panel_wgmma.cuh integrate_bwd_weight_sm90a
            integrate_bwd_weight__cuda_wgmma "turned_a ? 2048 : 32" "32")
 emu_mutant(integrate_bwd_weight_wgmma_wrong_join tile/sum_tree.cuh integrate_bwd_weight_sm90a
@@ -614,6 +668,8 @@ emu_mutant(linear_act_bwd_data_skinny_no_slope tile/skinny.cuh linear_bwd_data_s
            "act_gradient(activation, load(by + i), load(at + i))" "load(at + i)")
 emu_mutant(linear_bwd_data_skinny_early_use tile/skinny.cuh linear_bwd_data_skinny linear_bwd_data__cuda_skinny
            "copy_async_wait<SKINNY_STAGES(tile) - 2>();" "copy_async_wait<SKINNY_STAGES(tile) - 1>();")
+emu_mutant(linear_bwd_data_skinny_unwritten_tail tile/skinny_rows.cuh linear_bwd_data_skinny
+           linear_bwd_data__cuda_skinny "column >= plane.lanes" "column >= plane.columns")
 emu_mutant(linear_bwd_weight_skinny_blanked tile/skinny.cuh linear_bwd_weight_skinny linear_bwd_weight__cuda_skinny
            " && !mask_blanks(mask, term[j])" "")
 emu_mutant(linear_act_bwd_weight_skinny_dropped_group linear_bwd_weight_skinny.cu linear_bwd_weight_skinny
@@ -792,3 +848,12 @@ norm_mutant(dirty_ticket "if (threadIdx.x == 0) *args.taken = 0;" "")
 norm_mutant(dirty_tiles "args.sums.counters[unit] = 0;" ";")
 norm_mutant(missing_barrier "memory->unit = mine;\n    __syncthreads();" "memory->unit = mine;")
 norm_mutant(early_scales "batches));\n    __syncthreads();" "batches));")
+
+foreach(library ${emu_kernels})
+    string(REPLACE "emu_kernel_" "" stem "${library}")
+    get_property(faults DIRECTORY PROPERTY emu_faults_${stem})
+    list(LENGTH faults count)
+    if(count LESS 3)
+        message(FATAL_ERROR "tests/emu/mutants.cmake: kernels/cuda/${stem}.cu has ${count} planted faults, not three")
+    endif()
+endforeach()
