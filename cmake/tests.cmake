@@ -87,6 +87,7 @@ endif()
 
 if(NOT BRAID_SANITIZE AND NOT BRAID_COVERAGE) # these look at the finished files, or at a script
     braid_add_test(test_cuda "${PROJECT_SOURCE_DIR}/tests/test_cuda")
+    braid_add_test(bench_cuda "${PROJECT_SOURCE_DIR}/tests/bench_cuda")
     braid_add_test(exports "${PROJECT_SOURCE_DIR}/tests/exports" "${PROJECT_BINARY_DIR}")
     braid_add_test(instructions "${PROJECT_SOURCE_DIR}/tests/instructions" "${PROJECT_BINARY_DIR}")
     if(TARGET braid_program)

@@ -7,12 +7,13 @@
 Prints a table and, with --csv, writes the same rows to a file. The methods:
   eager     as written, in channels last; the GPU waits for Python
   graph     the same, captured once by torch.cuda.graph and replayed
-  compiled  torch.compile(mode="max-autotune"), which takes minutes (with --compile alone)
+  compiled  torch.compile(mode="max-autotune"), whose own graphs end before the optimiser: minutes (with --compile)
+  compiled_graph  torch.compile as it comes, captured as a whole, optimiser included: about one minute (--compile)
   grouped   a convolution of all streams as one call with groups, in a graph (the streams lie packed already)
   each      one call for each stream, in a graph
 Times are those of the GPU between two events, a sample for every so many runs, the median and its 95 % interval. The
 single convolutions pass over copies of their tensors that exceed the cache. cuDNN tries its algorithms first
-(benchmark mode) and may use TF32 where a row says tf32. Needs PyTorch 2.x.
+(benchmark mode); products are of TF32 where a row says tf32, and there alone. Needs PyTorch 2.x.
 
 SPDX-License-Identifier: MIT
 """
@@ -99,13 +100,17 @@ def amp(dtype):
     return torch.autocast("cuda", dtype=HALVES.get(dtype, torch.float16), enabled=dtype in HALVES, cache_enabled=False)
 
 
-def network(description, half=False):
-    """A module on the GPU in channels last, for evaluation in pure half precision where `half` is a dtype."""
+def network(description):
+    """A module on the GPU in channels last."""
     torch.manual_seed(1)
     model = build(description)
     model.initialize()
-    model = model.cuda().to(memory_format=torch.channels_last)
-    return model.eval().to(half) if half else model
+    return model.cuda().to(memory_format=torch.channels_last)
+
+
+def compiled_by(model, method):
+    modes = {"compiled": "max-autotune", "compiled_graph": "default"}
+    return torch.compile(model, mode=modes[method]) if method in modes else model
 
 
 def images(batch, channels, size, dtype=torch.float32):
@@ -135,29 +140,27 @@ def forward(model, inputs, dtype):
     return run
 
 
-def resnet(kind, channels, batch, what, dtype, compiled):
-    """linet18 or mcresnet18; inference in pure half precision, training in autocast."""
+def resnet(kind, channels, batch, what, dtype, method):
+    """A linet or an mcresnet; inference in pure half precision, training in autocast."""
     description = {"kind": kind, "channels": channels, "classes": CLASSES} | ({"init": "seed"} if "li" in kind else {})
-    if what == "forward":
-        model = network(description, HALVES[dtype])
-        inputs = images(batch, channels, SIZE, HALVES[dtype])
-        run = torch.compile(model, mode="max-autotune") if compiled else model
-        return forward(run, inputs, "")
     model = network(description)
+    if what == "forward":
+        pure = HALVES.get(dtype, torch.float32)
+        return forward(compiled_by(model.eval().to(pure), method), images(batch, channels, SIZE, pure), "")
     labels = torch.randint(0, CLASSES, [batch], device="cuda")
-    run = torch.compile(model, mode="max-autotune") if compiled else model
+    run = compiled_by(model, method)
     adamw = torch.optim.AdamW(model.parameters(), lr=1e-9, fused=True, capturable=True) if what == "step" else None
     return training(run, images(batch, channels, SIZE), lambda y: F.cross_entropy(y.float(), labels), dtype, adamw)
 
 
-def rows(kind, width, batch, what, dtype, compiled):
+def rows(kind, width, batch, what, dtype, method):
     """A network on rows of numbers: the mean squared error where it gives its input back, else cross entropy."""
     model = network({"kind": kind})
     if kind == "lenet86":
         inputs = images(batch, [1], (86, 86))
     else:
         inputs = [torch.randn(batch, width, device="cuda")]
-    run = torch.compile(model, mode="max-autotune") if compiled else model
+    run = compiled_by(model, method)
     if what == "forward":
         return forward(run, inputs, dtype)
     if kind.startswith("ssae"):
@@ -171,26 +174,37 @@ def rows(kind, width, batch, what, dtype, compiled):
     return training(run, inputs, lambda y: loss(y), dtype, optimiser)
 
 
-# work: (what makes it, dtypes, methods)
-USUAL = ("eager", "graph", "compiled")
+# work: (what makes it, {dtype: methods})
+COMPILED = ("compiled", "compiled_graph")
 GRAPH = ("graph",)
+STREAMS = {"linet": [3, 1, 1], "mcresnet": [3, 1]}
+
+
+def resnet_works():
+    """Whole steps, and steps without the optimiser (train)."""
+    for kind, batch, what, methods in (
+            ("linet18", 16, "train", {"f16": ("eager", "graph") + COMPILED}),
+            ("linet18", 16, "step", {"f16": GRAPH + COMPILED, "bf16": GRAPH}),
+            ("linet18", 16, "forward", {"f16": GRAPH + COMPILED, "bf16": GRAPH, "tf32": GRAPH}),
+            ("mcresnet18", 32, "forward", {"f16": GRAPH + COMPILED, "bf16": GRAPH, "tf32": GRAPH}),
+            ("mcresnet18", 128, "forward", {"f16": GRAPH + COMPILED}),
+            ("mcresnet18", 32, "train", {"f16": GRAPH + COMPILED}),
+            ("mcresnet18", 32, "step", {"f16": GRAPH + COMPILED}),
+            ("linet50", 16, "step", {"f16": GRAPH}),
+            ("mcresnet50", 32, "step", {"f16": GRAPH})):
+        channels = STREAMS[kind.rstrip("0123456789")]
+        make = functools.partial(resnet, kind, channels, batch, what)
+        yield f"{kind}_{what}:n{len(channels)}:b{batch}:hw416x544", (make, methods)
 
 
 def network_works():
-    works = {}
-    for what, methods in (("train", USUAL), ("step", GRAPH), ("forward", ("graph", "compiled"))):
-        make = functools.partial(resnet, "linet18", [3, 1, 1], 16, what)
-        works[f"linet18_{what}:n3:b16:hw416x544"] = (make, ("f16",), methods)
-    for what, batch in (("forward", 32), ("forward", 128), ("train", 32)):
-        works[f"mcresnet18_{what}:n2:b{batch}:hw416x544"] = (
-            functools.partial(resnet, "mcresnet18", [3, 1], batch, what), ("f16",),
-            USUAL[1:] if what == "forward" else GRAPH)
+    works = dict(resnet_works())
     small = (("lenet86", 0, 1000), ("lenet86", 0, 10000), ("ssae", 320, 256), ("ssae", 320, 8192),
              ("mlp-784-2048x4-1000", 784, 1024), ("mlp-784-256x2-10", 784, 64))
     for kind, width, batch in small:
         for what in ("forward", "step"):
             make = functools.partial(rows, kind, width, batch, what)
-            works[f"{kind}_{what}:b{batch}"] = (make, ("f32", "f16"), GRAPH)
+            works[f"{kind}_{what}:b{batch}"] = (make, {"f32": GRAPH, "f16": GRAPH})
     return works
 
 
@@ -265,12 +279,12 @@ def flops_of(run):
 
 def network_row(work, method, dtype, options):
     make = network_works()[work][0]
-    run = make(dtype, method == "compiled")
-    flops = flops_of(make(dtype, False))
+    run = make(dtype, method)
+    flops = flops_of(make(dtype, "eager"))
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
-    timed = captured(run) if method == "graph" else run
+    timed = captured(run) if "graph" in method else run
     for _ in range(3):
         timed()
     torch.cuda.synchronize()
@@ -288,6 +302,7 @@ def conv_row(work, method, dtype, options):
 def row_of(key, options):
     work, method, dtype = key
     row = dict.fromkeys(FIELDS) | {"work": work, "method": method, "dtype": dtype, "note": ""}
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
     try:
         measure = conv_row if work.startswith("conv2d_") else network_row
         samples, flops, peak, row["kernels"] = measure(*key, options)
@@ -302,10 +317,10 @@ def row_of(key, options):
 
 
 def all_rows(options):
-    for work, (_, dtypes, methods) in network_works().items():
-        for dtype in dtypes:
-            for method in methods:
-                if method != "compiled" or options.compile:
+    for work, (_, methods) in network_works().items():
+        for dtype in methods:
+            for method in methods[dtype]:
+                if method not in COMPILED or options.compile:
                     yield work, method, dtype
     yield from layer_rows()
 
@@ -330,7 +345,7 @@ def main():
     torch.backends.cudnn.benchmark = True
     print(f"# PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}, {torch.cuda.get_device_name()}, "
           f"{time.strftime('%Y-%m-%d')}")
-    widths = (44, 9, 6, 10, 10, 10, 8, 9, 8, 0)
+    widths = (44, 14, 6, 10, 10, 10, 8, 9, 8, 0)
     print("  ".join(f.ljust(w) for f, w in zip(FIELDS, widths)).rstrip(), flush=True)
     done = []
     for key in keys:
