@@ -15,10 +15,11 @@ updates    Neither side skips one. In f16 both begin with a factor of the loss o
            other does not moves all losses behind it by several percent, which says nothing of either's arithmetic. What
            is skipped when is tested by itself (docs/ops/clip_norm.md).
 gradients  Those of the first step, parameter by parameter, before anything can drift apart: the norm of the difference
-           from PyTorch's in f32 is 0.1 % of their norm at most (f32), or three times that of PyTorch in the same format
-           and 0.1 %. AdamW divides a gradient by its size, so that losses hardly show one that is 1 % too large. An
-           activation that is zero but for rounding passes a gradient on one side only. So a parameter that is off on
-           the first batch must be right on one of the others, by the same weights: a wrong kernel is wrong on all.
+           from PyTorch's in f64 is 0.1 % of their norm at most, and three times that of PyTorch in the same format.
+           AdamW divides a gradient by its size, so that losses hardly show one that is 1 % too large. An activation that
+           is zero but for rounding passes a gradient in one format and not in the other: that alone puts PyTorch's own
+           f32 1 % off its f64 in some parameters. So one that is off on the first batch must be right on one of the
+           others, by the same weights: a wrong kernel is wrong on all.
 
 --plant makes the gradient of one parameter of ours 1 % too large where it is compared: every line of f32 must fail.
 Needs PyTorch 2.x, numpy and a C compiler.
@@ -46,7 +47,7 @@ HALVES = {"f16": torch.float16, "bf16": torch.bfloat16}
 ALLOWED = {"f32": 0.01, "f16": 0.02, "bf16": 0.02}
 BATCHES, WINDOW = 4, 20
 FACTOR = 1024.0  # of the loss in f16, at first
-OFF, TIMES = 1e-3, 3  # a gradient, as a share of its norm; as a multiple of PyTorch's own distance in halves
+OFF, TIMES = 1e-3, 3  # a gradient, as a share of its norm; as a multiple of PyTorch's own distance
 LEAST = 1e-3  # of the norm that a parameter of its size has on average: one below it is nothing but rounding
 STREAMS = ("rgb", "depth", "orth")
 
@@ -84,6 +85,8 @@ def torch_losses(model, streams, labels, steps, rate, dtype, device):
     """The losses, the gradients of the first step by name, and the updates that were skipped."""
     model = copy.deepcopy(model).to(device).train()
     streams, labels = [s.to(device) for s in streams], labels.to(device)
+    if dtype == "f64":
+        model, streams = model.double(), [s.double() for s in streams]
     optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
     scaler = torch.amp.GradScaler(device, init_scale=FACTOR, enabled=dtype == "f16")
     losses, gradients, skipped = [], {}, 0
@@ -92,10 +95,11 @@ def torch_losses(model, streams, labels, steps, rate, dtype, device):
         optimiser.zero_grad()
         with torch.autocast(device, dtype=HALVES.get(dtype, torch.bfloat16), enabled=dtype in HALVES):
             output = model(inputs)
+        output = output.float() if dtype in HALVES else output
         if output.shape == inputs[0].shape:
-            loss = F.mse_loss(output.float(), inputs[0])
+            loss = F.mse_loss(output, inputs[0])
         else:
-            loss = F.cross_entropy(output.float(), labels[step % BATCHES])
+            loss = F.cross_entropy(output, labels[step % BATCHES])
         scaler.scale(loss).backward()
         factor = scaler.get_scale()
         if step == 0:
@@ -136,7 +140,7 @@ def braid_losses(program, files, device, steps, work, dtype):
 
 def gradients_off(ours, theirs, truth):
     """The distance of every parameter's gradient of ours as a share of what is allowed. `theirs` is PyTorch's in the
-    same format, `truth` its own in f32."""
+    same format, `truth` its own in f64."""
     whole = np.sqrt(sum(np.sum(g * g) for g in truth.values()) / sum(g.size for g in truth.values()))
     off = {}
     for name, true in truth.items():
@@ -175,7 +179,7 @@ def first_gradients_off(model, streams, labels, dtype, program, files, options, 
     """gradients_off of one step on the first batch."""
     device = "cuda" if options.device.startswith("cuda") else "cpu"
     write_batches(files, work[0], streams, labels)
-    truth, theirs = (torch_losses(model, streams, labels, 1, work[-1], format, device)[1] for format in ("f32", dtype))
+    truth, theirs = (torch_losses(model, streams, labels, 1, work[-1], format, device)[1] for format in ("f64", dtype))
     ours = braid_losses(program, files, options.device, 1, work, dtype)[1]
     if options.plant:
         ours[max(truth, key=lambda key: truth[key].size)] *= 1.01
