@@ -1,6 +1,7 @@
 /*
  * conv2d_dsums on the matrix units of sm_90a, 3x3 at stride 1 and up to 64 channels of dy: one launch that makes dx and
- * adds it up on the way (conv2d_dsums_halo_sm90a.cu).
+ * adds it up on the way (conv2d_dsums_halo_sm90a.cu), or several, of the streams whose tensor maps fit in an argument.
+ * Launches follow each other and share the workspace.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,29 +17,57 @@ typedef struct dsums_kernel {
 
 static int reads_x(const braid_problem *p) { return (p->add & CONV2D_DSUMS_ADD_Z) != 0; }
 
+/* The streams of one launch. */
+static int most_streams(const braid_problem *p) { return reads_x(p) ? HALO_DSUMS_STREAMS : HALO_MOST_STREAMS; }
+
 static const char *supports(const braid_problem *p, const device *d, const halo_shape *shape) {
-    const braid_problem conv = conv2d_dsums_conv(p);
     const char *reason = dsums_refuse_empty(p);
-    return reason ? reason : conv2d_halo_refuses_sums(&conv, d, shape, reads_x(p));
+    for (int j = 0; j < launch_parts(p, most_streams(p)) && !reason; j++) {
+        launch_part part;
+        launch_take_part(&part, p, NULL, most_streams(p), j);
+        const braid_problem conv = conv2d_dsums_conv(&part.problem);
+        reason = conv2d_halo_refuses_sums(&conv, d, shape, reads_x(p));
+    }
+    return reason;
 }
 
 /* What is added up hides behind the products of the other warpgroup; what is read for it hides less. */
 static double cost(const braid_problem *p, const halo_shape *shape) {
-    const braid_problem conv = conv2d_dsums_conv(p);
     const double join_s = 4e-6, slower = reads_x(p) ? 1.4 : 1.1;
-    return slower * conv2d_halo_cost(&conv, shape) + join_s;
+    double seconds = 0;
+    for (int j = 0; j < launch_parts(p, most_streams(p)); j++) {
+        launch_part part;
+        launch_take_part(&part, p, NULL, most_streams(p), j);
+        const braid_problem conv = conv2d_dsums_conv(&part.problem);
+        seconds += slower * conv2d_halo_cost(&conv, shape) + join_s;
+    }
+    return seconds;
 }
 
 static braid_status create(const braid_problem *p, const halo_shape *shape, void **state, size_t *workspace_bytes) {
-    const braid_problem conv = conv2d_dsums_conv(p);
     *state = NULL;
-    return dsums_bytes(p, conv2d_halo_parts(&conv, shape), workspace_bytes);
+    *workspace_bytes = 0;
+    for (int j = 0; j < launch_parts(p, most_streams(p)); j++) {
+        launch_part part;
+        size_t bytes;
+        launch_take_part(&part, p, NULL, most_streams(p), j);
+        const braid_problem conv = conv2d_dsums_conv(&part.problem);
+        TRY(dsums_bytes(&part.problem, conv2d_halo_parts(&conv, shape), &bytes));
+        if (bytes > *workspace_bytes) *workspace_bytes = bytes;
+    }
+    return BRAID_OK;
 }
 
 static braid_status launch(const braid_problem *p, device *d, const dsums_kernel *k, const buffers *b) {
-    const braid_problem conv = conv2d_dsums_conv(p);
-    const buffers of_conv = conv2d_dsums_operands(p, b, 0), of_norm = conv2d_dsums_operands(p, b, 1);
-    return conv2d_halo_launch_sums(&conv, d, reads_x(p) ? &k->by_x : &k->by_r, &of_conv, &of_norm);
+    for (int j = 0; j < launch_parts(p, most_streams(p)); j++) {
+        launch_part part;
+        launch_take_part(&part, p, b, most_streams(p), j);
+        const braid_problem *q = &part.problem, conv = conv2d_dsums_conv(q);
+        const buffers of_conv = conv2d_dsums_operands(q, &part.memory, 0);
+        const buffers of_norm = conv2d_dsums_operands(q, &part.memory, 1);
+        TRY(conv2d_halo_launch_sums(&conv, d, reads_x(p) ? &k->by_x : &k->by_r, &of_conv, &of_norm));
+    }
+    return BRAID_OK;
 }
 
 /* The functions of the kernel `tile`, a dsums_kernel; DSUMS_KERNEL(tile) is its kernel_functions. */

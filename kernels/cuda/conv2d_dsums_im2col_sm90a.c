@@ -1,8 +1,10 @@
 /*
- * conv2d_dsums on the matrix units, all streams in one launch of conv2d_dsums_im2col_sm90a.cu.
+ * conv2d_dsums on the matrix units, by launches of conv2d_dsums_im2col_sm90a.cu: one, but for streams whose tensor maps
+ * do not all fit in an argument. Launches follow each other and share the workspace.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/memory.h"
 #include "kernels/cuda/conv2d_im2col_launch.h"
 #include "kernels/cuda/dsums_launch.h"
 
@@ -32,31 +34,80 @@ static int reads_x(const braid_problem *p) { return (p->add & CONV2D_DSUMS_ADD_Z
 
 static const im2col_tiles *tiles_of(const braid_problem *p) { return reads_x(p) ? &by_x : &by_r; }
 
+/* The streams of one launch. */
+static int most_streams(const braid_problem *p) {
+    const int maps = IM2COL_READ + (reads_x(p) ? 2 : 1) + ((p->add & CONV2D_DSUMS_ADD_A) != 0);
+    return IM2COL_MOST_MAPS / maps < IM2COL_MOST_STREAMS ? IM2COL_MOST_MAPS / maps : IM2COL_MOST_STREAMS;
+}
+
 static const char *supports(const braid_problem *p, const device *d) {
-    const braid_problem conv = conv2d_dsums_conv(p);
-    return conv2d_im2col_refuses_sums(&conv, d, tiles_of(p)->sums);
+    const char *reason = NULL;
+    for (int j = 0; j < launch_parts(p, most_streams(p)) && !reason; j++) {
+        launch_part part;
+        launch_take_part(&part, p, NULL, most_streams(p), j);
+        const braid_problem conv = conv2d_dsums_conv(&part.problem);
+        reason = conv2d_im2col_refuses_sums(&conv, d, tiles_of(p)->sums);
+    }
+    return reason;
 }
 
 /* Behind the last tile the sums of all blocks are added. The planes beside may be what takes longest. */
 static double cost(const braid_problem *p) {
-    const braid_problem conv = conv2d_dsums_conv(p);
     const double bytes_per_s = 3e12, launch_s = 5e-6, join_s = 3e-6;
-    const double memory = launch_s + op_bytes(p) / bytes_per_s, tiles = conv2d_im2col_cost(&conv, tiles_of(p));
-    return (tiles > memory ? tiles : memory) + join_s;
+    double all = 0;
+    for (int j = 0; j < launch_parts(p, most_streams(p)); j++) {
+        launch_part part;
+        launch_take_part(&part, p, NULL, most_streams(p), j);
+        const braid_problem conv = conv2d_dsums_conv(&part.problem);
+        const double memory = launch_s + op_bytes(&part.problem) / bytes_per_s;
+        const double tiles = conv2d_im2col_cost(&conv, tiles_of(p));
+        all += (tiles > memory ? tiles : memory) + join_s;
+    }
+    return all;
+}
+
+/* Of every launch its own state. */
+typedef struct dsums_state {
+    void *part[BRAID_MAX_PLANES];
+} dsums_state;
+
+static void destroy(device *d, void *state) {
+    dsums_state *made = state;
+    for (int j = 0; made && j < BRAID_MAX_PLANES; j++) conv2d_im2col_destroy(d, made->part[j]);
+    memory_free(made);
 }
 
 static braid_status create(const braid_problem *p, device *d, void **state, size_t *workspace_bytes) {
-    const braid_problem conv = conv2d_dsums_conv(p);
-    (void)d;
-    return conv2d_im2col_create_sums(&conv, tiles_of(p), state, workspace_bytes);
+    braid_status status = memory_calloc(1, sizeof(dsums_state), "conv2d_dsums", state);
+    dsums_state *made = *state;
+    *workspace_bytes = 0;
+    for (int j = 0; j < launch_parts(p, most_streams(p)) && !status; j++) {
+        launch_part part;
+        size_t bytes = 0;
+        launch_take_part(&part, p, NULL, most_streams(p), j);
+        const braid_problem conv = conv2d_dsums_conv(&part.problem);
+        status = conv2d_im2col_create_sums(&conv, tiles_of(p), &made->part[j], &bytes);
+        if (bytes > *workspace_bytes) *workspace_bytes = bytes;
+    }
+    if (!status) return BRAID_OK;
+    destroy(d, made);
+    *state = NULL;
+    return status;
 }
 
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
-    const braid_problem conv = conv2d_dsums_conv(p);
-    const buffers of_conv = conv2d_dsums_operands(p, b, 0), of_norm = conv2d_dsums_operands(p, b, 1);
-    const im2col_beside beside = {.sums = &of_norm, .workspace = b->workspace};
-    return conv2d_im2col_launch_sums(&conv, d, state, &of_conv, &beside, tiles_of(p));
+    const dsums_state *made = state;
+    for (int j = 0; j < launch_parts(p, most_streams(p)); j++) {
+        launch_part part;
+        launch_take_part(&part, p, b, most_streams(p), j);
+        const braid_problem *q = &part.problem, conv = conv2d_dsums_conv(q);
+        const buffers of_conv = conv2d_dsums_operands(q, &part.memory, 0);
+        const buffers of_norm = conv2d_dsums_operands(q, &part.memory, 1);
+        const im2col_beside beside = {.sums = &of_norm, .workspace = b->workspace};
+        TRY(conv2d_im2col_launch_sums(&conv, d, made->part[j], &of_conv, &beside, tiles_of(p)));
+    }
+    return BRAID_OK;
 }
 
 const kernel_functions conv2d_dsums__cuda_im2col_lanes = {
-    .supports = supports, .cost = cost, .create = create, .launch = launch, .destroy = conv2d_im2col_destroy};
+    .supports = supports, .cost = cost, .create = create, .launch = launch, .destroy = destroy};

@@ -391,7 +391,6 @@ braid_status conv2d_halo_launch_moments(const braid_problem *p, device *d, const
 
 const char *conv2d_halo_refuses_sums(const braid_problem *p, const device *d, const halo_shape *shape, int by_x) {
     if (by_x != p->add) return "adds to what x gets from elsewhere if it reads the ReLU off x, and then alone";
-    if (p->streams > (by_x ? HALO_DSUMS_STREAMS : HALO_MOST_STREAMS)) return "too many streams for one launch";
     return conv2d_halo_refuses(p, d, shape);
 }
 
