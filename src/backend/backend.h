@@ -64,6 +64,9 @@ typedef struct backend {
                               double *seconds);
     /* What launch(context, 0) would queue; nothing runs. NULL where the backend has no recordings. */
     braid_status (*look_at)(device *d, braid_status (*launch)(void *context, int i), void *context, queued_work *work);
+    /* Loads the code that launch(context, i) needs, i from 0 to count - 1, so that no run has to; nothing is queued.
+     * NULL where nothing is loaded. */
+    braid_status (*load)(device *d, braid_status (*launch)(void *context, int i), void *context, int count);
     /* Copies between two places of the device's memory; queued like a launch. */
     braid_status (*copy)(device *d, void *to, const void *from, size_t bytes);
     braid_status (*zero)(device *d, void *at, size_t bytes);
@@ -97,6 +100,7 @@ struct device {
     char serial[48];    /* which of several equal ones: "GPU-..." of nvidia-smi; "": not known */
     char identity[256]; /* for wisdom: model, driver, capability, vendor versions; everything that a time depends on */
     unsigned features;
+    int is_loading;                /* 1: inside load, where no vendor library is called */
     const struct chooser *chooser; /* kernels/kernel.h; NULL: a chain chooses by the cost model */
 };
 

@@ -291,7 +291,8 @@ static braid_status build(braid_plan *plan) {
     TRY(plan_find_dependencies(plan));
     plan_find_joins(plan);
     TRY(make_staging(plan));
-    return fill_kept(plan);
+    TRY(fill_kept(plan));
+    return plan_load(plan);
 }
 
 braid_status braid_plan_create(braid_model *model, const braid_plan_request *request, braid_plan **plan) {

@@ -121,6 +121,9 @@ int plan_summed_steps(const braid_plan *plan, const step *s, const step *members
 
 braid_status plan_run_step(const braid_plan *plan, const step *s);
 
+/* Loads the code of all steps, when their buffers are known. */
+braid_status plan_load(braid_plan *plan);
+
 /* 1 where a part of a step's kernel reads or writes the planes of an operand. */
 int step_touches(const step *s, step_part part, int slot);
 

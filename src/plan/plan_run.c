@@ -70,6 +70,16 @@ braid_status plan_run_step(const braid_plan *plan, const step *s) {
     return kernel_launch(f, p, d, s->op->state, &s->buffers);
 }
 
+static braid_status run_numbered(void *context, int i) {
+    const braid_plan *plan = context;
+    return plan_run_step(plan, &plan->steps[i]);
+}
+
+braid_status plan_load(braid_plan *plan) {
+    device *d = plan->model->context->device;
+    return d->backend->load ? d->backend->load(d, run_numbered, plan, plan->step_count) : BRAID_OK;
+}
+
 static braid_status check_order(braid_plan *plan, unsigned segments, const char *caller) {
     const unsigned all = BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD | BRAID_SEGMENT_UPDATE;
     if (!plan) return fail(BRAID_ERROR_ARGUMENT, "%s: expected a plan, got NULL", caller);
@@ -147,7 +157,7 @@ static braid_status record(braid_plan *plan, unsigned segments) {
     return status ? status : ended;
 }
 
-/* The first run of some segments loads what their kernels need; the second is recorded, and from then on the
+/* The first run of some segments loads what vendors' kernels need; the second is recorded, and from then on the
  * recording runs. */
 static braid_status run_recorded(braid_plan *plan, unsigned segments) {
     device *d = plan->model->context->device;

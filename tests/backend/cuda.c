@@ -1,7 +1,7 @@
 /*
  * The CUDA device where there is no GPU: what is missing is said, and with a fake driver (tests/backend/fake_cuda)
- * every error of the driver becomes a status once and stays. Each case has its own process, because a
- * process opens the driver once.
+ * every error of the driver becomes a status once and stays, but for a lack of memory, behind which the device goes on.
+ * Each case has its own process, because a process opens the driver once.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -252,23 +252,82 @@ static int uploads(void) {
     return 0;
 }
 
+/* The function that the next case makes fail, at which call, and what the message must name. */
+static const char *victim, *named;
+static int victim_call;
+
 /* Out of memory is no fault: it is said, and the device goes on. */
 static int out_of_memory(void) {
     device *d = NULL;
-    void *memory = NULL;
     EXPECT(with_fake() == 0);
     EXPECT(backend_cuda.open(0, &d) == BRAID_OK);
-    fake_fail("cuMemAlloc_v2", 1, 2, 1);
-    EXPECT(d->backend->alloc(d, 4096, &memory) == BRAID_ERROR_MEMORY && memory == NULL);
-    EXPECT(says("4096 bytes") && says("536870912"));
+    fake_fail(victim, 1, CU_ERROR_OUT_OF_MEMORY, 1);
+    EXPECT(use(d) == BRAID_ERROR_MEMORY);
+    EXPECT(says("no memory for ") && says(named) && says("536870912"));
     EXPECT(use(d) == BRAID_OK);
     backend_cuda.close(d);
+    EXPECT(memory_live() == 0);
     return 0;
 }
 
-/* The function that the next case makes fail, and at which call. */
-static const char *victim;
-static int victim_call;
+static int opening_without_memory(void) {
+    device *d = NULL;
+    EXPECT(with_fake() == 0);
+    fake_fail(victim, 1, CU_ERROR_OUT_OF_MEMORY, 1);
+    EXPECT(backend_cuda.open(0, &d) == BRAID_ERROR_MEMORY && d == NULL);
+    EXPECT(says("no memory for ") && says(named));
+    EXPECT(backend_cuda.open(0, &d) == BRAID_OK && use(d) == BRAID_OK);
+    backend_cuda.close(d);
+    EXPECT(memory_live() == 0);
+    return 0;
+}
+
+/* Loading queues nothing, and a launch that was loaded loads nothing any more. */
+static int loads(void) {
+    device *d = NULL;
+    EXPECT(with_fake() == 0);
+    EXPECT(backend_cuda.open(0, &d) == BRAID_OK);
+    fake_fail("cuLaunchKernel", 1, 700, 0);
+    EXPECT(d->backend->load(d, launch_once, d, 2) == BRAID_OK);
+    fake_fail("cuModuleLoadData", 1, CU_ERROR_OUT_OF_MEMORY, 0);
+    EXPECT(launch_once(d, 0) == BRAID_OK && use(d) == BRAID_OK);
+    backend_cuda.close(d);
+    EXPECT(memory_live() == 0);
+    return 0;
+}
+
+/* A plan for whose kernels there is no memory is not made; a smaller one is, on the same context, and its runs load
+ * nothing. A recording for which there is no memory ends its run, and the next one makes it. */
+static int plan_without_memory(void) {
+    const unsigned all = BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD | BRAID_SEGMENT_UPDATE;
+    braid_context *context = NULL;
+    braid_net *net = NULL;
+    braid_model *model = NULL;
+    braid_plan *plan = NULL;
+    braid_plan_request request = {.phase = BRAID_PHASE_TRAIN,
+                                  .batch = 6,
+                                  .optimiser = BRAID_OPTIMISER_ADAM,
+                                  .choice = {.effort = BRAID_EFFORT_ESTIMATE}};
+    EXPECT(with_fake() == 0);
+    EXPECT(braid_context_create(&(braid_context_options){.device = "cuda:0", .cache_dir = ""}, &context) == BRAID_OK);
+    EXPECT(braid_net_create("mlp", &(braid_net_options){.layers = {9, 8, 7}}, &net) == BRAID_OK);
+    EXPECT(braid_model_create(context, net, NULL, &model) == BRAID_OK);
+    fake_fail(victim, victim_call, CU_ERROR_OUT_OF_MEMORY, 1);
+    EXPECT(braid_plan_create(model, &request, &plan) == BRAID_ERROR_MEMORY && plan == NULL && says("no memory for "));
+    request.batch = 2;
+    EXPECT(braid_plan_create(model, &request, &plan) == BRAID_OK);
+    fake_fail("cuModuleLoadData", 1, 999, 0);
+    EXPECT(braid_plan_run(plan, all) == BRAID_OK);
+    fake_fail("cuGraphInstantiateWithFlags", 1, CU_ERROR_OUT_OF_MEMORY, 1);
+    EXPECT(braid_plan_run(plan, all) == BRAID_ERROR_MEMORY && says("recording"));
+    fake_fail("cuModuleLoadData", 1, 999, 0);
+    for (int i = 0; i < 3; i++) EXPECT(braid_plan_run(plan, all) == BRAID_OK);
+    braid_plan_destroy(plan);
+    braid_model_destroy(model);
+    braid_net_destroy(net);
+    braid_context_destroy(context);
+    return 0;
+}
 
 /* The first error is the answer to everything from then on, and the driver is not called any more. */
 static int fault_stays(void) {
@@ -318,10 +377,52 @@ static void test_works(void **state) {
     run_in_child(uploads);
 }
 
+/* A function of the driver that takes memory, and what the message names. */
+typedef struct taker {
+    const char *symbol, *named;
+} taker;
+
+static void run_takers(const taker *takers, size_t count, int (*run)(void)) {
+    skip_without_images();
+    for (size_t i = 0; i < count; i++) {
+        victim = takers[i].symbol;
+        named = takers[i].named;
+        run_in_child(run);
+    }
+}
+
 static void test_out_of_memory(void **state) {
+    static const taker used[] = {{"cuMemAlloc_v2", "allocating 22 bytes"},
+                                 {"cuModuleLoadData", "loading the kernels of "},
+                                 {"cuModuleGetFunction", "finding any in "},
+                                 {"cuLaunchKernel", "any"},
+                                 {"cuGraphInstantiateWithFlags", "readying a recording"},
+                                 {"cuGraphLaunch", "replaying a recording"},
+                                 {"cuEventCreate", "making events"},
+                                 {"cuMemAllocHost_v2", "making 11 bytes of pinned memory"}};
+    (void)state;
+    run_takers(used, sizeof used / sizeof used[0], out_of_memory);
+}
+
+static void test_opening_without_memory(void **state) {
+    static const taker used[] = {{"cuDevicePrimaryCtxRetain", "opening the primary context"},
+                                 {"cuStreamCreate", "making a queue"},
+                                 {"cuEventCreate", "making a queue"},
+                                 {"cuMemAlloc_v2", "making counters"},
+                                 {"cuMemAllocHost_v2", "making 41943040 bytes of pinned memory"}};
+    (void)state;
+    run_takers(used, sizeof used / sizeof used[0], opening_without_memory);
+}
+
+static void test_plans_load(void **state) {
+    static const char *const used[] = {"cuModuleLoadData", "cuModuleGetFunction"};
     (void)state;
     skip_without_images();
-    run_in_child(out_of_memory);
+    run_in_child(loads);
+    for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
+        victim = used[i];
+        for (victim_call = 1; victim_call <= 4; victim_call++) run_in_child(plan_without_memory);
+    }
 }
 
 static void test_faults_stay(void **state) {
@@ -362,9 +463,14 @@ static void test_opening_fails(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missing_driver), cmocka_unit_test(test_driver_does_not_start),
-        cmocka_unit_test(test_works),          cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_faults_stay),    cmocka_unit_test(test_opening_fails),
+        cmocka_unit_test(test_missing_driver),
+        cmocka_unit_test(test_driver_does_not_start),
+        cmocka_unit_test(test_works),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_opening_without_memory),
+        cmocka_unit_test(test_plans_load),
+        cmocka_unit_test(test_faults_stay),
+        cmocka_unit_test(test_opening_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

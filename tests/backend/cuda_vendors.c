@@ -121,6 +121,9 @@ static int engines(void) {
     EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_2", CONV, &bytes) == BRAID_OK);
     EXPECT(cudnn_counts().executed == 12 && cudnn_counts().last == 2 && bytes == 3000);
     EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_3", CONV, &bytes) == BRAID_OK && cudnn_counts().last == 5);
+    gpu->is_loading = 1;
+    EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_1", CONV, &bytes) == BRAID_OK && cudnn_counts().executed == 18);
+    gpu->is_loading = 0;
     EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_4", CONV, &bytes) == BRAID_ERROR_DEVICE);
     EXPECT(cudnn_counts().live == 0);
     backend_cuda.close(gpu);
@@ -217,6 +220,9 @@ static int products(void) {
         EXPECT(!reason_of(cases[i][0], cases[i][1]));
         EXPECT(run_kernel(cases[i][0], cases[i][1], &bytes) == BRAID_OK && bytes > 0);
         EXPECT(cublaslt_counts().executed == 4 * (i + 1) && cublaslt_counts().last == second);
+        gpu->is_loading = 1;
+        EXPECT(run_kernel(cases[i][0], cases[i][1], &bytes) == BRAID_OK);
+        gpu->is_loading = 0;
     }
     EXPECT(cublaslt_counts().live == 0);
     backend_cuda.close(gpu);

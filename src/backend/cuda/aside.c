@@ -14,7 +14,7 @@ braid_status aside_open(cuda_device *d) {
         a->number[j] = -1;
         result = d->driver->event_create(&a->done[j], CU_EVENT_WITHOUT_TIME);
     }
-    return cuda_check(d, result, "making a second queue");
+    return cuda_check_memory(d, result, "making a second queue");
 }
 
 void aside_close(cuda_device *d) {

@@ -11,7 +11,7 @@
 braid_status counters_open(cuda_device *d) {
     cu_result result = d->driver->memory_alloc(&d->counters, 2 * QUEUE_BYTES);
     if (!result) result = d->driver->memory_set(d->counters, 0, 2 * QUEUE_BYTES, d->queue);
-    return cuda_check(d, result, "making counters");
+    return cuda_check_memory(d, result, "making counters");
 }
 
 void counters_close(cuda_device *d) {

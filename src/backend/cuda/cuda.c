@@ -1,10 +1,11 @@
 /*
  * The CUDA device behind the backend table: memory, one queue, timing, and the embedded kernels,
- * which are loaded when first used. It lives in the primary context, so that it shares a process
+ * which are loaded for the plan that uses them, or when first used. It lives in the primary context, so that it shares a process
  * with other users of the GPU, and puts that context aside again after every call.
  *
  * A device that failed once stays failed: the first error is kept, every later call answers with
- * it, and nothing is asked of the driver any more, not even to clean up.
+ * it, and nothing is asked of the driver any more, not even to clean up. To have no memory is no
+ * failure of the device.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,6 +28,16 @@ braid_status cuda_check(cuda_device *d, cu_result result, const char *what) {
         log_write(LOG_DEVICE, "%s", d->fault);
     }
     return fail(BRAID_ERROR_DEVICE, "%s; the device cannot be used any more in this process", d->fault);
+}
+
+braid_status cuda_check_memory(cuda_device *d, cu_result result, const char *what) {
+    size_t available = 0, total = 0;
+    char room[96] = "";
+    if (result != CU_ERROR_OUT_OF_MEMORY) return cuda_check(d, result, what);
+    if (d->driver->memory_info(&available, &total) == CU_SUCCESS)
+        (void)snprintf(room, sizeof room, ", with %zu bytes free of the GPU's %zu", available, total);
+    return fail(BRAID_ERROR_MEMORY, "%s: no memory for %s%s; make the batch smaller or end other programs on this GPU",
+                d->head.name, what, room);
 }
 
 braid_status cuda_enter(cuda_device *d) {
@@ -106,12 +117,12 @@ static braid_status read_properties(cuda_device *d) {
 }
 
 static braid_status make_queue(cuda_device *d) {
-    TRY(cuda_check(d, d->driver->context_retain(&d->context, d->handle), "opening the primary context"));
+    TRY(cuda_check_memory(d, d->driver->context_retain(&d->context, d->handle), "opening the primary context"));
     TRY(cuda_enter(d));
     cu_result result = d->driver->queue_create(&d->queue, CU_QUEUE_NON_BLOCKING);
     if (!result) result = d->driver->event_create(&d->begin, 0);
     if (!result) result = d->driver->event_create(&d->end, 0);
-    braid_status status = cuda_check(d, result, "making a queue");
+    braid_status status = cuda_check_memory(d, result, "making a queue");
     if (!status) status = aside_open(d);
     if (!status) status = counters_open(d);
     return cuda_leave(d, status ? status : staging_open(d));
@@ -178,18 +189,11 @@ static braid_status cuda_open(int ordinal, device **out) {
 static braid_status cuda_alloc(device *head, size_t bytes, void **out) {
     cuda_device *d = cuda_device_of(head);
     cu_pointer address = 0;
-    size_t available = 0, total = 0;
+    char what[64];
     *out = NULL;
     TRY(cuda_enter(d));
-    cu_result result = d->driver->memory_alloc(&address, bytes ? bytes : 1);
-    if (result == CU_ERROR_OUT_OF_MEMORY) {
-        (void)d->driver->memory_info(&available, &total);
-        (void)cuda_leave(d, BRAID_OK);
-        return fail(BRAID_ERROR_MEMORY,
-                    "%s: expected room for %zu bytes, got %zu bytes free of %zu; make the batch smaller", head->name,
-                    bytes, available, total);
-    }
-    TRY(cuda_leave(d, cuda_check(d, result, "allocating memory")));
+    (void)snprintf(what, sizeof what, "allocating %zu bytes", bytes);
+    TRY(cuda_leave(d, cuda_check_memory(d, d->driver->memory_alloc(&address, bytes ? bytes : 1), what)));
     *out = (void *)(uintptr_t)address;
     return BRAID_OK;
 }
@@ -263,6 +267,7 @@ static int find_image(const char *stem) {
 
 static braid_status load_function(cuda_device *d, const char *stem, const char *name, loaded_function **out) {
     void *memory = NULL;
+    cu_module module = NULL;
     cu_function function = NULL;
     char what[128];
     int image = find_image(stem);
@@ -273,12 +278,13 @@ static braid_status load_function(cuda_device *d, const char *stem, const char *
     }
     if (!d->modules[image]) {
         (void)snprintf(what, sizeof what, "loading the kernels of %s", stem);
-        TRY(cuda_check(d, d->driver->module_load(&d->modules[image], cuda_images[image].begin), what));
+        TRY(cuda_check_memory(d, d->driver->module_load(&module, cuda_images[image].begin), what));
+        d->modules[image] = module;
         log_write(LOG_DEVICE, "%s: loaded %s, %td bytes", d->head.name, stem,
                   cuda_images[image].end - cuda_images[image].begin);
     }
     (void)snprintf(what, sizeof what, "finding %s in %s", name, stem);
-    TRY(cuda_check(d, d->driver->module_function(&function, d->modules[image], name), what));
+    TRY(cuda_check_memory(d, d->driver->module_function(&function, d->modules[image], name), what));
     TRY(memory_calloc(1, sizeof(loaded_function), "cuda function", &memory));
     loaded_function *f = memory;
     *f = (loaded_function){
@@ -298,19 +304,26 @@ static braid_status find_function(cuda_device *d, const char *stem, const char *
     return load_function(d, stem, name, out);
 }
 
+/* The function of a call, with the shared memory that it needs. */
+static braid_status ready_function(cuda_device *d, const cuda_call *call, loaded_function **out) {
+    TRY(find_function(d, call->stem, call->function, out));
+    loaded_function *f = *out;
+    if (call->shared_bytes <= f->shared_bytes) return BRAID_OK;
+    TRY(cuda_check(d, d->driver->function_set(f->function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)call->shared_bytes),
+                   call->function));
+    f->shared_bytes = call->shared_bytes;
+    return BRAID_OK;
+}
+
 static braid_status launch_current(cuda_device *d, const cuda_call *call) {
     loaded_function *f = NULL;
-    TRY(find_function(d, call->stem, call->function, &f));
-    if (call->shared_bytes > f->shared_bytes) {
-        TRY(cuda_check(d, d->driver->function_set(f->function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)call->shared_bytes),
-                       call->function));
-        f->shared_bytes = call->shared_bytes;
-    }
+    TRY(ready_function(d, call, &f));
+    if (d->head.is_loading) return BRAID_OK;
     /* By its address, not as a buffer of arguments, in which an aligned struct would not begin at the front. */
     void *parameters[] = {(void *)(uintptr_t)call->args};
     cu_result result = d->driver->launch(f->function, (unsigned)call->blocks, 1, 1, (unsigned)call->threads, 1, 1,
                                          (unsigned)call->shared_bytes, d->queue, parameters, NULL);
-    return cuda_check(d, result, call->function);
+    return cuda_check_memory(d, result, call->function);
 }
 
 braid_status cuda_launch(device *head, const cuda_call *call) {
@@ -326,6 +339,14 @@ braid_status cuda_launch(device *head, const cuda_call *call) {
     }
     TRY(cuda_enter(d));
     return cuda_leave(d, launch_current(d, call));
+}
+
+static braid_status cuda_load(device *head, braid_status (*launch)(void *context, int i), void *context, int count) {
+    braid_status status = BRAID_OK;
+    head->is_loading = 1;
+    for (int i = 0; i < count && !status; i++) status = launch(context, i);
+    head->is_loading = 0;
+    return status;
 }
 
 /* ---- What doctor prints ----------------------------------------------------------------------------- */
@@ -381,6 +402,7 @@ const backend backend_cuda = {
     .time_launches = cuda_time_launches,
     .time_each = cuda_time_each,
     .look_at = cuda_look_at,
+    .load = cuda_load,
     .cache_bytes = cuda_cache_bytes,
     .free_bytes = cuda_free_bytes,
     .describe = cuda_describe,

@@ -24,7 +24,8 @@ typedef struct cuda_call {
 /* Most blocks of one launch. */
 #define CUDA_MAX_BLOCKS INT32_MAX
 
-/* Queues one launch on the device's queue. The first use of a stem loads its image. */
+/* Queues one launch on the device's queue. The first use of a stem loads its image. Inside the device's load it does
+ * nothing else. */
 braid_status cuda_launch(device *d, const cuda_call *call);
 
 /* Most bytes of a kernel's argument. Drivers take more, but on sm_90 copies by tensor maps in a longer argument never

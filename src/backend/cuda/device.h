@@ -67,6 +67,9 @@ static inline cuda_device *cuda_device_of(device *d) { return (cuda_device *)(vo
 /* Keeps the first error of the device; every later call answers with it. */
 braid_status cuda_check(cuda_device *d, cu_result result, const char *what);
 
+/* The same for a call that takes memory. That there is none is no fault: it is said, and the device goes on. */
+braid_status cuda_check_memory(cuda_device *d, cu_result result, const char *what);
+
 /* Makes the device's context current until cuda_leave. Refuses a device that failed before. */
 braid_status cuda_enter(cuda_device *d);
 

@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
+
 #include "backend/cuda/device.h"
 #include "core/memory.h"
 
@@ -13,10 +15,12 @@ struct reading {
 };
 
 static braid_status fill(cuda_device *d, reading *r) {
+    char what[64];
     TRY(cuda_enter(d));
     cu_result result = d->driver->host_alloc(&r->memory, r->bytes);
     if (!result) result = d->driver->event_create(&r->done, CU_EVENT_WITHOUT_TIME);
-    return cuda_leave(d, cuda_check(d, result, "making pinned memory"));
+    (void)snprintf(what, sizeof what, "making %zu bytes of pinned memory", r->bytes);
+    return cuda_leave(d, cuda_check_memory(d, result, what));
 }
 
 braid_status cuda_reading_create(device *head, size_t bytes, reading **out) {

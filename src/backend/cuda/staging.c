@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "backend/cuda/device.h"
@@ -14,11 +15,13 @@
 braid_status staging_open(cuda_device *d) {
     staging *s = &d->staging;
     void *memory = NULL;
+    char what[64];
     cu_result result = d->driver->host_alloc(&memory, STAGING_CHUNKS * STAGING_CHUNK_BYTES);
     if (!result) s->memory = memory;
     for (int j = 0; j < STAGING_CHUNKS && !result; j++)
         result = d->driver->event_create(&s->done[j], CU_EVENT_WITHOUT_TIME);
-    return cuda_check(d, result, "making pinned memory");
+    (void)snprintf(what, sizeof what, "making %zu bytes of pinned memory", STAGING_CHUNKS * STAGING_CHUNK_BYTES);
+    return cuda_check_memory(d, result, what);
 }
 
 void staging_close(cuda_device *d) {

@@ -108,7 +108,7 @@ static braid_status make_events(cuda_device *d, cu_event *events, int count) {
     cu_result result = CU_SUCCESS;
     TRY(cuda_enter(d));
     for (int j = 0; j < count && !result; j++) result = d->driver->event_create(&events[j], 0);
-    return cuda_leave(d, cuda_check(d, result, "making events"));
+    return cuda_leave(d, cuda_check_memory(d, result, "making events"));
 }
 
 static void drop_events(cuda_device *d, const cu_event *events, int count) {

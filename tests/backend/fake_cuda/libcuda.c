@@ -14,19 +14,27 @@
 #define EXPORT __attribute__((visibility("default")))
 
 static int calls, faulted, fail_nth, fail_error, fail_once;
-static const char *fail_symbol = "";
+static char fail_symbol[64];
+static size_t free_bytes = (size_t)1 << 29;
 
 EXPORT fake_cuda_fail_function fake_cuda_fail;
 EXPORT fake_cuda_calls_function fake_cuda_calls;
 
 void fake_cuda_fail(const char *symbol, int nth, int error, int once) {
-    fail_symbol = symbol;
+    (void)snprintf(fail_symbol, sizeof fail_symbol, "%s", symbol);
     fail_nth = nth;
     fail_error = error;
     fail_once = once;
 }
 
 int fake_cuda_calls(void) { return calls; }
+
+/* What a program is to meet that cannot call the controls. */
+__attribute__((constructor)) static void read_environment(void) {
+    const char *fault = getenv("FAKE_CUDA_FAIL"), *room = getenv("FAKE_CUDA_FREE");
+    if (fault && sscanf(fault, "%63[^:]:%d:%d:%d", fail_symbol, &fail_nth, &fail_error, &fail_once) != 4) abort();
+    if (room) free_bytes = strtoul(room, NULL, 10);
+}
 
 /* Counts a call and says how it ends. */
 static cu_result answer(const char *symbol) {
@@ -74,8 +82,9 @@ FAKE_PLAIN(cuLaunchKernel, (__attribute__((unused)) cu_function f, __attribute__
 /* Functions that hand out something: any address will do as a handle. */
 static char handle;
 static cu_result answer_handle(const char *symbol, void **out) {
-    *out = &handle;
-    return answer(symbol);
+    cu_result result = answer(symbol);
+    if (!result) *out = &handle;
+    return result;
 }
 
 static cu_result answer_number(const char *symbol, int *out, int value) {
@@ -126,8 +135,8 @@ cu_result cuDevicePrimaryCtxRetain(cu_context *out, cu_device d) {
 
 cu_result cuCtxPopCurrent_v2(cu_context *out) { return answer_handle("cuCtxPopCurrent_v2", (void **)out); }
 
-cu_result cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
-    *free_bytes = (size_t)1 << 29;
+cu_result cuMemGetInfo_v2(size_t *available, size_t *total_bytes) {
+    *available = free_bytes;
     *total_bytes = (size_t)1 << 30;
     return answer("cuMemGetInfo_v2");
 }

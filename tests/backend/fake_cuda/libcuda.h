@@ -11,6 +11,9 @@
  * faulted context behaves. With `once` only that call fails. */
 typedef void fake_cuda_fail_function(const char *symbol, int nth, int error, int once);
 
+/* For programs: FAKE_CUDA_FAIL=symbol:nth:error:once does the same from the start, FAKE_CUDA_FREE sets the bytes that
+ * are free (512 MiB). */
+
 /* All calls so far, but for those that ask for the text of an error. */
 typedef int fake_cuda_calls_function(void);
 

@@ -1,0 +1,88 @@
+/*
+ * What a user sees of a GPU that has too little memory or fails: exit code and message, and that the last checkpoint is
+ * as it was. The GPU is that of the fake driver (tests/backend/fake_cuda), whose kernels compute nothing. The set and
+ * a run of three updates are made once, in $M.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tests/support/unit.h"
+
+#include <stdlib.h>
+
+#include "backend/cuda/images.h"
+#include "tests/support/shell.h"
+
+#ifndef BRAID_FAKE_CUDA_FOLDER
+#define BRAID_FAKE_CUDA_FOLDER "" /* set by tests/emu/CMakeLists.txt, which builds it */
+#endif
+
+#define GPU " --device cuda:0 --effort estimate --cache-dir '' --threads 1 -q "
+#define TRAIN "timeout 60 $B train mlp --data $M/f --batch 2" GPU "--out r "
+#define ROOMY "timeout 60 $B train lenet86 --data $M/f" GPU "--out r "
+#define COPY "cp -r $M/r r && cp r/last.safetensors old && "
+#define SAME " && cmp r/last.safetensors old && test $(ls -A r) = last.safetensors && "
+#define GO_ON TRAIN "--resume --steps 8"
+#define MAKE                                                                                             \
+    "mkdir ../made && cd ../made && $B data make fmnist86 --out f --count 20 -q && cd ../work && " TRAIN \
+    "--steps 3 > log && mv r $M/r"
+
+/* The nth call of a function of the driver fails, and all that come behind it; or that one alone, for want of memory.
+ * The run ends with a code, the checkpoint is as it was, and a run that meets no fault goes on from it. */
+#define FAULT(nth, error) COPY "FAKE_CUDA_FAIL=" nth ":" error ":0 " GO_ON "; test $? = 6" SAME GO_ON
+#define NO_MEMORY(nth) COPY "FAKE_CUDA_FAIL=" nth ":2:1 " GO_ON "; test $? = 5" SAME GO_ON
+#define DEAD "|the device cannot be used any more in this process"
+
+static const command commands[] = {
+    /* 8: a plan that does not fit: nothing is left, and the batch that is named fits */
+    {"FAKE_CUDA_FREE=30000000 $B profile linet18 --size 64x64 --width 0.125 --batch 64" GPU, 5, NULL,
+     "braid profile: plan of batch 64: needs 0.0|GB, free are 0.03 GB; batch | fits"},
+    {"export FAKE_CUDA_FREE=4000000; " ROOMY "--batch 18 2> log; test $? = 5 && test ! -e r && cat log && "
+     "n=$(sed -n 's/.*; batch \\([0-9]*\\) fits$/\\1/p' log) && " ROOMY "--batch $n --steps 1",
+     0, "plan of batch 18: needs |GB, free are 0.00 GB; batch |steps   1\n", ""},
+    {"FAKE_CUDA_FREE=1000 " ROOMY "--batch 18", 5, NULL, "plan of batch 18: needs |not even batch 1 fits"},
+    /* 8: kernels that cannot be loaded, before the first step: nothing is left */
+    {"FAKE_CUDA_FAIL=cuModuleLoadData:3:2:1 " TRAIN "--steps 1; code=$?; test ! -e r && exit $code", 5, NULL,
+     "braid train: cuda:0: no memory for loading the kernels of |make the batch smaller"},
+    {"FAKE_CUDA_FAIL=cuModuleLoadData:3:209:0 " TRAIN "--steps 1; code=$?; test ! -e r && exit $code", 6, NULL,
+     "braid train: cuda:0: loading the kernels of |fake error 209" DEAD},
+    /* 8: the driver itself has no memory in a step */
+    {NO_MEMORY("cuGraphInstantiateWithFlags:1"), 0, "steps   8\n",
+     "cuda:0: no memory for readying a recording, with 536870912 bytes free|make the batch smaller|!any more"},
+    {NO_MEMORY("cuGraphLaunch:3"), 0, "steps   8\n", "cuda:0: no memory for replaying a recording|!any more"},
+    {NO_MEMORY("cuLaunchKernel:20"), 0, "steps   8\n", "cuda:0: no memory for linear_|!any more"},
+    /* 9: the GPU fails in a step, in a launch or behind it */
+    {FAULT("cuGraphLaunch:3", "700"), 0, "steps   8\n", "replaying a recording failed: |fake error 700" DEAD},
+    {FAULT("cuLaunchKernel:20", "719"), 0, "steps   8\n", "cuda:0: linear_| failed: |fake error 719" DEAD},
+    {FAULT("cuEventSynchronize:2", "214"), 0, "steps   8\n", "waiting for a copy from the device failed: " DEAD},
+    {FAULT("cuMemcpyHtoDAsync_v2:40", "700"), 0, "steps   8\n", "copying to the device failed: " DEAD},
+    /* 9: and before there is a checkpoint */
+    {"FAKE_CUDA_FAIL=cuGraphLaunch:3:700:0 " TRAIN "--steps 8; code=$?; test ! -e r && exit $code", 6, NULL,
+     "replaying a recording failed: " DEAD},
+};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static int begin(void **state) {
+    (void)state;
+    if (cuda_image_count == 0) return 0;
+    if (shell_begin(BRAID_PROGRAM)) return 1;
+    setenv("M", "../made", 1);
+    setenv("BRAID_LIBRARY_PATH", BRAID_FAKE_CUDA_FOLDER, 1);
+    return shell_run(MAKE);
+}
+
+static int end(void **state) { return cuda_image_count == 0 ? 0 : shell_end(state); }
+
+static void expect(void **state) {
+    if (cuda_image_count == 0) {
+        print_message("skip: this build has no CUDA kernels (no nvcc)\n");
+        skip();
+    }
+    shell_expect(state);
+}
+
+int main(void) {
+    static struct CMUnitTest tests[COMMANDS];
+    shell_tests(tests, commands, COMMANDS);
+    for (size_t i = 0; i < COMMANDS; i++) tests[i].test_func = expect;
+    return cmocka_run_group_tests(tests, begin, end);
+}
