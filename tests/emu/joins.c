@@ -8,6 +8,7 @@
 #include "tests/support/unit.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "core/memory.h"
 #include "tests/support/trial.h"
@@ -34,9 +35,21 @@
 #define CONV_PREPARE_LANES "conv2d_prepare__cuda_im2col_lanes"
 #define CONV_PREPARE "conv2d_prepare__cuda_rows_wgmma," CONV_PREPARE_ROWS "," CONV_PREPARE_LANES
 
+/* So that every convolution is prepared, and none. */
+#define PREPARED "conv2d_prepare__chain,bn_prepare__cuda_direct"
+#define NOT_PREPARED CONV_PREPARE "," PREPARE ",bn_norm__cuda_resident"
+
 #define NORM "bn_act_conv2d__cuda_halo_rows112,bn_act_conv2d__cuda_halo_rows136"
 /* Those that are cheaper than halo_rows on images as small as these, and would keep a plan from joining. */
 #define CHEAPER "conv2d_fwd__cuda_im2col_lanes,conv2d_fwd__cuda_im2col_pixels,conv2d_fwd__cuda_igemm"
+
+/* The network ends with four classes of x. */
+static braid_net *classified(braid_net *net, braid_value x) {
+    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_AVGPOOL, .out_size = {1, 1}});
+    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_FUSE, .fusion = BRAID_FUSION_CONCAT});
+    braid_net_output(net, braid_net_layer(net, "fc", x, &(braid_problem){.op = BRAID_OP_LINEAR, .out_channels = {4}}));
+    return net;
+}
 
 /* Two layers with a learned mix each; what the streams of both hold goes on. The first has nothing between its
  * normalisation and the convolution that reads it, the second a plane of its own for every stream. */
@@ -60,10 +73,7 @@ static braid_net *two_layers(void) {
         z = braid_net_select(net, x, 2, 1);
         if (!j) x = braid_net_select(net, x, 0, 2);
     }
-    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_AVGPOOL, .out_size = {1, 1}});
-    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_FUSE, .fusion = BRAID_FUSION_CONCAT});
-    braid_net_output(net, braid_net_layer(net, "fc", x, &(braid_problem){.op = BRAID_OP_LINEAR, .out_channels = {4}}));
-    return net;
+    return classified(net, x);
 }
 
 /* The same without mixes, of channels that conv2d_prepare has kernels for: few in the first layer, then 16. */
@@ -79,33 +89,53 @@ static braid_net *two_plain_layers(void) {
         x = braid_net_layer(net, j ? "norm2" : "norm1", x, &(braid_problem){.op = BRAID_OP_BATCHNORM});
         x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_ACT});
     }
-    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_AVGPOOL, .out_size = {1, 1}});
-    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_FUSE, .fusion = BRAID_FUSION_CONCAT});
-    braid_net_output(net, braid_net_layer(net, "fc", x, &(braid_problem){.op = BRAID_OP_LINEAR, .out_channels = {4}}));
-    return net;
+    return classified(net, x);
 }
 
-static braid_value normalised(braid_net *net, const char *conv, const char *norm, braid_value x) {
-    const braid_problem of = {.op = BRAID_OP_CONV2D, .out_channels = {32, 40}, .filter = {3, 3}, .padding = {1, 1}};
-    return braid_net_layer(net, norm, braid_net_layer(net, conv, x, &of), &(braid_problem){.op = BRAID_OP_BATCHNORM});
+/* Layer `number`, a convolution of filter x filter and its normalisation. */
+static braid_value normalised(braid_net *net, int number, int filter, const int64_t channels[2], braid_value x) {
+    const braid_problem conv = {.op = BRAID_OP_CONV2D,
+                                .out_channels = {channels[0], channels[1]},
+                                .filter = {filter, filter},
+                                .padding = {filter / 2, filter / 2}};
+    char conv_name[16], norm_name[16];
+    snprintf(conv_name, sizeof conv_name, "conv%d", number);
+    snprintf(norm_name, sizeof norm_name, "norm%d", number);
+    x = braid_net_layer(net, conv_name, x, &conv);
+    return braid_net_layer(net, norm_name, x, &(braid_problem){.op = BRAID_OP_BATCHNORM});
+}
+
+static braid_value activated(braid_net *net, braid_value x) {
+    return braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_ACT});
 }
 
 /* A layer and two blocks around which it goes. */
 static braid_net *two_blocks(void) {
-    static const char *const names[2][4] = {{"conv2", "norm2", "conv3", "norm3"}, {"conv4", "norm4", "conv5", "norm5"}};
-    const braid_problem act = {.op = BRAID_OP_ACT};
+    static const int64_t channels[2] = {32, 40};
     braid_net *net = NULL;
     OK(braid_net_create(NULL, NULL, &net));
     braid_value x = braid_net_join(net, braid_net_input(net, "rgb", 3), braid_net_input(net, "depth", 1));
-    x = braid_net_layer(net, NULL, normalised(net, "conv1", "norm1", x), &act);
+    x = activated(net, normalised(net, 1, 3, channels, x));
     for (int j = 0; j < 2; j++) {
-        braid_value y = braid_net_layer(net, NULL, normalised(net, names[j][0], names[j][1], x), &act);
-        x = braid_net_layer(net, NULL, braid_net_add(net, normalised(net, names[j][2], names[j][3], y), x), &act);
+        braid_value y = activated(net, normalised(net, 2 * j + 2, 3, channels, x));
+        x = activated(net, braid_net_add(net, normalised(net, 2 * j + 3, 3, channels, y), x));
     }
-    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_AVGPOOL, .out_size = {1, 1}});
-    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_FUSE, .fusion = BRAID_FUSION_CONCAT});
-    braid_net_output(net, braid_net_layer(net, "fc", x, &(braid_problem){.op = BRAID_OP_LINEAR, .out_channels = {4}}));
-    return net;
+    return classified(net, x);
+}
+
+/* The same with blocks of a 1 x 1, a 3 x 3 and a 1 x 1 convolution. */
+static braid_net *two_bottlenecks(void) {
+    static const int64_t outer[2] = {136, 160}, inner[2] = {80, 88};
+    braid_net *net = NULL;
+    OK(braid_net_create(NULL, NULL, &net));
+    braid_value x = braid_net_join(net, braid_net_input(net, "rgb", 3), braid_net_input(net, "depth", 1));
+    x = activated(net, normalised(net, 1, 3, outer, x));
+    for (int j = 0; j < 2; j++) {
+        braid_value y = activated(net, normalised(net, 3 * j + 2, 1, inner, x));
+        y = activated(net, normalised(net, 3 * j + 3, 3, inner, y));
+        x = activated(net, braid_net_add(net, normalised(net, 3 * j + 4, 1, outer, y), x));
+    }
+    return classified(net, x);
 }
 
 /* A layer of some channels that is normalised and activated beside a mix, and a convolution that reads the streams. */
@@ -120,10 +150,7 @@ static braid_net *norm_between(void) {
     x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_ACT});
     z = braid_net_select(net, x, 2, 1);
     x = braid_net_join(net, braid_net_layer(net, "conv2", braid_net_select(net, x, 0, 2), &conv), z);
-    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_AVGPOOL, .out_size = {1, 1}});
-    x = braid_net_layer(net, NULL, x, &(braid_problem){.op = BRAID_OP_FUSE, .fusion = BRAID_FUSION_CONCAT});
-    braid_net_output(net, braid_net_layer(net, "fc", x, &(braid_problem){.op = BRAID_OP_LINEAR, .out_channels = {4}}));
-    return net;
+    return classified(net, x);
 }
 
 /* One forward and backward run, with blanked samples where the plan has masks. */
@@ -178,6 +205,22 @@ static void compare(trial *joined, trial *apart, double most) {
     assert_true(compared > 10);
     trial_close(joined);
     trial_close(apart);
+}
+
+/* Running statistics of `joined` are about as far from those of `exact` as those of `plain`. Closes the last two. */
+static void statistics_agree(const trial *joined, trial *plain, trial *exact) {
+    const graph *g = joined->model->graph;
+    int compared = 0;
+    for (int plane = 0; plane < g->plane_count; plane++) {
+        const graph_plane *what = &g->planes[plane];
+        if (what->kind != PLANE_STATE || what->is_counter) continue;
+        const double off = distance(joined, exact, what), usual = distance(plain, exact, what);
+        if (!(off <= 3 * usual + 1e-4)) fail_msg("%s: %g from that of f32, made apart %g", what->name, off, usual);
+        compared++;
+    }
+    assert_true(compared > 100);
+    trial_close(plain);
+    trial_close(exact);
 }
 
 /* The first layer's weights in one call, the gradients of the second's streams in another. Without the first join, the
@@ -244,8 +287,7 @@ static void convolutions_are_prepared(void **state) {
     for (int turn = 0; turn < 4; turn++) {
         const trial_setup s = {.dtype = BRAID_DTYPE_F16, .request = {.batch = 3, .size = {21, 40}, .mask = turn % 2}};
         trial joined = run_net(s, two_plain_layers,
-                               turn < 2 ? "conv2d_prepare__chain,bn_prepare__cuda_direct," CONV_PREPARE_LANES
-                                        : "conv2d_prepare__chain,bn_prepare__cuda_direct," CONV_PREPARE_ROWS),
+                               turn < 2 ? PREPARED "," CONV_PREPARE_LANES : PREPARED "," CONV_PREPARE_ROWS),
               apart = run_net(s, two_plain_layers, CONV_PREPARE);
         assert_int_equal(count_calls(&joined, BRAID_OP_CONV2D_PREPARE), 2);
         assert_int_equal(count_calls(&apart, BRAID_OP_CONV2D_PREPARE), 0);
@@ -267,6 +309,17 @@ static void sums_are_joined(void **state) {
         assert_int_equal(count_calls(&apart, BRAID_OP_CONV2D_DSUMS), 0);
         compare(&joined, &apart, 2.5e-3);
     }
+}
+
+/* Both gradients between the convolutions of each block, 1 x 1 and 3 x 3, and what comes back to the second block. */
+static void sums_of_bottlenecks_are_joined(void **state) {
+    const trial_setup s = {.dtype = BRAID_DTYPE_F16, .request = {.batch = 3, .size = {21, 24}, .mask = 1}};
+    (void)state;
+    trial joined = run_net(s, two_bottlenecks, FAST_DATA ",conv2d_dsums__chain," CONV_PREPARE),
+          apart = run_net(s, two_bottlenecks, DSUMS "," CONV_PREPARE);
+    assert_int_equal(count_calls(&joined, BRAID_OP_CONV2D_DSUMS), 5);
+    assert_int_equal(count_calls(&apart, BRAID_OP_CONV2D_DSUMS), 0);
+    compare(&joined, &apart, 2.5e-3);
 }
 
 /* What is between is the same, to the last bit; the convolution's kernels are others. */
@@ -317,6 +370,32 @@ static void statistics_are_joined(void **state) {
     }
 }
 
+/* Networks of fifty layers. In the backward pass roundings add up; in the forward pass each changes all that are behind
+ * it, so that statistics made with the convolutions are held against those of f32, from which others are as far. */
+static void bottlenecks_are_joined(void **state) {
+    static const char *const kinds[] = {"linet50", "mcresnet50"};
+    (void)state;
+    for (int j = 0; j < 2; j++) {
+        trial_setup s = {.kind = kinds[j],
+                         .net = {.streams = j ? 0 : 2, .width = 1.0 / 8, .classes = 5},
+                         .dtype = BRAID_DTYPE_F16,
+                         .request = {.batch = 3, .size = {35, 40}, .mask = 1}};
+        trial joined = run(s, FEW_CHANNELS ",conv2d_pool_dapply__chain," PREPARED),
+              apart = run(s, PREPARED "," LAYER "," DAPPLY "," POOL ",bn_grad__cuda_direct");
+        assert_int_equal(count_calls(&joined, BRAID_OP_LI_CONV2D), 1 - j);
+        assert_int_equal(count_calls(&joined, BRAID_OP_INTEGRATE_DAPPLY), j ? 0 : 36);
+        assert_int_equal(count_calls(&joined, BRAID_OP_INTEGRATE_PREPARE), j ? 0 : 49);
+        assert_int_equal(count_calls(&joined, BRAID_OP_CONV2D_POOL_DAPPLY), j);
+        assert_int_equal(count_calls(&joined, BRAID_OP_CONV2D_PREPARE), j ? 53 : 0);
+        assert_int_equal(count_calls(&joined, BRAID_OP_BN_GRAD), 52);
+        trial plain = run(s, NOT_PREPARED);
+        s.dtype = BRAID_DTYPE_F32;
+        trial exact = run(s, NOT_PREPARED);
+        statistics_agree(&joined, &plain, &exact);
+        compare(&joined, &apart, 1.7e-2);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_layers_are_joined),
@@ -325,9 +404,11 @@ int main(void) {
         cmocka_unit_test(mixes_are_prepared),
         cmocka_unit_test(convolutions_are_prepared),
         cmocka_unit_test(sums_are_joined),
+        cmocka_unit_test(sums_of_bottlenecks_are_joined),
         cmocka_unit_test(norms_are_read_by_convolutions),
         cmocka_unit_test(normalisations_are_joined),
         cmocka_unit_test(statistics_are_joined),
+        cmocka_unit_test(bottlenecks_are_joined),
     };
     return cmocka_run_group_tests_name("emu/joins", tests, NULL, NULL);
 }

@@ -115,6 +115,14 @@ static void networks(void **state) {
     expect((asked){.kind = "linet18", .streams = 3}, (counts){{8, 0, 1, 3}, 16 + 3 * 3});
 }
 
+/* Of sixteen blocks of three convolutions: both gradients between them, but for those behind the three with a stride,
+ * which no kernel makes; and what comes back to a block from the next of its stage. */
+static void bottlenecks(void **state) {
+    (void)state;
+    expect((asked){.kind = "mcresnet50"}, (counts){{32 - 3, 0, 0, 12}, 2 * (3 + 4)});
+    expect((asked){.kind = "linet50", .streams = 3}, (counts){{32 - 3, 0, 1, 11}, 48 + 3 * (3 + 3)});
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_reader),
@@ -123,6 +131,7 @@ int main(void) {
         cmocka_unit_test(no_kernel_no_join),
         cmocka_unit_test(curved_activations_stay),
         cmocka_unit_test(networks),
+        cmocka_unit_test(bottlenecks),
     };
     return cmocka_run_group_tests_name("plan/join_sums", tests, NULL, NULL);
 }
