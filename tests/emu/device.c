@@ -39,19 +39,23 @@ struct recording {
 };
 
 static allocation *allocations;
-static device emulator;
+static device emulators[2]; /* cuda:0 has sm_90a, cuda:1 has sm_80 alone */
 static recording *recorded; /* now; NULL: everything is run at once */
 static recording waiting;   /* put aside: runs as late as it may, so that whoever does not wait for it shows */
 static int is_aside;
 
-static int emu_count(void) { return 1; }
+static int emu_count(void) { return 2; }
 
 static braid_status emu_open(int ordinal, device **out) {
     *out = NULL;
-    if (ordinal != 0) return fail(BRAID_ERROR_DEVICE, "emulator: expected cuda:0, got cuda:%d", ordinal);
-    emulator = (device){.backend = &backend_cuda, .name = "cuda:0", .model = "emulator", .identity = "emulator"};
-    emulator.features = FEATURE_SM80 | FEATURE_SM90A;
-    *out = &emulator;
+    if (ordinal < 0 || ordinal > 1)
+        return fail(BRAID_ERROR_DEVICE, "emulator: expected cuda:0 or cuda:1, got cuda:%d", ordinal);
+    device *d = &emulators[ordinal];
+    *d = (device){.backend = &backend_cuda, .ordinal = ordinal, .model = "emulator"};
+    d->features = ordinal ? FEATURE_SM80 : FEATURE_SM80 | FEATURE_SM90A;
+    (void)snprintf(d->name, sizeof d->name, "cuda:%d", ordinal);
+    (void)snprintf(d->identity, sizeof d->identity, "%s", ordinal ? "emulator of sm_80" : "emulator");
+    *out = d;
     return BRAID_OK;
 }
 
@@ -231,8 +235,16 @@ static braid_status emu_replay(device *d, recording *r) {
     return BRAID_OK;
 }
 
+/* As a GPU has no code of files that are built for another (cmake/cuda_images.cmake). */
+static int has_code(const device *d, const char *stem) {
+    static const char ending[] = "_sm90a";
+    const size_t length = strlen(stem);
+    return d->features & FEATURE_SM90A || length < strlen(ending) ||
+           strcmp(stem + length - strlen(ending), ending) != 0;
+}
+
 braid_status cuda_launch(device *d, const cuda_call *call) {
-    (void)d;
+    if (!has_code(d, call->stem)) return fail(BRAID_ERROR_DEVICE, "emulator: %s is not for %s", call->stem, d->name);
     if (call->blocks < 0 || call->blocks > CUDA_MAX_BLOCKS)
         return fail(BRAID_ERROR_ARGUMENT, "emulator: bad number of blocks");
     if (call->args_bytes > CUDA_MAX_ARGS_BYTES)
