@@ -41,14 +41,21 @@ static braid_status open_cuda(int ordinal, device **out) {
                 ordinal, why);
 }
 
+/* The first GPU, where there is one that the kernels can run on; else the CPU. */
+static braid_status open_best(device **out) {
+    const fail_kept kept = fail_keep();
+    if (backend_cuda.count() > 0) {
+        TRY(backend_cuda.open(0, out));
+        if ((*out)->features & FEATURE_SM80) return BRAID_OK;
+        backend_cuda.close(*out);
+    }
+    fail_put_back(&kept);
+    return backend_cpu.open(0, out);
+}
+
 braid_status backend_open(const char *name, device **out) {
     *out = NULL;
-    if (!name || strcmp(name, "auto") == 0) {
-        const fail_kept kept = fail_keep();
-        if (backend_cuda.count() > 0) return backend_cuda.open(0, out);
-        fail_put_back(&kept);
-        return backend_cpu.open(0, out);
-    }
+    if (!name || strcmp(name, "auto") == 0) return open_best(out);
     if (strcmp(name, "cpu") == 0) return backend_cpu.open(0, out);
     if (strcmp(name, "cuda") == 0) return open_cuda(0, out);
     if (strncmp(name, "cuda:", strlen("cuda:")) == 0 && cuda_ordinal(name) >= 0)

@@ -215,18 +215,22 @@ static braid_status choose(braid_op *op, const braid_plan_options *o) {
     return BRAID_OK;
 }
 
-/* The reasons of all candidates in one message. */
+/* The reasons of all candidates in one message; of a GPU that is too old, that. */
 static braid_status none_able(const braid_op *op) {
+    const device *d = op->context->device;
     char text[600];
     int used = 0;
+    if (d->backend == &backend_cuda && !(d->features & FEATURE_SM80))
+        return fail(BRAID_ERROR_DEVICE,
+                    "%s: expected a GPU of compute capability 8.0 or newer, got %s; use --device cpu", d->name,
+                    d->model);
     for (int j = 0; j < op->race.count && (size_t)used < sizeof text; j++) {
         int wrote = snprintf(text + used, sizeof text - (size_t)used, "%s%s: %s", j ? "; " : "",
                              op->race.racers[j].kernel->name, op->race.racers[j].reason);
         if (wrote > 0) used += wrote;
     }
     return fail(BRAID_ERROR_ARGUMENT, "%s %s on %s: no kernel can do this problem (%s)", op_of(&op->problem)->name,
-                op_dtype_name(&op->problem), op->context->device->name,
-                op->race.count ? text : "there is none for this device");
+                op_dtype_name(&op->problem), d->name, op->race.count ? text : "there is none for this device");
 }
 
 static int is_handicapped(const kernel *k) {
@@ -305,6 +309,11 @@ braid_status braid_op_plan(braid_op *op, const braid_plan_options *options) {
 }
 
 const braid_race *braid_op_explain(const braid_op *op) { return op ? &op->seen : NULL; }
+
+const char *braid_kernel_architecture(const char *kernel_name) {
+    const kernel *k = kernel_name ? kernel_find(kernel_name) : NULL;
+    return k && !k->vendor ? feature_name(k->features) : NULL;
+}
 
 braid_status braid_op_check(braid_op *op, uint64_t seed) {
     if (!op) return fail(BRAID_ERROR_ARGUMENT, "braid_op_check: expected an op, got NULL");

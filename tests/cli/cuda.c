@@ -1,7 +1,7 @@
 /*
- * What a user sees of a GPU that has too little memory or fails: exit code and message, and that the last checkpoint is
- * as it was. The GPU is that of the fake driver (tests/backend/fake_cuda), whose kernels compute nothing. The set and
- * a run of three updates are made once, in $M.
+ * What a user sees of a GPU that has too little memory, fails or is too old: exit code and message, and that the last
+ * checkpoint is as it was. The GPU is that of the fake driver (tests/backend/fake_cuda), whose kernels compute nothing.
+ * The set and a run of three updates are made once, in $M.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,6 +19,7 @@
 #define GPU " --device cuda:0 --effort estimate --cache-dir '' --threads 1 -q "
 #define TRAIN "timeout 60 $B train mlp --data $M/f --batch 2" GPU "--out r "
 #define ROOMY "timeout 60 $B train lenet86 --data $M/f" GPU "--out r "
+#define LITTLE "$B profile mlp --layers 4,3 --batch 2 --effort estimate --cache-dir '' --threads 1 -q"
 #define COPY "cp -r $M/r r && cp r/last.safetensors old && "
 #define SAME " && cmp r/last.safetensors old && test $(ls -A r) = last.safetensors && "
 #define GO_ON TRAIN "--resume --steps 8"
@@ -58,6 +59,14 @@ static const command commands[] = {
     /* 9: and before there is a checkpoint */
     {"FAKE_CUDA_FAIL=cuGraphLaunch:3:700:0 " TRAIN "--steps 8; code=$?; test ! -e r && exit $code", 6, NULL,
      "replaying a recording failed: " DEAD},
+    /* 10: a GPU that is too old: the reason where it is asked for, else the CPU; a driver that is too old */
+    {"FAKE_CUDA_CAPABILITY=75 " TRAIN "--steps 1; code=$?; test ! -e r && exit $code", 6, NULL,
+     "braid train: cuda:0: expected a GPU of compute capability 8.0 or newer, got Fake GPU 0; use --device cpu"},
+    {"FAKE_CUDA_CAPABILITY=75 " LITTLE, 0, "device      cpu\n", ""},
+    {LITTLE, 0, "device      cuda:0\n", ""},
+    {"mkdir l && echo 'int cuInit(unsigned f) { return 0; }' > old.c && cc -shared -fPIC -o l/libcuda.so.1 old.c && "
+     "BRAID_LIBRARY_PATH=l " TRAIN "--steps 1",
+     6, NULL, "l/libcuda.so.1) has no function cu|; install a newer driver|use --device cpu"},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 

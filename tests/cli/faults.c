@@ -1,6 +1,7 @@
 /*
  * What a user sees when something goes wrong: exit code and message, and that the last checkpoint is as it was. One
- * line for each fault of docs/faults.md that needs no GPU; a fault whose commands are in another test is named there.
+ * line for each fault of docs/faults.md that needs no GPU (tests/cli/cuda.c has those); a fault whose commands are in
+ * another test is named there.
  * The sets and runs are made once, in $M.
  *
  * SPDX-License-Identifier: MIT

@@ -1,7 +1,8 @@
 /*
  * The CUDA device behind the backend table: memory, one queue, timing, and the embedded kernels,
- * which are loaded for the plan that uses them, or when first used. It lives in the primary context, so that it shares a process
- * with other users of the GPU, and puts that context aside again after every call.
+ * which are loaded for the plan that uses them, or when first used. It lives in the primary context,
+ * so that it shares a process with other users of the GPU, and puts that context aside again after
+ * every call.
  *
  * A device that failed once stays failed: the first error is kept, every later call answers with
  * it, and nothing is asked of the driver any more, not even to clean up. To have no memory is no

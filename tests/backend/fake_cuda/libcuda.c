@@ -16,6 +16,7 @@
 static int calls, faulted, fail_nth, fail_error, fail_once;
 static char fail_symbol[64];
 static size_t free_bytes = (size_t)1 << 29;
+static int capability = 90;
 
 EXPORT fake_cuda_fail_function fake_cuda_fail;
 EXPORT fake_cuda_calls_function fake_cuda_calls;
@@ -32,8 +33,10 @@ int fake_cuda_calls(void) { return calls; }
 /* What a program is to meet that cannot call the controls. */
 __attribute__((constructor)) static void read_environment(void) {
     const char *fault = getenv("FAKE_CUDA_FAIL"), *room = getenv("FAKE_CUDA_FREE");
+    const char *age = getenv("FAKE_CUDA_CAPABILITY");
     if (fault && sscanf(fault, "%63[^:]:%d:%d:%d", fail_symbol, &fail_nth, &fail_error, &fail_once) != 4) abort();
     if (room) free_bytes = strtoul(room, NULL, 10);
+    if (age) capability = (int)strtol(age, NULL, 10);
 }
 
 /* Counts a call and says how it ends. */
@@ -118,7 +121,9 @@ cu_result cuDeviceGetName(char *name, int bytes, cu_device d) {
 
 cu_result cuDeviceGetAttribute(int *out, int attribute, cu_device d) {
     (void)d;
-    int value = attribute == CU_ATTRIBUTE_CAPABILITY_MAJOR ? 9 : attribute == CU_ATTRIBUTE_CAPABILITY_MINOR ? 0 : 132;
+    int value = attribute == CU_ATTRIBUTE_CAPABILITY_MAJOR   ? capability / 10
+                : attribute == CU_ATTRIBUTE_CAPABILITY_MINOR ? capability % 10
+                                                             : 132;
     return answer_number("cuDeviceGetAttribute", out, value);
 }
 
