@@ -28,6 +28,7 @@ static const option explain_option_list[] = {
 static const braid_column candidate_columns[] = {
     {.key = "kernel", .title = "kernel", .keep_end = 1},
     {.key = "kind", .title = "kind"},
+    {.key = "architecture", .title = "needs", .optional = 2},
     {.key = "median_ms", .title = "ms", .cell = BRAID_CELL_NUMBER},
     {.key = "low_ms", .title = "low", .cell = BRAID_CELL_NUMBER, .optional = 2},
     {.key = "high_ms", .title = "high", .cell = BRAID_CELL_NUMBER, .optional = 2},
@@ -58,6 +59,7 @@ static braid_status add_candidate(braid_table *table, const braid_bench_row *row
     const char *note = note_of(row);
     braid_status status = braid_table_add_text(table, row->kernel);
     if (!status) status = braid_table_add_text(table, braid_kind_name(row->kind));
+    if (!status) status = braid_table_add_text(table, braid_kernel_architecture(row->kernel));
     const double before[] = {1e3 * row->median_s, 1e3 * row->low_s, 1e3 * row->high_s, row->roofline, row->ratio};
     for (int i = 0; i < 5 && !status; i++) status = braid_table_add_number(table, before[i]);
     if (!status) status = braid_table_add_text(table, braid_verdict_name(row->verdict));
@@ -189,8 +191,9 @@ const verb verb_explain = {
     .about =
         "Shows the work of one problem (operations, least bytes, the time that the measured ceilings of this\n"
         "machine allow), every candidate with its time, error and workspace or the reason why it took no\n"
-        "part, which one is used, and why. The columns are those of braid bench; compared counts outputs held\n"
-        "against the reference. What an earlier race found is remembered; --again measures.\n\n"
+        "part, which one is used, and why. The columns are those of braid bench; needs is what a device must have for\n"
+        "a kernel of ours (sm_80 or newer, sm_90a alone, an instruction set), compared counts outputs held against\n"
+        "the reference. What an earlier race found is remembered; --again measures.\n\n"
         "Of a network it shows the memory that is placed against the sum of all tensors, what the races brought, and\n"
         "the calls of the fused graph, those of one problem together, costliest first: \"against\" is the time of\n"
         "the fastest other candidate (vendor, else chain, else own) over that of the choice. \"again\" marks forward\n"

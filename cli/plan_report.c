@@ -149,6 +149,7 @@ static const braid_column step_columns[] = {
     {.key = "waits_for", .title = "waits", .cell = BRAID_CELL_COUNT, .optional = 2},
     {.key = "problem", .title = "problem"},
     {.key = "kernel", .title = "kernel", .keep_end = 1},
+    {.key = "architecture", .title = "needs"},
     {.key = "part", .title = "part"},
     {.key = "why", .title = "why"},
 };
@@ -166,6 +167,7 @@ static braid_status add_step(braid_table *table, int index, const braid_step_inf
     if (!status) status = braid_table_add_number(table, info->depends_on);
     if (!status) status = braid_table_add_text(table, problem);
     if (!status) status = braid_table_add_text(table, info->kernel);
+    if (!status) status = braid_table_add_text(table, braid_kernel_architecture(info->kernel));
     if (!status) status = braid_table_add_text(table, step_part_name(info));
     return status ? status : braid_table_add_text(table, info->is_pack ? PACK_REASON : info->race->why);
 }

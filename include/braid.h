@@ -412,6 +412,10 @@ typedef struct braid_race {
 /* What the last braid_op_plan or braid_op_check saw. Borrowed from the op until its next plan or check. */
 BRAID_API const braid_race *braid_op_explain(const braid_op *op);
 
+/* What a device must have for one of our kernels, by its name: "sm_80" (or newer), "sm_90a" (that alone), "avx512", ...
+ * NULL: nothing, or it is not ours. */
+BRAID_API const char *braid_kernel_architecture(const char *name);
+
 /* Runs every candidate against the reference: small integers bit for bit where the op allows it, real
  * numbers under the stated bound, outputs poisoned, red zones around every buffer, twice for the same
  * bits. BRAID_ERROR_CHECK if any candidate fails; braid_op_explain has each one's error. */

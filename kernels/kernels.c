@@ -102,13 +102,13 @@ int kernel_runs_on(const kernel *k, const device *d) {
     return (strcmp(d->backend->name, "cpu") == 0) == (k->backend != KERNEL_CUDA);
 }
 
-/* "needs avx512, which this device does not have (or BRAID_ISA masks)" */
+/* "needs avx512, which this device does not have or BRAID_ISA masks" */
 static const char *missing_feature(const kernel *k, const device *d) {
     static _Thread_local char reason[96];
     unsigned missing = k->features & ~d->features;
     if (!missing) return NULL;
-    snprintf(reason, sizeof reason, "needs %s, which this device does not have or BRAID_ISA masks",
-             feature_name(missing & (~missing + 1)));
+    snprintf(reason, sizeof reason, "needs %s, which this device does not have%s",
+             feature_name(missing & (~missing + 1)), k->backend == KERNEL_CUDA ? "" : " or BRAID_ISA masks");
     return reason;
 }
 

@@ -310,8 +310,8 @@ braid_status braid_op_plan(braid_op *op, const braid_plan_options *options) {
 
 const braid_race *braid_op_explain(const braid_op *op) { return op ? &op->seen : NULL; }
 
-const char *braid_kernel_architecture(const char *kernel_name) {
-    const kernel *k = kernel_name ? kernel_find(kernel_name) : NULL;
+const char *braid_kernel_architecture(const char *name) {
+    const kernel *k = name ? kernel_find(name) : NULL;
     return k && !k->vendor ? feature_name(k->features) : NULL;
 }
 

@@ -88,6 +88,10 @@ static void operands_are_told(void **state) {
     assert_int_equal(braid_op_operand_count(NULL), 0);
     assert_null(braid_op_problem(NULL));
     assert_null(braid_op_explain(NULL));
+    assert_null(braid_kernel_architecture(NULL));
+    assert_null(braid_kernel_architecture("no_such_kernel"));
+    assert_null(braid_kernel_architecture("linear_fwd__cuda_cublaslt_1"));
+    assert_string_equal(braid_kernel_architecture("conv2d_fwd__cuda_im2col_lanes"), "sm_90a");
 }
 
 /* ---- Running ------------------------------------------------------------------------------ */

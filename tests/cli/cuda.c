@@ -1,6 +1,6 @@
 /*
  * What a user sees of a GPU that has too little memory, fails or is too old: exit code and message, and that the last
- * checkpoint is as it was. The GPU is that of the fake driver (tests/backend/fake_cuda), whose kernels compute nothing.
+ * checkpoint is as it was; and what explain says that kernels need. The GPU is that of the fake driver (tests/backend/fake_cuda), whose kernels compute nothing.
  * The set and a run of three updates are made once, in $M.
  *
  * SPDX-License-Identifier: MIT
@@ -20,6 +20,8 @@
 #define TRAIN "timeout 60 $B train mlp --data $M/f --batch 2" GPU "--out r "
 #define ROOMY "timeout 60 $B train lenet86 --data $M/f" GPU "--out r "
 #define LITTLE "$B profile mlp --layers 4,3 --batch 2 --effort estimate --cache-dir '' --threads 1 -q"
+#define CONV "$B explain conv2d_fwd:f16:n2:b2:hw9x8:c16:k16:rs3x3:pad1" GPU
+#define LINET "$B explain linet18 --dtype f16 --batch 2 --size 64x64 --width 0.5" GPU
 #define COPY "cp -r $M/r r && cp r/last.safetensors old && "
 #define SAME " && cmp r/last.safetensors old && test $(ls -A r) = last.safetensors && "
 #define GO_ON TRAIN "--resume --steps 8"
@@ -64,6 +66,15 @@ static const command commands[] = {
      "braid train: cuda:0: expected a GPU of compute capability 8.0 or newer, got Fake GPU 0; use --device cpu"},
     {"FAKE_CUDA_CAPABILITY=75 " LITTLE, 0, "device      cpu\n", ""},
     {LITTLE, 0, "device      cuda:0\n", ""},
+    /* what a kernel needs, and that a GPU has it */
+    {CONV, 0, "kernel |kind |needs |sm_80 |sm_90a |!BRAID_ISA", ""},
+    {"FAKE_CUDA_CAPABILITY=80 " CONV, 0, "sm_80 |needs sm_90a, which this device does not have\n|!BRAID_ISA", ""},
+    {CONV "-o csv", 0,
+     "kernel,kind,architecture,|conv2d_fwd__cuda_direct,own,sm_80,|\nconv2d_fwd__cuda_im2col_lanes,own,sm_90a,|"
+     "conv2d_fwd__cuda_cudnn_1,vendor,,",
+     ""},
+    {LINET "-v", 0, "kernel |needs |sm_80 |sm_90a ", ""},
+    {"FAKE_CUDA_CAPABILITY=80 " LINET "-v", 0, "kernel |needs |sm_80 |!sm_90a", ""},
     {"mkdir l && echo 'int cuInit(unsigned f) { return 0; }' > old.c && cc -shared -fPIC -o l/libcuda.so.1 old.c && "
      "BRAID_LIBRARY_PATH=l " TRAIN "--steps 1",
      6, NULL, "l/libcuda.so.1) has no function cu|; install a newer driver|use --device cpu"},

@@ -19,8 +19,8 @@ const char *cannot_run_here(const kernel *k, const device *d) {
         return reason;
     }
     if (missing) {
-        snprintf(reason, sizeof reason, "needs %s, which this device does not have or BRAID_ISA masks",
-                 feature_name(missing & (~missing + 1)));
+        snprintf(reason, sizeof reason, "needs %s, which this device does not have%s",
+                 feature_name(missing & (~missing + 1)), on_cpu ? " or BRAID_ISA masks" : "");
         return reason;
     }
     if (k->vendor && strcmp(k->vendor, "onednn") == 0) return onednn_library()->reason;
