@@ -1,6 +1,6 @@
 /*
- * braid check: every candidate against the plain reference, on random problems or on one that is
- * typed. A failure prints the line that repeats it.
+ * braid check: every candidate against the plain reference, on random problems, on one that is typed or
+ * on those of a suite. A failure prints the line that repeats it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +19,7 @@ typedef struct check_options {
 
 #define OFFSET(member) offsetof(check_options, member)
 static const option check_option_list[] = {
-    {"count", 0, OPTION_COUNT, "N", "problems of each op and pass (default: 50; 1 for a typed problem)", OFFSET(count)},
+    {"count", 0, OPTION_COUNT, "N", "problems of each op and pass (default: 50), or repetitions (1)", OFFSET(count)},
     {"vendors", 0, OPTION_WHOLE, "N", "vendor kernels take part in the first N of each op and pass (default: all)",
      OFFSET(vendors)},
     {"each", 0, OPTION_FLAG, NULL, "of all those, only as many as it takes to have every kernel checked once",
@@ -90,6 +90,14 @@ typedef struct check_job {
     progress progress;
     int step;
 } check_job;
+
+/* What is to be checked: a problem, a suite, or else the ops that a word names. */
+typedef struct asked {
+    const char *word; /* NULL: all ops */
+    int is_problem;
+    braid_problem problem;
+    braid_suite *suite; /* NULL: none */
+} asked;
 
 static tally *tally_of(check_job *job, const braid_candidate *c) {
     for (tally *t = job->tallies; t; t = t->next)
@@ -244,8 +252,9 @@ static int unknown_op(const char *word) {
         }
     }
     const char *nearest = nearest_word(word, names, " ");
-    return complain(BRAID_ERROR_ARGUMENT, "unknown op \"%s\"; %s%s%sexpected a problem, conv2d, linear, or one of:%s",
-                    word, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", names);
+    return complain(BRAID_ERROR_ARGUMENT,
+                    "unknown op \"%s\"; %s%s%sexpected a problem, a suite, conv2d, linear, or one of:%s", word,
+                    nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", names);
 }
 
 static int count_wanted(const char *word) {
@@ -333,6 +342,19 @@ static int check_typed(check_job *job, const braid_problem *problem) {
     progress_begin(&job->progress, times, job->options->common.quiet);
     for (int i = 0; i < times && !code && !interrupted(); i++)
         code = check_problem(job, problem, job->options->seed + (uint64_t)i);
+    return code;
+}
+
+/* The problems of a suite, one after the other, and then all of them again. */
+static int check_suite(check_job *job, const braid_suite *suite) {
+    int count = braid_suite_count(suite), steps = count * (job->options->count ? job->options->count : 1), code = 0;
+    progress_begin(&job->progress, steps, job->options->common.quiet);
+    for (int i = 0; i < steps && !code && !interrupted(); i++) {
+        braid_problem problem;
+        braid_status status = braid_problem_parse(braid_suite_problem(suite, i % count), &problem);
+        code =
+            status ? complain_braid(status) : check_problem(job, &problem, job->options->seed + (uint64_t)(i / count));
+    }
     return code;
 }
 
@@ -440,13 +462,16 @@ static int print_results(check_job *job) {
 
 /* ---- running ------------------------------------------------------------------------------ */
 
-static int run_job(check_job *job, const char *word, const braid_problem *problem) {
+static int run_job(check_job *job, const asked *what) {
     int code = context_open(&job->options->common, &job->context);
     if (code) return code;
-    if (job->options->list) return list_ops(job, word);
+    if (job->options->list) return list_ops(job, what->word);
     braid_status status = braid_table_create(failure_columns, 3, &job->failures);
     if (status) return complain_lab(status);
-    code = problem ? check_typed(job, problem) : check_ops(job, word);
+    if (what->is_problem)
+        code = check_typed(job, &what->problem);
+    else
+        code = what->suite ? check_suite(job, what->suite) : check_ops(job, what->word);
     int printed = print_results(job);
     if (!code) code = printed;
     if (!code && job->failed) code = BRAID_ERROR_CHECK;
@@ -456,33 +481,25 @@ static int run_job(check_job *job, const char *word, const braid_problem *proble
     return code;
 }
 
-static int run(const verb *self, int argc, char **argv) {
-    check_options options = {.seed = 1, .vendors = -1};
-    arguments words;
-    braid_problem problem;
-    int code = options_parse(self, argc, argv, &options, &words);
-    if (code) return code;
-    if (options.common.help) return help_print(self);
-    const char *word = words.count ? words.word[0] : NULL;
-    int typed = word && strchr(word, ':');
-    if (word && network_is_name(word)) {
-        interrupt_begin();
-        return check_network(word, &(network_check){.common = &options.common,
-                                                    .network = &options.network,
-                                                    .steps = options.steps,
-                                                    .runs = options.runs});
+/* A word with a colon in it is a problem, and one that is no op the name of a suite, or its path. */
+static int read_word(asked *what) {
+    braid_status status = BRAID_OK;
+    what->is_problem = what->word && strchr(what->word, ':');
+    if (what->is_problem) {
+        status = braid_problem_parse(what->word, &what->problem);
+        return status ? complain_braid(status) : 0;
     }
-    if (typed && options.list) return complain(BRAID_ERROR_ARGUMENT, "--list: expected an op or nothing, got %s", word);
-    if (typed) {
-        braid_status status = braid_problem_parse(word, &problem);
-        if (status) return complain_braid(status);
-    } else if (word && count_wanted(word) == 0) {
-        return unknown_op(word);
-    }
-    interrupt_begin();
-    check_job job = {.options = &options};
+    if (count_wanted(what->word) > 0) return 0;
+    status = braid_suite_read(what->word, &what->suite);
+    if (!status) return 0;
+    return strchr(what->word, '/') || strstr(what->word, ".txt") ? complain_lab(status) : unknown_op(what->word);
+}
+
+static int check_asked(const check_options *options, const asked *what) {
+    check_job job = {.options = options};
     job.last = &job.tallies;
-    code = run_job(&job, word, typed ? &problem : NULL);
+    interrupt_begin();
+    int code = run_job(&job, what);
     free_tallies(job.tallies);
     free(job.seen);
     braid_table_destroy(job.failures);
@@ -490,22 +507,46 @@ static int run(const verb *self, int argc, char **argv) {
     return code;
 }
 
+static int run(const verb *self, int argc, char **argv) {
+    check_options options = {.seed = 1, .vendors = -1};
+    arguments words;
+    int code = options_parse(self, argc, argv, &options, &words);
+    if (code) return code;
+    if (options.common.help) return help_print(self);
+    asked what = {.word = words.count ? words.word[0] : NULL};
+    if (what.word && network_is_name(what.word)) {
+        interrupt_begin();
+        return check_network(what.word, &(network_check){.common = &options.common,
+                                                         .network = &options.network,
+                                                         .steps = options.steps,
+                                                         .runs = options.runs});
+    }
+    code = read_word(&what);
+    if (!code && options.list && (what.is_problem || what.suite))
+        code = complain(BRAID_ERROR_ARGUMENT, "--list: expected an op or nothing, got %s", what.word);
+    if (!code) code = check_asked(&options, &what);
+    braid_suite_destroy(what.suite);
+    return code;
+}
+
 const verb verb_check = {
     .name = "check",
-    .arguments = "[OP|PROBLEM|NET]",
+    .arguments = "[OP|PROBLEM|SUITE|NET]",
     .summary = "every candidate against the reference",
-    .about = "Draws random small problems of every op and pass (or of one op, or takes a typed problem) and runs\n"
-             "every candidate against the plain C reference: small integers bit for bit where the op allows it,\n"
-             "real numbers under the stated bound, outputs poisoned before the run, guard zones around every\n"
-             "buffer, twice for the same bits. Prints for each kernel how many problems and outputs were\n"
-             "compared and the worst error as a share of the tolerance. A failure prints the line that repeats\n"
-             "it. Passed, failed and skipped count pairs of problem and kernel. Exit 1 on any failure.\n"
+    .about = "Draws random small problems of every op and pass (or of one op, or takes a typed problem, or those of\n"
+             "a suite, which braid bench --list names) and runs every candidate against the plain C reference: small\n"
+             "integers bit for bit where the op allows it, real numbers under the stated bound, outputs poisoned\n"
+             "before the run, guard zones around every buffer, twice for the same bits. Prints for each kernel how\n"
+             "many problems and outputs were compared and the worst error as a share of the tolerance. A failure\n"
+             "prints the line that repeats it. Passed, failed and skipped count pairs of problem and kernel. Exit 1\n"
+             "on any failure.\n"
              "\n"
              "Of a network it trains some steps launch by launch and then some times over as it is trained in\n"
              "earnest, on a GPU by replays of a recorded graph: with dropout, blanked samples, a learning rate that\n"
              "changes and, in f16, updates that an overflow prevents. All parameters must end with the same bits.",
     .options = check_option_list,
     .examples = "braid check\nbraid check conv2d --count 200 --seed 7\nbraid check bn_stats:f32:n2:b3:hw5x7:c9\n"
+                "braid check tiles --device cuda:0\n"
                 "braid check linet18 --dtype f16 --device cuda:0\n",
     .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK,
     .most = 1,

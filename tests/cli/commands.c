@@ -141,6 +141,12 @@ static const command commands[] = {
      "linear_fwd linear_fwd__ref ref|linear_bwd_data linear_bwd_data__cpu_igemm_portable own|!conv2d|!passed",
      "!check"},
     {"$B check " SMALL " --list --device cpu", 2, "!ref", "--list: expected an op or nothing, got linear_fwd"},
+    {"$B check tiles --list --device cpu", 2, "!ref", "--list: expected an op or nothing, got tiles"},
+    {"printf 'linear_fwd:b2:c3:k4\\n# but this\\nlinear_bwd_data:b5:c7:k3\\n' >two.txt &&"
+     "$B check two.txt --count 2 --device cpu",
+     0, "linear_fwd__ref|linear_bwd_data__ref|2 distinct problems| passed, 0 failed, ", "[1/4] linear_fwd"},
+    {"$B check nowhere/two.txt --device cpu", 3, NULL, "nowhere/two.txt"},
+    {"printf 'linear_fwd:b2:c3\\n' >bad.txt; $B check ./bad.txt --device cpu", 2, NULL, "bad.txt, line 1"},
     {"$B check bn_stats --count 1 --device cpu", 0, "bn_stats__ref", "[1/1] bn_stats"},
     {"$B check " SMALL " --seed 7 -q --device cpu", 0, "linear_fwd__ref| passed, 0 failed, ", NULL},
     {"$B check linear_fwd --count 1 -q -o csv --device cpu", 0, "kernel,kind,problems,skipped,compared",
