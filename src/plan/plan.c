@@ -250,7 +250,8 @@ static braid_status check_loss(const program_options *o, int target_is_input) {
 }
 
 /* The program. To keep what the backward pass reads takes memory, to make it again takes time: where nothing is said,
- * memory decides. Both give the same bits. */
+ * memory decides. What is joined, and with it last bits, follows from that: a run of training keeps to its first
+ * answer. */
 static braid_status build_program(braid_plan *plan, const program_options *options) {
     const graph *g = plan->model->graph;
     program_options o = *options;
