@@ -5,8 +5,11 @@
  */
 #include "kernels/cuda/cudnn_layer.h"
 
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -16,6 +19,7 @@
 
 #define MAX_LISTED 16                           /* engine configurations asked for in one mode */
 #define MAX_WORKSPACE_BYTES ((size_t)512 << 20) /* an engine that wants more is left out */
+#define MAX_READY_SECONDS 2.0                   /* in all for one problem: behind it no further engine is readied */
 #define TENSOR_ALIGNMENT 16                     /* bytes; planes and weights start on multiples of it */
 
 /* The plan of all streams of one shape. */
@@ -183,13 +187,18 @@ static int list_configs(const unit *u, int mode, cudnn_descriptor config[MAX_LIS
 /* Which configurations of one shape may be used and can be made ready, as far as a kernel has asked for them: to make
  * one ready may be to compile it. Kept for the next call, since a race asks several times for the same problem. */
 typedef struct ranking {
-    uint64_t key; /* of problem, stream and device; 0: empty */
-    int mode;     /* of the heuristics */
-    int next;     /* in its list: not tried yet */
-    int is_whole; /* 1: all of the list were tried */
+    uint64_t key;   /* of problem, stream and device; 0: empty */
+    int mode;       /* of the heuristics */
+    int next;       /* in its list: not tried yet */
+    int is_whole;   /* 1: all of the list were tried */
+    int asked;      /* the most that a kernel has wanted */
+    int is_cut;     /* 1: there was no time left for what was wanted last */
+    double seconds; /* that it took to make them ready */
     int count;
     int place[VENDOR_RANKS]; /* in its list */
 } ranking;
+
+static _Thread_local ranking rankings[256];
 
 static uint64_t ranking_key(const braid_problem *p, const device *d, int i) {
     char text[BRAID_PROBLEM_TEXT];
@@ -198,12 +207,20 @@ static uint64_t ranking_key(const braid_problem *p, const device *d, int i) {
     return XXH3_64bits_withSeed(numbers, sizeof numbers, XXH3_64bits(text, strlen(text)));
 }
 
-/* Goes on in the list until `wanted` are found. */
-static void rank_mode(const braid_problem *p, cudnn_handle handle, const unit *u, int wanted, ranking *r) {
+static double now_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Goes on in the list until `wanted` are found or `seconds` have gone by. */
+static void rank_mode(const braid_problem *p, cudnn_handle handle, const unit *u, int wanted, double seconds,
+                      ranking *r) {
     cudnn_descriptor config[MAX_LISTED] = {NULL};
     if (r->count >= wanted || r->is_whole) return;
+    const double start = now_s();
     const int listed = list_configs(u, r->mode, config);
-    for (; r->next < listed && r->count < wanted; r->next++) {
+    for (; r->next < listed && r->count < wanted && now_s() - start < seconds; r->next++) {
         size_t workspace_bytes = 0;
         if (!is_permitted(config[r->next], p, u->call.operations)) continue;
         cudnn_descriptor plan = make_plan(handle, config[r->next], &workspace_bytes);
@@ -211,20 +228,41 @@ static void rank_mode(const braid_problem *p, cudnn_handle handle, const unit *u
         drop(plan);
     }
     r->is_whole = r->next >= listed;
+    r->is_cut = !r->is_whole && r->count < wanted;
+    r->seconds += now_s() - start;
     for (int j = 0; j < MAX_LISTED; j++) drop(config[j]);
 }
 
-/* At least up to a rank, where there are as many. */
+static ranking *ranking_at(uint64_t key) { return &rankings[key % (sizeof rankings / sizeof rankings[0])]; }
+
+/* Seconds that are left to make engines ready for any stream of a problem. A race asks for one more each time, and is
+ * what the limit is for. The first is looked for in any case, and so is one that is asked for without those before it:
+ * it was chosen earlier, and what was chosen has to be there again. */
+static double seconds_left(const braid_problem *p, const device *d, int wanted, int asked) {
+    double left = MAX_READY_SECONDS;
+    if (wanted == 1 || wanted > asked + 1) return INFINITY;
+    for (int i = 0; i < p->streams; i++) {
+        const uint64_t key = ranking_key(p, d, i);
+        const ranking *r = ranking_at(key);
+        if (r->key == key) left -= r->seconds;
+    }
+    return left;
+}
+
+/* At least up to a rank, where there are as many and time is left. */
 static const ranking *find_ranking(const braid_problem *p, const device *d, cudnn_handle handle, const unit *u, int i,
                                    int rank) {
-    static _Thread_local ranking table[256];
-    const uint64_t key = ranking_key(p, d, i);
     const int wanted = rank < VENDOR_RANKS ? rank + 1 : VENDOR_RANKS;
-    ranking *r = &table[key % (sizeof table / sizeof table[0])];
+    const uint64_t key = ranking_key(p, d, i);
+    ranking *r = ranking_at(key);
     if (!key || r->key != key) *r = (ranking){.key = key, .mode = CUDNN_HEURISTICS_A};
-    rank_mode(p, handle, u, wanted, r);
-    if (r->count == 0 && r->mode == CUDNN_HEURISTICS_A) *r = (ranking){.key = key, .mode = CUDNN_HEURISTICS_FALLBACK};
-    rank_mode(p, handle, u, wanted, r);
+    const double seconds = seconds_left(p, d, wanted, r->asked);
+    if (wanted > r->asked) r->asked = wanted;
+    rank_mode(p, handle, u, wanted, seconds, r);
+    if (r->count == 0 && r->mode == CUDNN_HEURISTICS_A) {
+        *r = (ranking){.key = key, .mode = CUDNN_HEURISTICS_FALLBACK, .asked = r->asked, .seconds = r->seconds};
+        rank_mode(p, handle, u, wanted, seconds, r);
+    }
     return r;
 }
 
@@ -297,20 +335,29 @@ static cudnn_status describe_unit(const braid_problem *p, cudnn_handle handle, c
     return u->call.status;
 }
 
+static const char *no_further(int is_cut) {
+    static _Thread_local char reason[96];
+    if (!is_cut) return "cuDNN has no further engine with repeatable f32 sums for this problem";
+    snprintf(reason, sizeof reason, "making cuDNN's engines ready for this problem took %g s: no further one was tried",
+             MAX_READY_SECONDS);
+    return reason;
+}
+
 const char *cudnn_layer_refuses(const braid_problem *p, const device *d, const cudnn_way *way) {
     device *changed = (device *)(uintptr_t)d;
     void *handle = NULL, *queue = NULL;
-    int has_all = 1;
+    int has_all = 1, is_cut = 0;
     if (cuda_vendor_enter(changed, CUDA_CUDNN, &handle, &queue) != BRAID_OK) return "the device has failed";
     for (int i = 0; i < p->streams && has_all; i++) {
         unit u = {.plan = NULL};
         if (vendor_same_shape(p, i) < i) continue;
-        has_all =
-            !describe_unit(p, handle, way, i, &u) && find_ranking(p, d, handle, &u, i, way->rank)->count > way->rank;
+        const ranking *r = describe_unit(p, handle, way, i, &u) ? NULL : find_ranking(p, d, handle, &u, i, way->rank);
+        has_all = r && r->count > way->rank;
+        is_cut = r && r->is_cut;
         drop_unit(&u);
     }
     if (cuda_vendor_leave(changed, BRAID_OK) != BRAID_OK) return "the device has failed";
-    return has_all ? NULL : "cuDNN has no further engine with repeatable f32 sums for this problem";
+    return has_all ? NULL : no_further(is_cut);
 }
 
 static cudnn_status make_unit(const braid_problem *p, const device *d, cudnn_handle handle, const cudnn_way *way, int i,

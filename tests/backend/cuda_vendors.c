@@ -154,6 +154,23 @@ static int asked_late(void) {
     return 0;
 }
 
+/* A race asks for one rank more each time, until it has taken too long for all shapes together; the first is there in
+ * any case, and so is one that was chosen before. */
+static int slow_engines(void) {
+    static const char one[] = "conv2d_fwd:f16:n1:b2:hw9x8:c8:k8:rs3x3:pad1", late[] = "took 2 s: no further one";
+    EXPECT(setenv("FAKE_VENDOR", "slow", 1) == 0 && open_gpu() == 0);
+    EXPECT(!reason_of("conv2d_fwd__cuda_cudnn_1", one) && !reason_of("conv2d_fwd__cuda_cudnn_2", one));
+    EXPECT(cudnn_counts().plans == 2);
+    EXPECT(refuses("conv2d_fwd__cuda_cudnn_3", one, late) && refuses("conv2d_fwd__cuda_cudnn_4", one, late));
+    EXPECT(!reason_of("conv2d_fwd__cuda_cudnn_2", one) && cudnn_counts().plans == 2);
+    EXPECT(!reason_of("conv2d_fwd__cuda_cudnn_1", CONV) && cudnn_counts().plans == 4);
+    EXPECT(refuses("conv2d_fwd__cuda_cudnn_2", CONV, late) && cudnn_counts().plans == 5); /* of two shapes one */
+    EXPECT(!reason_of("conv2d_fwd__cuda_cudnn_3", "conv2d_fwd:f16:n1:b3:hw9x8:c8:k8:rs3x3:pad1"));
+    EXPECT(cudnn_counts().plans == 9 && cudnn_counts().live == 0);
+    backend_cuda.close(gpu);
+    return 0;
+}
+
 /* f32 without tensor cores; compiled engines in graphs of several operations only. */
 static int other_graphs(void) {
     static const char f32[] = "conv2d_bwd_weight:f32:n1:b2:hw9x8:c8:k8:rs3x3:pad1:cp12:kp16";
@@ -265,6 +282,7 @@ static int does_not_start(void) {
     }
 CASE(engines)
 CASE(asked_late)
+CASE(slow_engines)
 CASE(other_graphs)
 CASE(refusals)
 CASE(products)
@@ -274,9 +292,9 @@ CASE(does_not_start)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_engines),        cmocka_unit_test(test_asked_late), cmocka_unit_test(test_other_graphs),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_products),   cmocka_unit_test(test_old_version),
-        cmocka_unit_test(test_does_not_start),
+        cmocka_unit_test(test_engines),      cmocka_unit_test(test_asked_late),     cmocka_unit_test(test_slow_engines),
+        cmocka_unit_test(test_other_graphs), cmocka_unit_test(test_refusals),       cmocka_unit_test(test_products),
+        cmocka_unit_test(test_old_version),  cmocka_unit_test(test_does_not_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
  * cuDNN and cuBLASLt without a GPU, built as libcudnn.so.9 and libcublasLt.so.13 for tests. They compute nothing; they
  * count what is made and dropped and what is executed. $FAKE_VENDOR makes them refuse: "old" is an older version,
- * "broken" does not start.
+ * "broken" does not start; or "slow", with engine 2 of cuDNN taking two seconds to be made ready.
  *
  * cuDNN's heuristics list these engines, each with what is wrong with it:
  *   0 nothing, 1 not repeatable, 2 nothing, 3 no plan, 4 converts its inputs, 5 nothing, and no tensor cores,
