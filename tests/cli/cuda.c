@@ -1,7 +1,7 @@
 /*
  * What a user sees of a GPU that has too little memory, fails or is too old: exit code and message, and that the last
- * checkpoint is as it was; and what explain says that kernels need. The GPU is that of the fake driver (tests/backend/fake_cuda), whose kernels compute nothing.
- * The set and a run of three updates are made once, in $M.
+ * checkpoint is as it was; and what explain says that kernels need. The GPU is that of the fake driver
+ * (tests/backend/fake_cuda), whose kernels compute nothing. The set and a run of three updates are made once, in $M.
  *
  * SPDX-License-Identifier: MIT
  */
