@@ -626,6 +626,15 @@ emu_mutant(conv2d_fwd_im2col_lost_group tile/im2col.cuh conv2d_fwd_im2col_sm90a 
            "if (thread == 0) tma_commit();" "if (thread == 0 && dense) tma_commit();")
 emu_mutant(conv2d_fwd_im2col_lost_slice tile/im2col.cuh conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
            "k < depth" "k < depth - 1")
+# A function of another width than its name: only a problem that chooses it shows that.
+emu_mutant(conv2d_fwd_im2col_wrong_width conv2d_fwd_im2col_sm90a.cu conv2d_fwd_im2col_sm90a conv2d_fwd__cuda_im2col_lanes
+           "<bf16, 256, 0, 0>" "<bf16, 224, 0, 0>")
+emu_mutant(conv2d_bwd_data_im2col_wrong_width conv2d_bwd_data_im2col_sm90a.cu conv2d_bwd_data_im2col_sm90a
+           conv2d_bwd_data__cuda_im2col_lanes "<f16, 224, 0, 1>" "<f16, 208, 0, 1>")
+emu_mutant(conv2d_prepare_im2col_wrong_width conv2d_prepare_im2col_sm90a.cu conv2d_prepare_im2col_sm90a
+           conv2d_prepare__cuda_im2col_lanes "<bf16, 208, 0, 0," "<bf16, 192, 0, 0,")
+emu_mutant(conv2d_dsums_im2col_wrong_width conv2d_dsums_im2col_sm90a.cu conv2d_dsums_im2col_sm90a
+           conv2d_dsums__cuda_im2col_lanes "<f16, 256, 0, 1," "<f16, 224, 0, 1,")
 emu_mutant(conv2d_bwd_data_im2col_wrong_class tile/im2col_results.cuh conv2d_bwd_data_im2col_sm90a
            conv2d_bwd_data__cuda_im2col_lanes "w = from.first[1] + column" "w = from.first[0] + column")
 emu_mutant(conv2d_bwd_data_im2col_blanked tile/im2col_results.cuh conv2d_bwd_data_im2col_sm90a

@@ -17,12 +17,10 @@
 #include "backend/cpu/cpu.h"
 #include "core/memory.h"
 #include "kernels/kernel.h"
-#include "tests/support/case_list.h"
 #include "tests/support/given.h"
+#include "tests/support/matrix.h"
 
-#define DRAWN 48       /* random problems of an op, pass and dtype, beside those of its case file */
-#define CHECKED 2      /* of them run against the reference under each mask */
-#define MAX_CASES 4096 /* of a case file */
+#define CHECKED 2 /* random problems of an op and pass that run against the reference under each mask */
 
 static const struct {
     const char *word;
@@ -54,29 +52,6 @@ static int reference_will_do(const braid_problem *p) {
            p->op == BRAID_OP_INTEGRATE_DAPPLY;
 }
 
-static int has_fast_path(const braid_problem *p, const device *d);
-
-/* Every step of the chain has a fast path of its own. */
-static int chain_is_fast(const braid_problem *p, const device *d) {
-    op_chain chain = {0};
-    if (op_of(p)->chain(p, &chain)) return 0;
-    for (int j = 0; j < chain.count; j++) {
-        if (braid_problem_check(&chain.steps[j].problem) != BRAID_OK) return 0;
-        if (!has_fast_path(&chain.steps[j].problem, d)) return 0;
-    }
-    return chain.count > 0;
-}
-
-static int has_fast_path(const braid_problem *p, const device *d) {
-    for (int j = 0; j < kernel_count(); j++) {
-        const kernel *k = kernel_at(j);
-        if (kernel_refuses(k, p, d)) continue;
-        if (kernel_kind(k) == BRAID_KIND_OWN) return 1;
-        if (kernel_kind(k) == BRAID_KIND_CHAIN && chain_is_fast(p, d)) return 1;
-    }
-    return 0;
-}
-
 /* A reason is in words: more than one, and none of them cut short by a line's end. */
 static int is_in_words(const char *reason) {
     return strchr(reason, ' ') && strlen(reason) >= 8 && !strchr(reason, '\n');
@@ -106,39 +81,12 @@ static cell ask(const braid_problem *problems, int count, const device *d, unsig
             ask_kernel(k, problems, count, d, mask, &out);
     }
     for (int j = 0; j < count; j++) {
-        int fast = has_fast_path(&problems[j], d) || reference_will_do(&problems[j]);
+        int fast = matrix_has_fast_path(&problems[j], d) || reference_will_do(&problems[j]);
         out.fast += fast;
         if (!fast && !out.slow[0])
             assert_int_equal(braid_problem_print(&problems[j], out.slow, sizeof out.slow), BRAID_OK);
     }
     return out;
-}
-
-/* ---- The problems -------------------------------------------------------------------------- */
-
-/* Those of the case file and random ones. The caller frees them. */
-static braid_problem *list_problems(braid_op_id op, braid_pass pass, braid_dtype dtype, int *count) {
-    case_list cases;
-    char path[128];
-    braid_problem *problems = NULL;
-    snprintf(path, sizeof path, "tests/cases/%s.txt", braid_op_id_name(op));
-    assert_int_equal(case_list_create(&cases, MAX_CASES), BRAID_OK);
-    if (case_list_read(&cases, op, path) != BRAID_OK) fail_msg("%s", braid_message());
-    assert_int_equal(memory_calloc((size_t)(cases.count + DRAWN), sizeof *problems, "problems", (void **)&problems),
-                     BRAID_OK);
-    *count = 0;
-    for (int j = 0; j < cases.count; j++) {
-        if (cases.problems[j].pass == pass && cases.problems[j].dtype == dtype)
-            problems[(*count)++] = cases.problems[j];
-    }
-    case_list_destroy(&cases);
-    for (uint64_t seed = 1; seed <= DRAWN; seed++) {
-        braid_problem *p = &problems[(*count)++];
-        assert_int_equal(braid_problem_draw(op, pass, seed, p), BRAID_OK);
-        p->dtype = dtype;
-        if (braid_problem_check(p) != BRAID_OK) fail_msg("%s", braid_message());
-    }
-    return problems;
 }
 
 typedef void (*cell_function)(braid_op_id op, braid_pass pass, braid_dtype dtype, const cell *c);
@@ -152,7 +100,7 @@ static void for_each_cell(const char *isa, unsigned mask, cell_function use) {
             if (!braid_pass_name((braid_op_id)op, (braid_pass)pass)) continue;
             for (int t = 0; t < DTYPES; t++) {
                 int count = 0;
-                braid_problem *problems = list_problems((braid_op_id)op, (braid_pass)pass, dtypes[t], &count);
+                braid_problem *problems = matrix_problems((braid_op_id)op, (braid_pass)pass, dtypes[t], &count);
                 cell c = ask(problems, count, d, mask);
                 use((braid_op_id)op, (braid_pass)pass, dtypes[t], &c);
                 memory_free(problems);
@@ -169,7 +117,7 @@ static int broken;
 
 static void judge(braid_op_id op, braid_pass pass, braid_dtype dtype, const cell *c) {
     int fast = dtype == BRAID_DTYPE_F64 || c->fast == c->asked;
-    int held = c->asked >= DRAWN && fast && c->by_reference == c->asked && !c->wordless && !c->unmasked;
+    int held = c->asked >= MATRIX_DRAWN && fast && c->by_reference == c->asked && !c->wordless && !c->unmasked;
     if (held) return;
     broken++;
     print_error("%s%s%s %s under BRAID_ISA=%s: of %d problems %d have a fast path and the reference does %d; "
