@@ -16,10 +16,10 @@ updates    Neither side skips one. In f16 both begin with a factor of the loss o
            is skipped when is tested by itself (docs/ops/clip_norm.md).
 gradients  Those of the first step, parameter by parameter, before anything can drift apart: the norm of the difference
            from PyTorch's in f64 is 0.1 % of their norm at most, and three times that of PyTorch in the same format.
-           AdamW divides a gradient by its size, so that losses hardly show one that is 1 % too large. An activation that
-           is zero but for rounding passes a gradient in one format and not in the other: that alone puts PyTorch's own
-           f32 1 % off its f64 in some parameters. So one that is off on the first batch must be right on one of the
-           others, by the same weights: a wrong kernel is wrong on all.
+           AdamW divides a gradient by its size, so that losses hardly show one that is 1 % too large. An activation
+           that is zero but for rounding passes a gradient in one format and not in the other: that alone puts
+           PyTorch's own f32 1 % off its f64 in some parameters. So one that is off on the first batch must be right on
+           one of the others, by the same weights: a wrong kernel is wrong on all.
 
 --plant makes the gradient of one parameter of ours 1 % too large where it is compared: every line of f32 must fail.
 Needs PyTorch 2.x, numpy and a C compiler.

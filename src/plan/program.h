@@ -113,8 +113,8 @@ braid_status program_place(program *p, const size_t *workspace_bytes, size_t *wo
 /* How many operands of such a role in the calls from `first` up to `end` lie in the memory of tensor `root`. */
 int program_count_uses(const program *p, int first, int end, int root, int (*has_role)(operand_role role));
 
-/* 1 where a call may change places with calls `first` to end - 1: they make nothing that it uses, and use nothing that it
- * makes. */
+/* 1 where a call may change places with calls `first` to end - 1: they make nothing that it uses, and use nothing that
+ * it makes. */
 int program_may_move(const program *p, const call *c, int first, int end);
 
 /* 1 where call j makes gradients of parameters alone, which no call behind it, up to `end`, touches. */

@@ -102,7 +102,7 @@ struct braid_trainer {
     pass passes[TRAINER_MOST_PASSES];
     int pass_count;
     pass *trained;       /* of the batch that came last */
-    int keeps;           /* keep_all of plans for training, as the first was made or the checkpoint says; 0: not known */
+    int keeps;           /* keep_all of plans for training, by the first one or the checkpoint; 0: not known yet */
     double seconds_left; /* for the choice of kernels */
     /* Accumulation: the sum of the gradients of `gathered` batches, in twins of the parameters. */
     braid_op *add;
