@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -347,11 +348,13 @@ static int check_typed(check_job *job, const braid_problem *problem) {
 
 /* The problems of a suite, one after the other, and then all of them again. */
 static int check_suite(check_job *job, const braid_suite *suite) {
-    int count = braid_suite_count(suite), steps = count * (job->options->count ? job->options->count : 1), code = 0;
-    progress_begin(&job->progress, steps, job->options->common.quiet);
-    for (int i = 0; i < steps && !code && !interrupted(); i++) {
+    const int count = braid_suite_count(suite);
+    const int64_t steps = (int64_t)count * (job->options->count ? job->options->count : 1);
+    int code = 0;
+    progress_begin(&job->progress, steps < INT_MAX ? (int)steps : INT_MAX, job->options->common.quiet);
+    for (int64_t i = 0; i < steps && !code && !interrupted(); i++) {
         braid_problem problem;
-        braid_status status = braid_problem_parse(braid_suite_problem(suite, i % count), &problem);
+        braid_status status = braid_problem_parse(braid_suite_problem(suite, (int)(i % count)), &problem);
         code =
             status ? complain_braid(status) : check_problem(job, &problem, job->options->seed + (uint64_t)(i / count));
     }

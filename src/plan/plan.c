@@ -135,9 +135,12 @@ static double cheapest(const braid_context *context, const braid_problem *p) {
     for (int j = 0; j < kernel_count(); j++) {
         const kernel *k = kernel_at(j);
         if (k->op != p->op || k->pass != p->pass || k->backend == KERNEL_REF || k->backend == KERNEL_CHAIN) continue;
-        if (kernel_runs_on(k, context->device) && !context_excludes(context, k) &&
-            !kernel_refuses(k, p, context->device))
-            best = fmin(best, k->functions->cost(p));
+        if (!kernel_runs_on(k, context->device) || context_excludes(context, k)) continue;
+        if (!k->vendor && kernel_refuses(k, p, context->device)) continue;
+        const double seconds = k->functions->cost(p);
+        if (seconds >= best || (k->vendor && kernel_refuses(k, p, context->device)))
+            continue; /* asked late: see chain.c */
+        best = seconds;
     }
     threads_set(threads);
     return best;

@@ -63,8 +63,10 @@ static int64_t batch_within(const braid_plan *plan, size_t beside) {
     return fits;
 }
 
-/* `beside`: those of the bytes that are not the program's. */
+/* `beside`: those of the bytes that are not the program's. A device that has failed has no memory to tell of. */
 static braid_status refuse(const braid_plan *plan, size_t needed, size_t beside) {
+    device *d = plan->model->context->device;
+    TRY(d->backend->synchronize(d));
     int64_t full = plan->program.options.batch, batch = batch_within(plan, beside);
     size_t promised = promised_bytes(plan, full);
     char advice[64] = "not even batch 1 fits", others[64] = "";

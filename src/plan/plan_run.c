@@ -163,8 +163,9 @@ static braid_status run_recorded(braid_plan *plan, unsigned segments) {
     device *d = plan->model->context->device;
     if (!d->backend->record || plan->request.eager) return run_steps(plan, segments);
     if (!plan->recorded[segments] && !plan->has_run[segments]) {
+        TRY(run_steps(plan, segments));
         plan->has_run[segments] = 1;
-        return run_steps(plan, segments);
+        return BRAID_OK;
     }
     if (!plan->recorded[segments]) TRY(record(plan, segments));
     return d->backend->replay(d, plan->recorded[segments]);
@@ -177,6 +178,7 @@ static braid_status begin_update(braid_plan *plan) {
 
 braid_status braid_plan_run(braid_plan *plan, unsigned segments) {
     TRY(check_order(plan, segments, "braid_plan_run"));
+    if (segments & BRAID_SEGMENT_FORWARD) plan->has_forward = 0; /* until it has come to its end */
     if (segments & BRAID_SEGMENT_FORWARD) TRY(turn_keys(plan));
     if (segments & BRAID_SEGMENT_UPDATE) TRY(begin_update(plan));
     TRY(run_recorded(plan, segments));

@@ -316,32 +316,33 @@ static void take_length(braid_trainer *t, const json_t *state) {
 }
 
 /* The kernels of the run so far. On another machine some may not be there, and with others the bits are others. */
-static braid_status pin_choices(braid_trainer *t, const json_t *choices) {
+static braid_status pin_choices(braid_trainer *t, const json_t *choices, int *missing) {
     char note[NOTE_BYTES];
-    int missing;
-    TRY(model_pin_choices(t->model, choices, &missing));
-    if (missing == 0) return BRAID_OK;
+    TRY(model_pin_choices(t->model, choices, missing));
+    if (*missing == 0) return BRAID_OK;
     snprintf(
         note, sizeof note,
         "%d of the %zu kernels that the run began with cannot be taken here (another processor or device, BRAID_ISA): "
         "others are, and from here on its bits are not those of a run that was never stopped",
-        missing, json_object_size(choices));
+        *missing, json_object_size(choices));
     trainer_tell(t, &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE, .text = note});
     return BRAID_OK;
 }
 
-/* Whether plans for training keep activations; older versions did not say. */
-static braid_status take_keeps(braid_trainer *t, const json_t *state, const char *path) {
+/* Whether plans for training keep activations; older versions did not say. With other kernels, on another device
+ * perhaps, the first plan is asked again. */
+static braid_status take_keeps(braid_trainer *t, const json_t *state, const char *path, int missing) {
     const json_t *keeps = json_object_get(state, "keeps");
     const json_int_t value = json_integer_value(keeps);
     if (keeps && (!json_is_integer(keeps) || value < -1 || value > 1))
         return fail(BRAID_ERROR_MODEL, "%.200s: expected keeps of -1, 0 or 1 in the state of the run", path);
-    t->keeps = (int)value;
+    t->keeps = missing ? 0 : (int)value;
     return BRAID_OK;
 }
 
 static braid_status take_state(braid_trainer *t, const json_t *state, const char *path) {
     position at = {0};
+    int missing;
     json_t *choices = json_object_get(state, "choices");
     take_length(t, state);
     TRY(check_recipe(t, state, path));
@@ -352,8 +353,8 @@ static braid_status take_state(braid_trainer *t, const json_t *state, const char
     if (!json_is_object(choices)) return fail(BRAID_ERROR_MODEL, "%.200s: expected the chosen kernels, got none", path);
     TRY(checkpoint_load(t->model, path, state)); /* another network is told by its tensors, before its groups */
     TRY(take_rates(t, state));
-    TRY(pin_choices(t, choices));
-    TRY(take_keeps(t, state, path));
+    TRY(pin_choices(t, choices, &missing));
+    TRY(take_keeps(t, state, path, missing));
     const json_t *norm = json_object_get(state, "norm"); /* of the last update; nothing but the metrics needs it */
     t->norm = json_is_number(norm) ? json_number_value(norm) : NAN;
     t->best_failed = json_is_true(json_object_get(state, "best_failed")); /* until there is a better one */

@@ -51,8 +51,10 @@ static const command commands[] = {
     /* 8: the driver itself has no memory in a step */
     {NO_MEMORY("cuGraphInstantiateWithFlags:1"), 0, "steps   8\n",
      "cuda:0: no memory for readying a recording, with 536870912 bytes free|make the batch smaller|!any more"},
-    {NO_MEMORY("cuGraphLaunch:3"), 0, "steps   8\n", "cuda:0: no memory for replaying a recording|!any more"},
-    {NO_MEMORY("cuLaunchKernel:20"), 0, "steps   8\n", "cuda:0: no memory for linear_|!any more"},
+    /* 9: what has begun is not gone on with, whatever it wants for */
+    {FAULT("cuGraphLaunch:3", "2"), 0, "steps   8\n", "replaying a recording failed: |fake error 2" DEAD},
+    {FAULT("cuLaunchKernel:20", "2"), 0, "steps   8\n", "cuda:0: linear_| failed: |fake error 2" DEAD},
+    {FAULT("cuMemGetInfo_v2:1", "700"), 0, "steps   8\n", "asking for free memory failed: |!batch 1 fits" DEAD},
     /* 9: the GPU fails in a step, in a launch or behind it */
     {FAULT("cuGraphLaunch:3", "700"), 0, "steps   8\n", "replaying a recording failed: |fake error 700" DEAD},
     {FAULT("cuLaunchKernel:20", "719"), 0, "steps   8\n", "cuda:0: linear_| failed: |fake error 719" DEAD},

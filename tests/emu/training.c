@@ -177,6 +177,25 @@ static void activations_are_kept_as_the_run_began(void **state) {
     assert_int_equal(end.notes, 0);
 }
 
+/* With the kernels of another device nothing hangs on the answer any more: it is asked for again. */
+static void another_device_decides_anew(void **state) {
+    static const char *const devices[] = {"cpu", "cuda:0"};
+    (void)state;
+    for (int j = 0; j < 2; j++) {
+        braid_train_options o = {
+            .step = {.optimiser = BRAID_OPTIMISER_SGD}, .epochs = 3, .learning_rate = 0.01, .steps = 3};
+        ending end;
+        o.folder = devices[j];
+        train(devices[j], BRAID_DTYPE_F32, &o, &end);
+        assert_int_equal(end.keeps, j ? 1 : -1);
+        o.resume = 1;
+        o.steps = 6;
+        train(devices[1 - j], BRAID_DTYPE_F32, &o, &end);
+        if (end.status) fail_msg("%s", end.message);
+        assert_int_equal(end.keeps, j ? -1 : 1);
+    }
+}
+
 static void infinity_ends_it_at_the_same_step(void **state) {
     static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_F16};
     (void)state;
@@ -283,6 +302,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_run_goes_on),
         IN_FOLDER(activations_are_kept_as_the_run_began),
+        IN_FOLDER(another_device_decides_anew),
         cmocka_unit_test(infinity_ends_it_at_the_same_step),
         IN_FOLDER(statistics_are_looked_at_behind_an_epoch),
     };

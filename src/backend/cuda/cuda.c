@@ -310,8 +310,8 @@ static braid_status ready_function(cuda_device *d, const cuda_call *call, loaded
     TRY(find_function(d, call->stem, call->function, out));
     loaded_function *f = *out;
     if (call->shared_bytes <= f->shared_bytes) return BRAID_OK;
-    TRY(cuda_check(d, d->driver->function_set(f->function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)call->shared_bytes),
-                   call->function));
+    cu_result result = d->driver->function_set(f->function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)call->shared_bytes);
+    TRY(cuda_check_memory(d, result, call->function));
     f->shared_bytes = call->shared_bytes;
     return BRAID_OK;
 }
@@ -324,7 +324,7 @@ static braid_status launch_current(cuda_device *d, const cuda_call *call) {
     void *parameters[] = {(void *)(uintptr_t)call->args};
     cu_result result = d->driver->launch(f->function, (unsigned)call->blocks, 1, 1, (unsigned)call->threads, 1, 1,
                                          (unsigned)call->shared_bytes, d->queue, parameters, NULL);
-    return cuda_check_memory(d, result, call->function);
+    return cuda_check(d, result, call->function);
 }
 
 braid_status cuda_launch(device *head, const cuda_call *call) {

@@ -50,7 +50,7 @@ braid_status cuda_record_end(device *head, recording **out) {
 braid_status cuda_replay(device *head, recording *r) {
     cuda_device *d = cuda_device_of(head);
     TRY(cuda_enter(d));
-    return cuda_leave(d, cuda_check_memory(d, d->driver->graph_launch(r->graph, d->queue), "replaying a recording"));
+    return cuda_leave(d, cuda_check(d, d->driver->graph_launch(r->graph, d->queue), "replaying a recording"));
 }
 
 /* The driver keeps a graph that still runs until it is done. */
