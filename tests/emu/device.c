@@ -249,7 +249,31 @@ braid_status cuda_launch(device *d, const cuda_call *call) {
         return fail(BRAID_ERROR_ARGUMENT, "emulator: bad number of blocks");
     if (call->args_bytes > CUDA_MAX_ARGS_BYTES)
         return fail(BRAID_ERROR_ARGUMENT, "emulator: too long an argument for %s", call->function);
+    if (d->is_loading) return BRAID_OK;
     return recorded ? keep(&(kept){.call = *call}) : run_now(call);
+}
+
+/* Follows from every byte of all allocations. */
+static uint64_t hash_memory(void) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint64_t hash = 0;
+    for (const allocation *a = allocations; a; a = a->next) {
+        const uint64_t *words = (const uint64_t *)(const void *)(a->base + page);
+        for (size_t j = 0; j < (a->bytes - 2 * page) / sizeof *words; j++)
+            hash = (hash ^ words[j]) * 0x9E3779B97F4A7C15u;
+    }
+    return hash;
+}
+
+/* There is nothing to load: launchers are asked all the same, and may not touch the device's memory. */
+static braid_status emu_load(device *d, braid_status (*launch)(void *context, int i), void *context, int count) {
+    const uint64_t before = hash_memory();
+    braid_status status = recorded ? fail(BRAID_ERROR_DEVICE, "emulator: loading inside a recording") : BRAID_OK;
+    d->is_loading = 1;
+    for (int i = 0; i < count && !status; i++) status = launch(context, i);
+    d->is_loading = 0;
+    if (!status && hash_memory() != before) status = fail(BRAID_ERROR_DEVICE, "emulator: loading has changed memory");
+    return status;
 }
 
 const char *cuda_vendor_refuses(const device *d, cuda_vendor vendor) {
@@ -349,6 +373,7 @@ const backend backend_cuda = {
     .time = emu_time,
     .time_launches = emu_time,
     .time_each = emu_time_each,
+    .load = emu_load,
     .cache_bytes = emu_cache_bytes,
     .free_bytes = emu_free_bytes,
     .describe = emu_describe,
