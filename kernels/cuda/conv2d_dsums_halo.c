@@ -23,10 +23,9 @@ static int most_streams(const braid_problem *p) { return reads_x(p) ? HALO_DSUMS
 static const char *supports(const braid_problem *p, const device *d, const halo_shape *shape) {
     const char *reason = dsums_refuse_empty(p);
     for (int j = 0; j < launch_parts(p, most_streams(p)) && !reason; j++) {
-        launch_part part;
-        launch_take_part(&part, p, NULL, most_streams(p), j);
-        const braid_problem conv = conv2d_dsums_conv(&part.problem);
-        reason = conv2d_halo_refuses_sums(&conv, d, shape, reads_x(p));
+        dsums_part part;
+        dsums_take_part(&part, p, NULL, most_streams(p), j);
+        reason = conv2d_halo_refuses_sums(&part.conv, d, shape, reads_x(p));
     }
     return reason;
 }
@@ -36,10 +35,9 @@ static double cost(const braid_problem *p, const halo_shape *shape) {
     const double join_s = 4e-6, slower = reads_x(p) ? 1.4 : 1.1;
     double seconds = 0;
     for (int j = 0; j < launch_parts(p, most_streams(p)); j++) {
-        launch_part part;
-        launch_take_part(&part, p, NULL, most_streams(p), j);
-        const braid_problem conv = conv2d_dsums_conv(&part.problem);
-        seconds += slower * conv2d_halo_cost(&conv, shape) + join_s;
+        dsums_part part;
+        dsums_take_part(&part, p, NULL, most_streams(p), j);
+        seconds += slower * conv2d_halo_cost(&part.conv, shape) + join_s;
     }
     return seconds;
 }
@@ -48,11 +46,10 @@ static braid_status create(const braid_problem *p, const halo_shape *shape, void
     *state = NULL;
     *workspace_bytes = 0;
     for (int j = 0; j < launch_parts(p, most_streams(p)); j++) {
-        launch_part part;
+        dsums_part part;
         size_t bytes;
-        launch_take_part(&part, p, NULL, most_streams(p), j);
-        const braid_problem conv = conv2d_dsums_conv(&part.problem);
-        TRY(dsums_bytes(&part.problem, conv2d_halo_parts(&conv, shape), &bytes));
+        dsums_take_part(&part, p, NULL, most_streams(p), j);
+        TRY(dsums_bytes(&part.problem, conv2d_halo_parts(&part.conv, shape), &bytes));
         if (bytes > *workspace_bytes) *workspace_bytes = bytes;
     }
     return BRAID_OK;
@@ -60,12 +57,9 @@ static braid_status create(const braid_problem *p, const halo_shape *shape, void
 
 static braid_status launch(const braid_problem *p, device *d, const dsums_kernel *k, const buffers *b) {
     for (int j = 0; j < launch_parts(p, most_streams(p)); j++) {
-        launch_part part;
-        launch_take_part(&part, p, b, most_streams(p), j);
-        const braid_problem *q = &part.problem, conv = conv2d_dsums_conv(q);
-        const buffers of_conv = conv2d_dsums_operands(q, &part.memory, 0);
-        const buffers of_norm = conv2d_dsums_operands(q, &part.memory, 1);
-        TRY(conv2d_halo_launch_sums(&conv, d, reads_x(p) ? &k->by_x : &k->by_r, &of_conv, &of_norm));
+        dsums_part part;
+        dsums_take_part(&part, p, b, most_streams(p), j);
+        TRY(conv2d_halo_launch_sums(&part.conv, d, reads_x(p) ? &k->by_x : &k->by_r, &part.of_conv, &part.of_norm));
     }
     return BRAID_OK;
 }

@@ -43,10 +43,9 @@ static int most_streams(const braid_problem *p) {
 static const char *supports(const braid_problem *p, const device *d) {
     const char *reason = NULL;
     for (int j = 0; j < launch_parts(p, most_streams(p)) && !reason; j++) {
-        launch_part part;
-        launch_take_part(&part, p, NULL, most_streams(p), j);
-        const braid_problem conv = conv2d_dsums_conv(&part.problem);
-        reason = conv2d_im2col_refuses_sums(&conv, d, tiles_of(p)->sums);
+        dsums_part part;
+        dsums_take_part(&part, p, NULL, most_streams(p), j);
+        reason = conv2d_im2col_refuses_sums(&part.conv, d, tiles_of(p)->sums);
     }
     return reason;
 }
@@ -56,11 +55,10 @@ static double cost(const braid_problem *p) {
     const double bytes_per_s = 3e12, launch_s = 5e-6, join_s = 3e-6;
     double all = 0;
     for (int j = 0; j < launch_parts(p, most_streams(p)); j++) {
-        launch_part part;
-        launch_take_part(&part, p, NULL, most_streams(p), j);
-        const braid_problem conv = conv2d_dsums_conv(&part.problem);
+        dsums_part part;
+        dsums_take_part(&part, p, NULL, most_streams(p), j);
         const double memory = launch_s + op_bytes(&part.problem) / bytes_per_s;
-        const double tiles = conv2d_im2col_cost(&conv, tiles_of(p));
+        const double tiles = conv2d_im2col_cost(&part.conv, tiles_of(p));
         all += (tiles > memory ? tiles : memory) + join_s;
     }
     return all;
@@ -82,11 +80,10 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
     dsums_state *made = *state;
     *workspace_bytes = 0;
     for (int j = 0; j < launch_parts(p, most_streams(p)) && !status; j++) {
-        launch_part part;
+        dsums_part part;
         size_t bytes = 0;
-        launch_take_part(&part, p, NULL, most_streams(p), j);
-        const braid_problem conv = conv2d_dsums_conv(&part.problem);
-        status = conv2d_im2col_create_sums(&conv, tiles_of(p), &made->part[j], &bytes);
+        dsums_take_part(&part, p, NULL, most_streams(p), j);
+        status = conv2d_im2col_create_sums(&part.conv, tiles_of(p), &made->part[j], &bytes);
         if (bytes > *workspace_bytes) *workspace_bytes = bytes;
     }
     if (!status) return BRAID_OK;
@@ -98,13 +95,10 @@ static braid_status create(const braid_problem *p, device *d, void **state, size
 static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
     const dsums_state *made = state;
     for (int j = 0; j < launch_parts(p, most_streams(p)); j++) {
-        launch_part part;
-        launch_take_part(&part, p, b, most_streams(p), j);
-        const braid_problem *q = &part.problem, conv = conv2d_dsums_conv(q);
-        const buffers of_conv = conv2d_dsums_operands(q, &part.memory, 0);
-        const buffers of_norm = conv2d_dsums_operands(q, &part.memory, 1);
-        const im2col_beside beside = {.sums = &of_norm, .workspace = b->workspace};
-        TRY(conv2d_im2col_launch_sums(&conv, d, made->part[j], &of_conv, &beside, tiles_of(p)));
+        dsums_part part;
+        dsums_take_part(&part, p, b, most_streams(p), j);
+        const im2col_beside beside = {.sums = &part.of_norm, .workspace = b->workspace};
+        TRY(conv2d_im2col_launch_sums(&part.conv, d, made->part[j], &part.of_conv, &beside, tiles_of(p)));
     }
     return BRAID_OK;
 }

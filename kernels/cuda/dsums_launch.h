@@ -25,6 +25,21 @@ static inline buffers conv2d_dsums_operands(const braid_problem *p, const buffer
     return of;
 }
 
+/* A part of the streams, launch_take_part's, with its convolution and the operands of both steps. */
+typedef struct dsums_part {
+    braid_problem problem, conv;
+    buffers of_conv, of_norm;
+} dsums_part;
+
+static inline void dsums_take_part(dsums_part *part, const braid_problem *p, const buffers *b, int most, int index) {
+    launch_part taken;
+    launch_take_part(&taken, p, b, most, index);
+    part->problem = taken.problem;
+    part->conv = conv2d_dsums_conv(&taken.problem);
+    part->of_conv = conv2d_dsums_operands(&taken.problem, &taken.memory, 0);
+    part->of_norm = conv2d_dsums_operands(&taken.problem, &taken.memory, 1);
+}
+
 /* Plane i of the operands of a normalisation. */
 static inline struct dsums_plane dsums_plane_of(const buffers *norm, int i) {
     return (struct dsums_plane){.scale = norm->plane[BN_FUSED_SCALE][i],
