@@ -178,7 +178,7 @@ static braid_status begin_update(braid_plan *plan) {
 
 braid_status braid_plan_run(braid_plan *plan, unsigned segments) {
     TRY(check_order(plan, segments, "braid_plan_run"));
-    if (segments & BRAID_SEGMENT_FORWARD) plan->has_forward = 0; /* until it has come to its end */
+    plan->has_forward &= !(segments & BRAID_SEGMENT_FORWARD); /* until it has come to its end */
     if (segments & BRAID_SEGMENT_FORWARD) TRY(turn_keys(plan));
     if (segments & BRAID_SEGMENT_UPDATE) TRY(begin_update(plan));
     TRY(run_recorded(plan, segments));
