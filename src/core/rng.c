@@ -9,6 +9,7 @@
 #include "core/rng.h"
 
 #include <math.h>
+#include <string.h>
 
 #define PHILOX_ROUNDS 10
 
@@ -31,13 +32,18 @@ void philox4x32(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2
     out[3] = c3;
 }
 
-uint32_t rng_u32(rng *r) {
+/* The four words of the block that the next number is in. */
+static void next_block(const rng *r, uint32_t words[4]) {
     uint64_t block = r->index / 4;
     const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)r->stream,
                                  (uint32_t)(r->stream >> 32)};
     const uint32_t key[2] = {(uint32_t)r->seed, (uint32_t)(r->seed >> 32)};
-    uint32_t words[4];
     philox4x32(words, counter, key);
+}
+
+uint32_t rng_u32(rng *r) {
+    uint32_t words[4];
+    next_block(r, words);
     return words[r->index++ % 4];
 }
 
@@ -57,12 +63,15 @@ static double polynomial(const double *coefficients, int count, double x) {
 static double portable_log(double x) {
     static const double odd_reciprocals[] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
                                              1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,  1.0};
-    int exponent;
-    double mantissa = frexp(x, &exponent);
-    if (mantissa < 0.70710678118654752) {
-        mantissa *= 2;
-        exponent--;
-    }
+    uint64_t bits;
+    double mantissa;
+    memcpy(&bits, &x, sizeof bits); /* frexp for normal numbers */
+    int exponent = (int)(bits >> 52) - 1022;
+    bits = (bits & 0xFFFFFFFFFFFFF) | (uint64_t)1022 << 52;
+    memcpy(&mantissa, &bits, sizeof mantissa);
+    int low = mantissa < 0.70710678118654752; /* no branch: it would be guessed wrongly every other time */
+    mantissa *= 1 + low;
+    exponent -= low;
     double s = (mantissa - 1) / (mantissa + 1);
     double series = 2 * s * polynomial(odd_reciprocals, 11, s * s);
     double whole = exponent * 0.69314718055994531;
@@ -88,15 +97,33 @@ static double portable_cos(double turn) {
     double near = folded > 0.125 ? 0.25 - folded : folded;
     double angle = 6.2831853071795865 * near;
     double square = angle * angle;
-    if (folded > 0.125) return sign * angle * polynomial(sine, 8, square);
-    return sign * polynomial(cosine, 9, square);
+    double by_sine = angle * polynomial(sine, 8, square), by_cosine = polynomial(cosine, 9, square);
+    return sign * (folded > 0.125 ? by_sine : by_cosine);
 }
 
 /* Box and Muller's cosine half: two draws a number. */
+static double normal_from(uint32_t radius_draw, uint32_t turn_draw) {
+    double radius = (radius_draw + 0.5) * 0x1p-32;
+    return sqrt(-2 * portable_log(radius)) * portable_cos(turn_draw * 0x1p-32);
+}
+
 double rng_normal(rng *r) {
-    double radius_draw = (rng_u32(r) + 0.5) * 0x1p-32;
-    double turn = rng_uniform(r);
-    return sqrt(-2 * portable_log(radius_draw)) * portable_cos(turn);
+    uint32_t radius = rng_u32(r);
+    return normal_from(radius, rng_u32(r));
+}
+
+void rng_normals(rng *r, double *out, int64_t count) {
+    for (int64_t j = 0; j < count;) {
+        uint32_t words[4];
+        if (r->index % 4 || count - j < 2) {
+            out[j++] = rng_normal(r);
+            continue;
+        }
+        next_block(r, words);
+        r->index += 4;
+        out[j++] = normal_from(words[0], words[1]);
+        out[j++] = normal_from(words[2], words[3]);
+    }
 }
 
 /* Two draws a number, whatever the range; a value is likelier than another by at most (high - low + 1) / 2^64. */

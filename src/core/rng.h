@@ -22,6 +22,7 @@ typedef struct rng {
 uint32_t rng_u32(rng *r);
 double rng_uniform(rng *r);                             /* [0, 1), 32 bits */
 double rng_normal(rng *r);                              /* mean 0, variance 1 */
+void rng_normals(rng *r, double *out, int64_t count);   /* rng_normal's next ones, in less time */
 int64_t rng_between(rng *r, int64_t low, int64_t high); /* both ends included; low <= high */
 
 #endif

@@ -62,11 +62,31 @@ static double draw_value(const fill *f, rng *r) {
     switch (f->kind) {
         case FILL_POSITIVE: return f->mode == IMAGE_EXACT ? powers[rng_between(r, 0, 2)] : 0.5 + rng_uniform(r);
         case FILL_COUNTER: return (double)rng_between(r, 0, 9);
-        default:
-            /* Inputs are numbers of the kernel's type already, so that its products are exact. */
-            if (f->mode == IMAGE_REAL && f->p->tf32) return (double)tf32_from_f32((float)rng_normal(r));
-            if (f->mode == IMAGE_REAL) return f->scale * rng_normal(r);
-            return rng_uniform(r) < f->density ? (double)rng_between(r, -4, 4) : 0;
+        default: return rng_uniform(r) < f->density ? (double)rng_between(r, -4, 4) : 0;
+    }
+}
+
+static int is_normal(const fill *f) {
+    return f->mode == IMAGE_REAL && f->kind != FILL_POSITIVE && f->kind != FILL_COUNTER;
+}
+
+/* Inputs are numbers of the kernel's type already, so that its products are exact. */
+static void draw_normals(const fill *f, rng *r, double *values, int64_t count) {
+    rng_normals(r, values, count);
+    for (int64_t j = 0; j < count; j++)
+        values[j] = f->p->tf32 ? (double)tf32_from_f32((float)values[j]) : f->scale * values[j];
+}
+
+#define DRAWN_AT_ONCE 256
+
+/* The values [0, count) of a row. */
+static void draw_values(const fill *f, rng *r, void *row, int64_t count) {
+    double values[DRAWN_AT_ONCE];
+    for (int64_t j = 0; j < count; j += DRAWN_AT_ONCE) {
+        int64_t some = count - j < DRAWN_AT_ONCE ? count - j : DRAWN_AT_ONCE;
+        if (is_normal(f)) draw_normals(f, r, values, some);
+        for (int64_t k = 0; !is_normal(f) && k < some; k++) values[k] = draw_value(f, r);
+        dtype_from_f64((char *)row + (size_t)j * dtype_bytes(f->shape.dtype), f->shape.dtype, values, some);
     }
 }
 
@@ -85,8 +105,7 @@ static void draw_row(const fill *f, int64_t row) {
     int64_t drawn = f->last < DRAWN_VALUES ? f->last : DRAWN_VALUES;
     rng r = f->sequence;
     r.index = (uint64_t)row << 24;
-    for (int64_t j = 0; j < drawn; j++)
-        dtype_store(f->data, f->shape.dtype, row * f->shape.pitch + j, draw_value(f, &r));
+    draw_values(f, &r, value_at(f, row, 0), drawn);
     for (int64_t j = drawn; j < f->last; j += drawn) {
         int64_t some = f->last - j < drawn ? f->last - j : drawn;
         memcpy(value_at(f, row, j), value_at(f, row, 0), (size_t)some * dtype_bytes(f->shape.dtype));

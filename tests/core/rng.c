@@ -103,6 +103,21 @@ static void normal_bits(void **state) {
     assert_true(rng_normal(&r) == 0x1.243a3637c781cp+1);
 }
 
+/* Many at once are the same ones, from any place of a block on and in any number. */
+static void normals(void **state) {
+    (void)state;
+    for (uint64_t first = 0; first < 4; first++) {
+        for (int count = 0; count < 9; count++) {
+            double many[9] = {0};
+            rng r = {.seed = 7, .stream = 3, .index = first}, same = r;
+            rng_normals(&r, many, count);
+            for (int j = 0; j < count; j++) assert_true(many[j] == rng_normal(&same));
+            assert_true(r.index == same.index);
+            for (int j = count; j < 9; j++) assert_true(many[j] == 0);
+        }
+    }
+}
+
 static void between(void **state) {
     int seen[7] = {0};
     rng r = {.seed = 8};
@@ -131,6 +146,7 @@ int main(void) {
         cmocka_unit_test(uniform),
         cmocka_unit_test(normal),
         cmocka_unit_test(normal_bits),
+        cmocka_unit_test(normals),
         cmocka_unit_test(between),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

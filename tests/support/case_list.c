@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "ops/op.h"
 
 uint64_t case_seed(uint64_t seed, const char *text) {
     uint64_t hash = 14695981039346656037u ^ seed; /* FNV-1a */
@@ -133,8 +134,28 @@ void case_list_thin(case_list *list, int count) {
 
 /* ---- Random problems ----------------------------------------------------------------------- */
 
+#define LARGE_BYTES 32768
+#define LARGE_KEPT 8
+
+/* The bytes of all operands. */
+static size_t operand_bytes(const braid_problem *p) {
+    size_t bytes = 0;
+    for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {
+        braid_operand_info info = {0};
+        if (op_role(p, slot) == ROLE_NONE || op_operand_info(p, slot, &info) != BRAID_OK) continue;
+        for (int i = 0; i < info.planes; i++) bytes += info.bytes[i];
+    }
+    return bytes;
+}
+
+/* Large problems show little more than small ones and would take most of the time: one of eight stays. */
+static int is_kept(const braid_problem *p, int *large) {
+    return operand_bytes(p) <= LARGE_BYTES || (*large)++ % LARGE_KEPT == 0;
+}
+
 braid_status case_list_draw(case_list *list, braid_op_id op, uint64_t seed, int count) {
     const op_info *o = op_find(op);
+    int large = 0;
     for (uint64_t draw = 0; list->count < count; draw++) {
         braid_pass pass = (braid_pass)(draw % BRAID_PASS_COUNT);
         braid_problem p;
@@ -144,7 +165,7 @@ braid_status case_list_draw(case_list *list, braid_op_id op, uint64_t seed, int 
         }
         if (!(o->passes & (1u << pass))) continue;
         TRY(braid_problem_draw(op, pass, seed * 1000003u + draw, &p));
-        TRY(case_list_add(list, &p));
+        if (is_kept(&p, &large)) TRY(case_list_add(list, &p));
     }
     return BRAID_OK;
 }
