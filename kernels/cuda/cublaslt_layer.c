@@ -113,6 +113,7 @@ const char *cublaslt_layer_refuses(const braid_problem *p, const device *d, cons
         drop_unit(&u);
     }
     if (cuda_vendor_leave(changed, BRAID_OK) != BRAID_OK) return "the device has failed";
+    if (cuda_vendor_lacks_memory(CUDA_CUBLASLT, status)) return backend_no_memory;
     return status ? "cuBLASLt has no algorithm of this rank for this shape, dtype and epilogue" : NULL;
 }
 
@@ -136,10 +137,7 @@ static braid_status run_stream(device *d, const unit *u, const buffers *b, int i
         status = cublaslt()->multiply(handle, u->product, &one, b->plane[call->right.slot][i], u->a,
                                       b->plane[call->left.slot][i], u->b, &zero, out, u->d, out, u->d, &u->algorithm,
                                       b->workspace, WORKSPACE_BYTES, queue);
-    return cuda_vendor_leave(
-        d, status ? fail(BRAID_ERROR_DEVICE,
-                         "cuBLASLt: a call failed (status %d); BRAID_DISABLE=cublaslt goes on without it", status)
-                  : BRAID_OK);
+    return cuda_vendor_leave(d, status ? cuda_vendor_failed(d, CUDA_CUBLASLT, status, "a call") : BRAID_OK);
 }
 
 braid_status cublaslt_layer_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
@@ -168,13 +166,13 @@ braid_status cublaslt_layer_create(const braid_problem *p, device *d, const cubl
         layer->unit_of[i] = first < i ? layer->unit_of[first] : layer->units++;
         if (first == i) status = make_unit(p, handle, way, i, &layer->unit[layer->unit_of[i]]);
     }
-    if (!entered) entered = cuda_vendor_leave(d, BRAID_OK);
-    if (entered || status) {
+    braid_status failed = status ? cuda_vendor_failed(d, CUDA_CUBLASLT, status, "making a product") : BRAID_OK;
+    if (!entered) entered = cuda_vendor_leave(d, failed);
+    if (entered)
         cublaslt_layer_destroy(d, layer);
-        return entered ? entered : fail(BRAID_ERROR_DEVICE, "cuBLASLt: no product could be made (status %d)", status);
-    }
-    *state = layer;
-    return BRAID_OK;
+    else
+        *state = layer;
+    return entered;
 }
 
 void cublaslt_layer_destroy(device *d, void *state) {

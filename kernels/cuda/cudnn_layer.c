@@ -43,11 +43,6 @@ typedef struct cudnn_layer {
     pack pack[BRAID_MAX_PLANES];
 } cudnn_layer;
 
-static braid_status cudnn_failed(cudnn_status status, const char *what) {
-    return fail(BRAID_ERROR_DEVICE, "cuDNN: %s: %s (status %d); BRAID_DISABLE=cudnn goes on without it", what,
-                cudnn()->error_text(status), status);
-}
-
 /* ---- Describing --------------------------------------------------------------------------------- */
 
 int cudnn_dtype(braid_dtype dtype) {
@@ -121,20 +116,20 @@ static void drop(cudnn_descriptor d) {
     if (d) (void)cudnn()->drop(d);
 }
 
-/* 1 where a list of notes of an engine holds one of `bits`. */
-static int has_note(cudnn_descriptor engine, int name, int type, unsigned bits) {
+/* CUDNN_NOT_SUPPORTED where a list of notes of an engine holds one of `bits`. */
+static cudnn_status check_notes(cudnn_descriptor engine, int name, int type, unsigned bits) {
     int notes[32];
     int64_t count = 0;
-    if (cudnn()->get(engine, name, type, 32, &count, notes) != CUDNN_SUCCESS) return 1;
-    for (int64_t j = 0; j < count && j < 32; j++) {
-        if (notes[j] >= 0 && notes[j] < 32 && (bits >> notes[j] & 1u)) return 1;
+    cudnn_status status = cudnn()->get(engine, name, type, 32, &count, notes);
+    for (int64_t j = 0; j < count && j < 32 && !status; j++) {
+        if (notes[j] >= 0 && notes[j] < 32 && (bits >> notes[j] & 1u)) status = CUDNN_NOT_SUPPORTED;
     }
-    return 0;
+    return status;
 }
 
-/* Repeatable, sums in f32, products of the dtype itself (or TF32, where the problem allows it); and in a graph of one
+/* CUDNN_SUCCESS where an engine may be used: repeatable, sums in f32, products of the dtype itself (or TF32, where the problem allows it); and in a graph of one
  * operation nothing that is compiled when it is made ready. */
-static int is_permitted(cudnn_descriptor config, const braid_problem *p, int operations) {
+static cudnn_status check_engine(cudnn_descriptor config, const braid_problem *p, int operations) {
     unsigned numbers = 1u << CUDNN_NOTE_NONDETERMINISTIC | 1u << CUDNN_NOTE_DOWN_CONVERTS |
                        1u << CUDNN_NOTE_REDUCED_PRECISION | 1u << CUDNN_NOTE_FFT | 1u << CUDNN_NOTE_WINOGRAD |
                        1u << CUDNN_NOTE_WINOGRAD_4 | 1u << CUDNN_NOTE_WINOGRAD_6 | 1u << CUDNN_NOTE_WINOGRAD_13;
@@ -142,35 +137,36 @@ static int is_permitted(cudnn_descriptor config, const braid_problem *p, int ope
     const unsigned behaviors = operations == 1 ? 1u << CUDNN_BEHAVIOR_RUNTIME_COMPILATION : 0;
     cudnn_descriptor engine = NULL;
     int64_t count = 0;
-    int permitted = 0;
-    if (cudnn()->make(CUDNN_ENGINE, &engine) != CUDNN_SUCCESS) return 0;
-    if (cudnn()->get(config, CUDNN_CONFIG_ENGINE, CUDNN_TYPE_DESCRIPTOR, 1, &count, &engine) == CUDNN_SUCCESS) {
-        permitted = !has_note(engine, CUDNN_ENGINE_NUMERICAL_NOTES, CUDNN_TYPE_NUMERICAL_NOTE, numbers) &&
-                    !has_note(engine, CUDNN_ENGINE_BEHAVIOR_NOTES, CUDNN_TYPE_BEHAVIOR_NOTE, behaviors);
-    }
+    cudnn_status status = cudnn()->make(CUDNN_ENGINE, &engine);
+    if (!status) status = cudnn()->get(config, CUDNN_CONFIG_ENGINE, CUDNN_TYPE_DESCRIPTOR, 1, &count, &engine);
+    if (!status) status = check_notes(engine, CUDNN_ENGINE_NUMERICAL_NOTES, CUDNN_TYPE_NUMERICAL_NOTE, numbers);
+    if (!status) status = check_notes(engine, CUDNN_ENGINE_BEHAVIOR_NOTES, CUDNN_TYPE_BEHAVIOR_NOTE, behaviors);
     drop(engine);
-    return permitted;
+    return status;
 }
 
 /* The plan of a configuration; NULL where cuDNN cannot make it or it needs too much memory. */
-static cudnn_descriptor make_plan(cudnn_handle handle, cudnn_descriptor config, size_t *workspace_bytes) {
-    cudnn_descriptor plan = NULL;
+static cudnn_status make_plan(cudnn_handle handle, cudnn_descriptor config, cudnn_descriptor *plan,
+                              size_t *workspace_bytes) {
     int64_t bytes = 0, count = 0;
-    if (cudnn()->make(CUDNN_PLAN, &plan) != CUDNN_SUCCESS) return NULL;
-    cudnn_status status = cudnn()->set(plan, CUDNN_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
-    if (!status) status = cudnn()->set(plan, CUDNN_PLAN_CONFIG, CUDNN_TYPE_DESCRIPTOR, 1, &config);
-    if (!status) status = cudnn()->finish(plan);
-    if (!status) status = cudnn()->get(plan, CUDNN_PLAN_WORKSPACE_BYTES, CUDNN_TYPE_INT64, 1, &count, &bytes);
-    if (!status && bytes >= 0 && (size_t)bytes <= MAX_WORKSPACE_BYTES) {
+    *plan = NULL;
+    cudnn_status status = cudnn()->make(CUDNN_PLAN, plan);
+    if (!status) status = cudnn()->set(*plan, CUDNN_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+    if (!status) status = cudnn()->set(*plan, CUDNN_PLAN_CONFIG, CUDNN_TYPE_DESCRIPTOR, 1, &config);
+    if (!status) status = cudnn()->finish(*plan);
+    if (!status) status = cudnn()->get(*plan, CUDNN_PLAN_WORKSPACE_BYTES, CUDNN_TYPE_INT64, 1, &count, &bytes);
+    if (!status && (bytes < 0 || (size_t)bytes > MAX_WORKSPACE_BYTES)) status = CUDNN_NOT_SUPPORTED;
+    if (!status) {
         *workspace_bytes = (size_t)bytes;
-        return plan;
+        return CUDNN_SUCCESS;
     }
-    drop(plan);
-    return NULL;
+    drop(*plan);
+    *plan = NULL;
+    return status;
 }
 
 /* The configurations of one mode of the heuristics, best first. All of the array are to be dropped. */
-static int list_configs(const unit *u, int mode, cudnn_descriptor config[MAX_LISTED]) {
+static cudnn_status list_configs(const unit *u, int mode, cudnn_descriptor config[MAX_LISTED], int *count) {
     cudnn_descriptor heuristics = NULL;
     int64_t listed = 0;
     cudnn_status status = cudnn()->make(CUDNN_HEURISTICS, &heuristics);
@@ -181,8 +177,11 @@ static int list_configs(const unit *u, int mode, cudnn_descriptor config[MAX_LIS
     if (!status)
         status = cudnn()->get(heuristics, CUDNN_HEURISTICS_RESULTS, CUDNN_TYPE_DESCRIPTOR, MAX_LISTED, &listed, config);
     drop(heuristics);
-    return status ? 0 : listed < MAX_LISTED ? (int)listed : MAX_LISTED;
+    *count = status ? 0 : listed < MAX_LISTED ? (int)listed : MAX_LISTED;
+    return status;
 }
+
+static int lacks_memory(cudnn_status status) { return cuda_vendor_lacks_memory(CUDA_CUDNN, status); }
 
 /* Which configurations of one shape may be used and can be made ready, as far as a kernel has asked for them: to make
  * one ready may be to compile it. Kept for the next call, since a race asks several times for the same problem. */
@@ -213,24 +212,31 @@ static double now_s(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Goes on in the list until `wanted` are found or `seconds` have gone by. */
-static void rank_mode(const braid_problem *p, cudnn_handle handle, const unit *u, int wanted, double seconds,
-                      ranking *r) {
-    cudnn_descriptor config[MAX_LISTED] = {NULL};
-    if (r->count >= wanted || r->is_whole) return;
+/* Goes on in the list until `wanted` are found or `seconds` have gone by. An engine for which there is no memory is not
+ * passed over: the next call tries it again, and a rank is the same engine at any time. */
+static cudnn_status rank_mode(const braid_problem *p, cudnn_handle handle, const unit *u, int wanted, double seconds,
+                              ranking *r) {
+    cudnn_descriptor config[MAX_LISTED] = {NULL}, plan = NULL;
+    size_t workspace_bytes = 0;
+    int listed = 0;
+    if (r->count >= wanted || r->is_whole) return CUDNN_SUCCESS;
     const double start = now_s();
-    const int listed = list_configs(u, r->mode, config);
-    for (; r->next < listed && r->count < wanted && now_s() - start < seconds; r->next++) {
-        size_t workspace_bytes = 0;
-        if (!is_permitted(config[r->next], p, u->call.operations)) continue;
-        cudnn_descriptor plan = make_plan(handle, config[r->next], &workspace_bytes);
-        if (plan) r->place[r->count++] = r->next;
-        drop(plan);
+    cudnn_status status = list_configs(u, r->mode, config, &listed);
+    while (r->next < listed && r->count < wanted && now_s() - start < seconds) {
+        status = check_engine(config[r->next], p, u->call.operations);
+        if (!status) status = make_plan(handle, config[r->next], &plan, &workspace_bytes);
+        if (lacks_memory(status)) break;
+        if (!status) {
+            r->place[r->count++] = r->next;
+            drop(plan);
+        }
+        r->next++;
     }
-    r->is_whole = r->next >= listed;
+    r->is_whole = r->next >= listed && !lacks_memory(status);
     r->is_cut = !r->is_whole && r->count < wanted;
     r->seconds += now_s() - start;
     for (int j = 0; j < MAX_LISTED; j++) drop(config[j]);
+    return lacks_memory(status) ? status : CUDNN_SUCCESS;
 }
 
 static ranking *ranking_at(uint64_t key) { return &rankings[key % (sizeof rankings / sizeof rankings[0])]; }
@@ -249,30 +255,33 @@ static double seconds_left(const braid_problem *p, const device *d, int wanted, 
     return left;
 }
 
-/* At least up to a rank, where there are as many and time is left. */
-static const ranking *find_ranking(const braid_problem *p, const device *d, cudnn_handle handle, const unit *u, int i,
-                                   int rank) {
+/* At least up to a rank, where there are as many and time is left. Fails for want of memory alone. */
+static cudnn_status find_ranking(const braid_problem *p, const device *d, cudnn_handle handle, const unit *u, int i,
+                                 int rank, const ranking **out) {
     const int wanted = rank < VENDOR_RANKS ? rank + 1 : VENDOR_RANKS;
     const uint64_t key = ranking_key(p, d, i);
     ranking *r = ranking_at(key);
     if (!key || r->key != key) *r = (ranking){.key = key, .mode = CUDNN_HEURISTICS_A};
+    *out = r;
     const double seconds = seconds_left(p, d, wanted, r->asked);
-    if (wanted > r->asked) r->asked = wanted;
-    rank_mode(p, handle, u, wanted, seconds, r);
-    if (r->count == 0 && r->mode == CUDNN_HEURISTICS_A) {
+    cudnn_status status = rank_mode(p, handle, u, wanted, seconds, r);
+    if (!status && r->count == 0 && r->mode == CUDNN_HEURISTICS_A) {
         *r = (ranking){.key = key, .mode = CUDNN_HEURISTICS_FALLBACK, .asked = r->asked, .seconds = r->seconds};
-        rank_mode(p, handle, u, wanted, seconds, r);
+        status = rank_mode(p, handle, u, wanted, seconds, r);
     }
-    return r;
+    if (!status && wanted > r->asked) r->asked = wanted;
+    return status;
 }
 
-/* The plan of a rank; NULL where there is none. */
-static cudnn_descriptor make_ranked(cudnn_handle handle, const unit *u, const ranking *r, int rank, size_t *bytes) {
-    cudnn_descriptor config[MAX_LISTED] = {NULL}, plan = NULL;
-    const int listed = list_configs(u, r->mode, config);
-    if (rank < r->count && r->place[rank] < listed) plan = make_plan(handle, config[r->place[rank]], bytes);
+/* The plan of a rank, where there is one. */
+static cudnn_status make_ranked(cudnn_handle handle, const ranking *r, int rank, unit *u) {
+    cudnn_descriptor config[MAX_LISTED] = {NULL};
+    int listed = 0;
+    cudnn_status status = list_configs(u, r->mode, config, &listed);
+    if (!status && (rank >= r->count || r->place[rank] >= listed)) status = CUDNN_NOT_SUPPORTED;
+    if (!status) status = make_plan(handle, config[r->place[rank]], &u->plan, &u->workspace_bytes);
     for (int j = 0; j < MAX_LISTED; j++) drop(config[j]);
-    return plan;
+    return status;
 }
 
 /* ---- Launching ---------------------------------------------------------------------------------- */
@@ -308,7 +317,7 @@ static braid_status run_stream(device *d, const unit *u, const buffers *b, int i
     TRY(cuda_vendor_enter(d, CUDA_CUDNN, &handle, &queue));
     cudnn_status status = bind(u, b, i, k);
     if (!status) status = cudnn()->execute(handle, u->plan, k->descriptor);
-    return cuda_vendor_leave(d, status ? cudnn_failed(status, "a call failed") : BRAID_OK);
+    return cuda_vendor_leave(d, status ? cuda_vendor_failed(d, CUDA_CUDNN, status, "a call") : BRAID_OK);
 }
 
 braid_status cudnn_layer_launch(const braid_problem *p, device *d, void *state, const buffers *b) {
@@ -346,27 +355,30 @@ static const char *no_further(int is_cut) {
 const char *cudnn_layer_refuses(const braid_problem *p, const device *d, const cudnn_way *way) {
     device *changed = (device *)(uintptr_t)d;
     void *handle = NULL, *queue = NULL;
+    cudnn_status status = CUDNN_SUCCESS;
     int has_all = 1, is_cut = 0;
     if (cuda_vendor_enter(changed, CUDA_CUDNN, &handle, &queue) != BRAID_OK) return "the device has failed";
     for (int i = 0; i < p->streams && has_all; i++) {
         unit u = {.plan = NULL};
+        const ranking *r = NULL;
         if (vendor_same_shape(p, i) < i) continue;
-        const ranking *r = describe_unit(p, handle, way, i, &u) ? NULL : find_ranking(p, d, handle, &u, i, way->rank);
-        has_all = r && r->count > way->rank;
-        is_cut = r && r->is_cut;
+        status = describe_unit(p, handle, way, i, &u);
+        if (!status) status = find_ranking(p, d, handle, &u, i, way->rank, &r);
+        has_all = !status && r->count > way->rank;
+        is_cut = !status && r->is_cut;
         drop_unit(&u);
     }
     if (cuda_vendor_leave(changed, BRAID_OK) != BRAID_OK) return "the device has failed";
+    if (lacks_memory(status)) return backend_no_memory;
     return has_all ? NULL : no_further(is_cut);
 }
 
 static cudnn_status make_unit(const braid_problem *p, const device *d, cudnn_handle handle, const cudnn_way *way, int i,
                               unit *u) {
+    const ranking *r = NULL;
     cudnn_status status = describe_unit(p, handle, way, i, u);
-    if (status) return status;
-    const ranking *r = find_ranking(p, d, handle, u, i, way->rank);
-    u->plan = make_ranked(handle, u, r, way->rank, &u->workspace_bytes);
-    return u->plan ? CUDNN_SUCCESS : CUDNN_NOT_SUPPORTED;
+    if (!status) status = find_ranking(p, d, handle, u, i, way->rank, &r);
+    return status ? status : make_ranked(handle, r, way->rank, u);
 }
 
 braid_status cudnn_layer_create(const braid_problem *p, device *d, const cudnn_way *way, void **state,
@@ -386,20 +398,26 @@ braid_status cudnn_layer_create(const braid_problem *p, device *d, const cudnn_w
         status = make_unit(p, d, handle, way, i, u);
         if (u->workspace_bytes > *workspace_bytes) *workspace_bytes = u->workspace_bytes;
     }
-    if (!entered) entered = cuda_vendor_leave(d, BRAID_OK);
-    if (entered || status) {
+    braid_status failed = status ? cuda_vendor_failed(d, CUDA_CUDNN, status, "making a plan") : BRAID_OK;
+    if (!entered) entered = cuda_vendor_leave(d, failed);
+    if (entered)
         cudnn_layer_destroy(d, layer);
-        return entered ? entered : cudnn_failed(status, "the plan could not be made");
-    }
-    *state = layer;
-    return BRAID_OK;
+    else
+        *state = layer;
+    return entered;
 }
 
+/* Plans hold code in the context. That of a device that has failed is asked for nothing any more. */
 void cudnn_layer_destroy(device *d, void *state) {
     cudnn_layer *layer = state;
-    (void)d;
+    void *handle = NULL, *queue = NULL;
     if (!layer) return;
-    for (int i = 0; i < BRAID_MAX_PLANES; i++) drop(layer->pack[i].descriptor);
-    for (int i = 0; i < layer->units; i++) drop_unit(&layer->unit[i]);
+    const fail_kept kept = fail_keep();
+    if (layer->units > 0 && cuda_vendor_enter(d, CUDA_CUDNN, &handle, &queue) == BRAID_OK) {
+        for (int i = 0; i < BRAID_MAX_PLANES; i++) drop(layer->pack[i].descriptor);
+        for (int i = 0; i < layer->units; i++) drop_unit(&layer->unit[i]);
+        (void)cuda_vendor_leave(d, BRAID_OK);
+    }
+    fail_put_back(&kept);
     memory_free(layer);
 }

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char backend_no_memory[] =
+    "its library finds no memory to make it ready; make the batch smaller or end other programs on this device";
+
 const char *feature_name(unsigned bit) {
     switch (bit) {
         case FEATURE_AVX2: return "avx2";

@@ -106,6 +106,10 @@ struct device {
 
 extern const backend backend_cpu, backend_cuda;
 
+/* Why a kernel is left out that could do its problem, had its library found the memory to make it ready: asked again,
+ * it may be there. */
+extern const char backend_no_memory[];
+
 /* Opens "cpu", "cuda:0" or "auto". */
 braid_status backend_open(const char *name, device **out);
 

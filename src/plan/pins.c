@@ -55,11 +55,18 @@ static const kernel *find_kernel(const char *name) {
     return NULL;
 }
 
-/* The kernel of a choice where it can do its problem here; NULL: it cannot. */
-static const kernel *able_kernel(const braid_context *context, const char *text, const char *name, braid_problem *p) {
+/* The kernel of a choice where it can do its problem here; NULL: it cannot. One for which there is no memory fails, since
+ * with another the bits would be others. */
+static braid_status able_kernel(const braid_context *context, const char *text, const char *name, braid_problem *p,
+                                const kernel **able) {
     const kernel *k = find_kernel(name);
-    if (!k || braid_problem_parse(text, p) != BRAID_OK || k->op != p->op || k->pass != p->pass) return NULL;
-    return kernel_runs_on(k, context->device) && !kernel_refuses(k, p, context->device) ? k : NULL;
+    *able = NULL;
+    if (!k || braid_problem_parse(text, p) != BRAID_OK || k->op != p->op || k->pass != p->pass) return BRAID_OK;
+    if (!kernel_runs_on(k, context->device)) return BRAID_OK;
+    const char *reason = kernel_refuses(k, p, context->device);
+    if (reason == backend_no_memory) return fail(BRAID_ERROR_MEMORY, "kernel %s: %s", name, reason);
+    if (!reason) *able = k;
+    return BRAID_OK;
 }
 
 braid_status model_pin_choices(braid_model *model, const json_t *object, int *missing) {
@@ -71,7 +78,8 @@ braid_status model_pin_choices(braid_model *model, const json_t *object, int *mi
     *missing = 0;
     json_object_foreach(copy, text, value) {
         braid_problem p;
-        const kernel *k = able_kernel(model->context, text, json_string_value(value), &p);
+        const kernel *k;
+        TRY(able_kernel(model->context, text, json_string_value(value), &p, &k));
         if (k)
             choices_remember(model->context, &p, k); /* for chains */
         else

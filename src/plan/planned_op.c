@@ -91,6 +91,8 @@ static braid_status take_named(braid_op *op, const char *name) {
     for (int j = 0; j < r->count; j++) {
         if (strcmp(r->racers[j].kernel->name, name) != 0) continue;
         race_ask_one(op->context, &op->problem, &r->racers[j]);
+        if (strcmp(r->racers[j].reason, backend_no_memory) == 0)
+            return fail(BRAID_ERROR_MEMORY, "kernel %s: %s", name, backend_no_memory);
         if (r->racers[j].reason[0])
             return fail(BRAID_ERROR_ARGUMENT, "kernel %s cannot do this problem: %s", name, r->racers[j].reason);
         r->winner = j;

@@ -1,7 +1,7 @@
 /*
  * cuDNN and cuBLASLt as candidates, on the fake driver with fake libraries (tests/backend/fake_vendors): which engines
- * are taken, what is refused and why, one call for each stream, and nothing left behind. Each case has its own
- * process, because a process opens a library once.
+ * are taken, what is refused and why, one call for each stream, what becomes of a lack of memory inside of them, and
+ * nothing left behind. Each case has its own process, because a process opens a library once.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,8 +16,11 @@
 
 #include "backend/cuda/cublaslt.h"
 #include "backend/cuda/cudnn.h"
+#include "backend/cuda/device.h"
 #include "backend/cuda/images.h"
 #include "kernels/kernel.h"
+#include "plan/pins.h"
+#include "tests/backend/fake_cuda/libcuda.h"
 #include "tests/backend/fake_vendors/fake_vendors.h"
 
 #ifndef BRAID_FAKE_VENDORS_PATH
@@ -60,17 +63,36 @@ static void run_in_child(int (*run)(void)) {
     assert_int_equal(WEXITSTATUS(result), 0);
 }
 
-static fake_vendor_counts counts_of(const char *file, const char *function) {
+/* A control of a fake library that is open. */
+static void *control(const char *file, const char *function) {
     void *handle = dlopen(file, RTLD_NOW | RTLD_NOLOAD);
-    void *address = handle ? dlsym(handle, function) : NULL;
+    return handle ? dlsym(handle, function) : NULL;
+}
+
+static fake_vendor_counts counts_of(const char *file, const char *function) {
+    void *address = control(file, function);
     fake_vendor_counts_function *counts;
-    if (!address) return (fake_vendor_counts){-1, -1, -1, -1};
+    if (!address) return (fake_vendor_counts){-1, -1, -1, -1, -1, -1};
     memcpy(&counts, &address, sizeof address);
     return counts();
 }
 
 static fake_vendor_counts cudnn_counts(void) { return counts_of(cudnn_library()->file, "fake_cudnn_counts"); }
 static fake_vendor_counts cublaslt_counts(void) { return counts_of(cublaslt_library()->file, "fake_cublaslt_counts"); }
+
+/* The nth call of a function of cuDNN or cuBLASLt, by its name, from now on ends with a status. */
+static int fail_at(const char *symbol, int nth, int status) {
+    const int is_cudnn = strncmp(symbol, "cudnn", 5) == 0;
+    void *address = is_cudnn ? control(cudnn_library()->file, "fake_cudnn_fail")
+                             : control(cublaslt_library()->file, "fake_cublaslt_fail");
+    fake_vendor_fail_function *fails;
+    EXPECT(address != NULL);
+    memcpy(&fails, &address, sizeof address);
+    fails(symbol, nth, status);
+    return 0;
+}
+
+static int says(const char *text) { return strstr(braid_message(), text) != NULL; }
 
 /* Why a kernel refuses a problem; NULL: it does not. */
 static const char *reason_of(const char *name, const char *text) {
@@ -86,22 +108,62 @@ static int refuses(const char *name, const char *text, const char *word) {
     return reason && strstr(reason, word);
 }
 
-/* Creates, launches twice with the operands at places that are never touched, and destroys. */
-static braid_status run_kernel(const char *name, const char *text, size_t *workspace_bytes) {
+/* A kernel with the operands at places that are never touched. */
+typedef struct trial {
+    const kernel *kernel;
+    braid_problem problem;
+    buffers buffers;
+    void *state;
+    size_t workspace_bytes;
+} trial;
+
+static braid_status open_trial(const char *name, const char *text, trial *t) {
     static char memory[16 * OP_MAX_OPERANDS * BRAID_MAX_PLANES];
-    braid_problem p;
-    buffers b = {.workspace = memory};
-    void *state = NULL;
-    const kernel *k = kernel_find(name);
-    braid_status status = braid_problem_parse(text, &p);
+    *t = (trial){.kernel = kernel_find(name), .buffers = {.workspace = memory}};
     for (int slot = 0; slot < OP_MAX_OPERANDS; slot++) {
-        for (int i = 0; i < BRAID_MAX_PLANES; i++) b.plane[slot][i] = memory + 16 * (slot * BRAID_MAX_PLANES + i);
+        for (int i = 0; i < BRAID_MAX_PLANES; i++)
+            t->buffers.plane[slot][i] = memory + 16 * (slot * BRAID_MAX_PLANES + i);
     }
-    if (!status) status = k->functions->create(&p, gpu, &state, workspace_bytes);
-    if (!status) status = kernel_launch(k->functions, &p, gpu, state, &b);
-    if (!status) status = kernel_launch(k->functions, &p, gpu, state, &b);
-    if (state) k->functions->destroy(gpu, state);
+    TRY(braid_problem_parse(text, &t->problem));
+    return t->kernel->functions->create(&t->problem, gpu, &t->state, &t->workspace_bytes);
+}
+
+static braid_status launch_trial(void *context, int i) {
+    trial *t = context;
+    (void)i;
+    return kernel_launch(t->kernel->functions, &t->problem, gpu, t->state, &t->buffers);
+}
+
+static void close_trial(trial *t) {
+    if (t->state) t->kernel->functions->destroy(gpu, t->state);
+    t->state = NULL;
+}
+
+/* Creates, launches twice and destroys. */
+static braid_status run_kernel(const char *name, const char *text, size_t *workspace_bytes) {
+    trial t;
+    braid_status status = open_trial(name, text, &t);
+    if (!status) status = launch_trial(&t, 0);
+    if (!status) status = launch_trial(&t, 1);
+    *workspace_bytes = t.workspace_bytes;
+    close_trial(&t);
     return status;
+}
+
+/* 1 where loading asks a library for nothing, and a launch behind it executes one call for each stream. */
+static int only_loads(const char *name, const char *text, fake_vendor_counts (*counts)(void)) {
+    trial t;
+    if (open_trial(name, text, &t)) return 0;
+    const fake_vendor_counts before = counts();
+    const int is_loaded = gpu->backend->load(gpu, launch_trial, &t, 2) == BRAID_OK;
+    const fake_vendor_counts loaded = counts();
+    const int is_launched = launch_trial(&t, 0) == BRAID_OK;
+    const int executed = counts().executed - loaded.executed;
+    close_trial(&t);
+    if (is_loaded && is_launched && loaded.calls == before.calls && executed == t.problem.streams) return 1;
+    printf("%s %s: %d calls while it was loaded, %d executed behind it\n", name, text, loaded.calls - before.calls,
+           executed);
+    return 0;
 }
 
 /* ---- cuDNN -------------------------------------------------------------------------------------- */
@@ -121,10 +183,8 @@ static int engines(void) {
     EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_2", CONV, &bytes) == BRAID_OK);
     EXPECT(cudnn_counts().executed == 12 && cudnn_counts().last == 2 && bytes == 3000);
     EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_3", CONV, &bytes) == BRAID_OK && cudnn_counts().last == 5);
-    gpu->is_loading = 1;
-    EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_1", CONV, &bytes) == BRAID_OK && cudnn_counts().executed == 18);
-    gpu->is_loading = 0;
-    EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_4", CONV, &bytes) == BRAID_ERROR_DEVICE);
+    EXPECT(only_loads("conv2d_fwd__cuda_cudnn_1", CONV, cudnn_counts));
+    EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_4", CONV, &bytes) == BRAID_ERROR_DEVICE && says("BRAID_DISABLE=cudnn"));
     EXPECT(cudnn_counts().live == 0);
     backend_cuda.close(gpu);
     return 0;
@@ -167,6 +227,9 @@ static int slow_engines(void) {
     EXPECT(refuses("conv2d_fwd__cuda_cudnn_2", CONV, late) && cudnn_counts().plans == 5); /* of two shapes one */
     EXPECT(!reason_of("conv2d_fwd__cuda_cudnn_3", "conv2d_fwd:f16:n1:b3:hw9x8:c8:k8:rs3x3:pad1"));
     EXPECT(cudnn_counts().plans == 9 && cudnn_counts().live == 0);
+    EXPECT(fail_at("cudnnBackendFinalize", 8, CUDNN_NO_DEVICE_MEMORY) == 0); /* of a plan */
+    EXPECT(reason_of("conv2d_fwd__cuda_cudnn_3", "conv2d_fwd:f16:n1:b4:hw9x8:c8:k8:rs3x3:pad1") == backend_no_memory);
+    EXPECT(!reason_of("conv2d_fwd__cuda_cudnn_3", "conv2d_fwd:f16:n1:b4:hw9x8:c8:k8:rs3x3:pad1"));
     backend_cuda.close(gpu);
     return 0;
 }
@@ -236,13 +299,181 @@ static int products(void) {
         const int second = strstr(cases[i][0], "cublaslt_2") != NULL;
         EXPECT(!reason_of(cases[i][0], cases[i][1]));
         EXPECT(run_kernel(cases[i][0], cases[i][1], &bytes) == BRAID_OK && bytes > 0);
-        EXPECT(cublaslt_counts().executed == 4 * (i + 1) && cublaslt_counts().last == second);
-        gpu->is_loading = 1;
-        EXPECT(run_kernel(cases[i][0], cases[i][1], &bytes) == BRAID_OK);
-        gpu->is_loading = 0;
+        EXPECT(cublaslt_counts().executed == 6 * i + 4 && cublaslt_counts().last == second);
+        EXPECT(only_loads(cases[i][0], cases[i][1], cublaslt_counts));
     }
     EXPECT(cublaslt_counts().live == 0);
     backend_cuda.close(gpu);
+    return 0;
+}
+
+/* ---- Without memory ----------------------------------------------------------------------------- */
+
+/* A function of a library that takes memory, at any of its calls; the kernel that it is asked for. */
+typedef struct taker {
+    const char *symbol, *kernel, *problem; /* %d: the batch, so that each problem is a new one */
+    int status, least;                     /* calls at which it fails */
+} taker;
+
+#define BATCHES "conv2d_fwd:f16:n2:b%d:hw9x8:c8,16:k8:rs3x3:pad1"
+#define ROWS "linear_fwd:f16:n2:b%d:c6,7:k3,4:bias1"
+static const taker takers[] = {
+    {"cudnnBackendCreateDescriptor", "conv2d_fwd__cuda_cudnn_2", BATCHES, CUDNN_NO_HOST_MEMORY, 90},
+    {"cudnnBackendSetAttribute", "conv2d_fwd__cuda_cudnn_2", BATCHES, CUDNN_NO_HOST_MEMORY, 60},
+    {"cudnnBackendGetAttribute", "conv2d_fwd__cuda_cudnn_2", BATCHES, CUDNN_NO_HOST_MEMORY, 20},
+    {"cudnnBackendFinalize", "conv2d_fwd__cuda_cudnn_2", BATCHES, CUDNN_NO_DEVICE_MEMORY, 20},
+    {"cudnnBackendExecute", "conv2d_fwd__cuda_cudnn_2", BATCHES, CUDNN_NO_DEVICE_MEMORY, 4},
+    {"cublasLtMatmulDescCreate", "linear_fwd__cuda_cublaslt_1", ROWS, LT_NO_MEMORY, 2},
+    {"cublasLtMatmulDescSetAttribute", "linear_fwd__cuda_cublaslt_1", ROWS, LT_NO_MEMORY, 10},
+    {"cublasLtMatrixLayoutCreate", "linear_fwd__cuda_cublaslt_1", ROWS, LT_NO_MEMORY, 6},
+    {"cublasLtMatmulPreferenceCreate", "linear_fwd__cuda_cublaslt_1", ROWS, LT_NO_MEMORY, 2},
+    {"cublasLtMatmulPreferenceSetAttribute", "linear_fwd__cuda_cublaslt_1", ROWS, LT_NO_MEMORY, 4},
+    {"cublasLtMatmulAlgoGetHeuristic", "linear_fwd__cuda_cublaslt_1", ROWS, LT_NO_MEMORY, 2},
+    {"cublasLtMatmul", "linear_fwd__cuda_cublaslt_1", ROWS, LT_NO_MEMORY, 4},
+};
+#define TAKERS (sizeof takers / sizeof takers[0])
+
+/* It is told as that, nothing is left of it, and the same kernel is there the next time: the rank is that engine. */
+static int no_memory(void) {
+    size_t bytes = 0;
+    EXPECT(open_gpu() == 0);
+    for (size_t j = 0; j < TAKERS; j++) {
+        const taker *t = &takers[j];
+        const int is_cudnn = strncmp(t->symbol, "cudnn", 5) == 0;
+        char text[96];
+        braid_status status = BRAID_ERROR_MEMORY;
+        int nth = 0;
+        EXPECT(cuda_vendor_refuses(gpu, is_cudnn ? CUDA_CUDNN : CUDA_CUBLASLT) == NULL);
+        while (status == BRAID_ERROR_MEMORY) {
+            snprintf(text, sizeof text, t->problem, 500 * (int)j + ++nth);
+            EXPECT(fail_at(t->symbol, nth, t->status) == 0);
+            status = run_kernel(t->kernel, text, &bytes);
+            if (status) EXPECT(says("cuda:0: no memory for ") && says(is_cudnn ? "of cudnn (" : "of cublaslt ("));
+            if (status) EXPECT(says("536870912 bytes free") && says("make the batch smaller"));
+            EXPECT(cudnn_counts().live <= 0 && cublaslt_counts().live <= 0);
+            EXPECT(fail_at(t->symbol, 0, 0) == 0 && run_kernel(t->kernel, text, &bytes) == BRAID_OK);
+            EXPECT(is_cudnn ? cudnn_counts().last == 2 && bytes == 3000 : cublaslt_counts().last == 0);
+        }
+        if (status || nth <= t->least) printf("%s: %d calls\n", t->symbol, nth - 1);
+        EXPECT(status == BRAID_OK && nth > t->least);
+    }
+    backend_cuda.close(gpu);
+    EXPECT(cudnn_counts().handles == 0 && cublaslt_counts().handles == 0);
+    return 0;
+}
+
+/* A candidate is left out for want of memory, and there again when it is asked for once more. */
+static int no_memory_to_ask(void) {
+    EXPECT(open_gpu() == 0);
+    for (size_t j = 0; j < TAKERS; j++) {
+        const taker *t = &takers[j];
+        char text[96];
+        EXPECT(cuda_vendor_refuses(gpu, CUDA_CUDNN) == NULL && cuda_vendor_refuses(gpu, CUDA_CUBLASLT) == NULL);
+        if (strstr(t->symbol, "Execute") || strcmp(t->symbol, "cublasLtMatmul") == 0) continue;
+        for (int nth = 1; nth <= 2; nth++) {
+            snprintf(text, sizeof text, t->problem, 10 * (int)j + nth);
+            EXPECT(fail_at(t->symbol, nth, t->status) == 0);
+            EXPECT(reason_of(t->kernel, text) == backend_no_memory);
+            EXPECT(!reason_of(t->kernel, text));
+            EXPECT(cudnn_counts().live == 0 && cublaslt_counts().live == 0);
+        }
+    }
+    backend_cuda.close(gpu);
+    return 0;
+}
+
+/* A library that finds no memory to start is tried again; one that does not start otherwise leaves nothing open. */
+static int no_memory_to_start(void) {
+    static const char rows[] = "linear_fwd:f16:n1:b2:c8:k8";
+    size_t bytes = 0;
+    EXPECT(open_gpu() == 0);
+    EXPECT(fail_at("cudnnCreate", 1, CUDNN_NO_HOST_MEMORY) == 0);
+    EXPECT(reason_of("conv2d_fwd__cuda_cudnn_1", CONV) == backend_no_memory && cudnn_counts().handles == 0);
+    EXPECT(fail_at("cudnnSetStream", 1, CUDNN_NO_DEVICE_MEMORY) == 0);
+    EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_1", CONV, &bytes) == BRAID_ERROR_MEMORY && cudnn_counts().handles == 0);
+    EXPECT(says("cuda:0: cudnn: its library finds no memory"));
+    EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_1", CONV, &bytes) == BRAID_OK && cudnn_counts().handles == 1);
+    EXPECT(fail_at("cublasLtCreate", 1, LT_NO_MEMORY) == 0);
+    EXPECT(reason_of("linear_fwd__cuda_cublaslt_1", rows) == backend_no_memory);
+    EXPECT(!reason_of("linear_fwd__cuda_cublaslt_1", rows) && cublaslt_counts().handles == 1);
+    backend_cuda.close(gpu);
+    EXPECT(cudnn_counts().handles == 0 && cublaslt_counts().handles == 0 && open_gpu() == 0);
+    EXPECT(fail_at("cudnnSetStream", 1, 1001) == 0);
+    EXPECT(refuses("conv2d_fwd__cuda_cudnn_1", CONV, "does not start") && cudnn_counts().handles == 0);
+    EXPECT(refuses("conv2d_fwd__cuda_cudnn_1", CONV, "does not start"));
+    backend_cuda.close(gpu);
+    return 0;
+}
+
+/* Why a race left a kernel out. */
+static const char *left_out(const braid_op *op, const char *name) {
+    const braid_race *seen = braid_op_explain(op);
+    for (int j = 0; j < seen->count; j++) {
+        if (strcmp(seen->candidates[j].kernel, name) == 0) return seen->candidates[j].reason;
+    }
+    return NULL;
+}
+
+/* A race goes on without the candidate; who asks for it by name, or by the checkpoint of a run, gets it or an error. */
+static int no_memory_in_a_race(void) {
+    static const char name[] = "conv2d_fwd__cuda_cudnn_1";
+    const braid_plan_options named = {.kernel = name};
+    braid_context_options options = {.device = "cuda:0", .cache_dir = "", .disable = NULL};
+    braid_context *context = NULL;
+    braid_model *model = NULL;
+    braid_net *net = NULL;
+    braid_problem p;
+    braid_op *op = NULL;
+    int missing = -1;
+    json_t *choices = json_pack("{s:s}", CONV, name);
+    EXPECT(setenv("BRAID_LIBRARY_PATH", BRAID_FAKE_VENDORS_PATH, 1) == 0 && choices);
+    EXPECT(braid_context_create(&options, &context) == BRAID_OK);
+    EXPECT(braid_problem_parse(CONV, &p) == BRAID_OK && braid_op_create(context, &p, &op) == BRAID_OK);
+    EXPECT(fail_at("cudnnBackendFinalize", 20, CUDNN_NO_DEVICE_MEMORY) == 0);
+    EXPECT(braid_op_plan(op, &named) == BRAID_ERROR_MEMORY);
+    EXPECT(fail_at("cudnnBackendFinalize", 1, CUDNN_NO_DEVICE_MEMORY) == 0);
+    EXPECT(braid_op_plan(op, &named) == BRAID_ERROR_MEMORY && says(name) && says("no memory"));
+    EXPECT(braid_op_plan(op, &named) == BRAID_OK);
+    EXPECT(fail_at("cudnnBackendExecute", 1, CUDNN_NO_DEVICE_MEMORY) == 0);
+    EXPECT(braid_op_plan(op, &(braid_plan_options){.seconds = 0.01}) == BRAID_ERROR_ARGUMENT); /* none computes */
+    EXPECT(strstr(left_out(op, name), "failed: cuda:0: no memory for a call of cudnn") != NULL);
+    EXPECT(braid_net_create("mlp", &(braid_net_options){.layers = {9, 8}}, &net) == BRAID_OK);
+    EXPECT(braid_model_create(context, net, NULL, &model) == BRAID_OK);
+    EXPECT(fail_at("cudnnBackendFinalize", 1, CUDNN_NO_DEVICE_MEMORY) == 0);
+    EXPECT(model_pin_choices(model, choices, &missing) == BRAID_ERROR_MEMORY && says(name) && says("no memory"));
+    EXPECT(model_pin_choices(model, choices, &missing) == BRAID_OK && missing == 0);
+    json_decref(choices);
+    braid_op_destroy(op);
+    braid_model_destroy(model);
+    braid_net_destroy(net);
+    braid_context_destroy(context);
+    EXPECT(cudnn_counts().live == 0 && cudnn_counts().handles == 0);
+    return 0;
+}
+
+/* Of a device that has failed a library is asked for nothing any more; before that, a layer goes with its context
+ * current. */
+static int failed_device(void) {
+    trial kept[2];
+    fake_cuda_calls_function *calls;
+    fake_cuda_fail_function *fails;
+    EXPECT(open_gpu() == 0);
+    const char *driver = cuda_device_of(gpu)->driver->file;
+    void *calls_at = control(driver, "fake_cuda_calls"), *fails_at = control(driver, "fake_cuda_fail");
+    EXPECT(calls_at && fails_at);
+    memcpy(&calls, &calls_at, sizeof calls_at);
+    memcpy(&fails, &fails_at, sizeof fails_at);
+    for (int j = 0; j < 2; j++) EXPECT(open_trial("conv2d_fwd__cuda_cudnn_1", CONV, &kept[j]) == BRAID_OK);
+    const int before = calls(), live = cudnn_counts().live;
+    close_trial(&kept[0]);
+    EXPECT(calls() == before + 2 && cudnn_counts().live < live);
+    fails("cuStreamSynchronize", 1, 700, 0);
+    EXPECT(gpu->backend->synchronize(gpu) == BRAID_ERROR_DEVICE);
+    const int asked = cudnn_counts().calls;
+    EXPECT(launch_trial(&kept[1], 0) == BRAID_ERROR_DEVICE);
+    close_trial(&kept[1]);
+    backend_cuda.close(gpu);
+    EXPECT(cudnn_counts().calls == asked);
     return 0;
 }
 
@@ -286,15 +517,30 @@ CASE(slow_engines)
 CASE(other_graphs)
 CASE(refusals)
 CASE(products)
+CASE(no_memory)
+CASE(no_memory_to_ask)
+CASE(no_memory_to_start)
+CASE(no_memory_in_a_race)
+CASE(failed_device)
 CASE(old_version)
 CASE(does_not_start)
 #undef CASE
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_engines),      cmocka_unit_test(test_asked_late),     cmocka_unit_test(test_slow_engines),
-        cmocka_unit_test(test_other_graphs), cmocka_unit_test(test_refusals),       cmocka_unit_test(test_products),
-        cmocka_unit_test(test_old_version),  cmocka_unit_test(test_does_not_start),
+        cmocka_unit_test(test_engines),
+        cmocka_unit_test(test_asked_late),
+        cmocka_unit_test(test_slow_engines),
+        cmocka_unit_test(test_other_graphs),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory_to_ask),
+        cmocka_unit_test(test_no_memory_to_start),
+        cmocka_unit_test(test_no_memory_in_a_race),
+        cmocka_unit_test(test_failed_device),
+        cmocka_unit_test(test_old_version),
+        cmocka_unit_test(test_does_not_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -291,6 +291,16 @@ braid_status cuda_vendor_leave(device *d, braid_status status) {
     return status;
 }
 
+int cuda_vendor_lacks_memory(cuda_vendor vendor, int status) {
+    (void)vendor, (void)status;
+    return 0;
+}
+
+braid_status cuda_vendor_failed(device *d, cuda_vendor vendor, int status, const char *what) {
+    (void)status, (void)what;
+    return fail(BRAID_ERROR_DEVICE, "%s", cuda_vendor_refuses(d, vendor));
+}
+
 int cuda_processors(const device *d) {
     (void)d;
     return 2; /* so that blocks have several turns */

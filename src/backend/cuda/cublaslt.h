@@ -30,7 +30,7 @@ typedef struct lt_found {
     int reserved[4];
 } lt_found;
 
-enum { LT_SUCCESS = 0, LT_NOT_SUPPORTED = 15 };
+enum { LT_SUCCESS = 0, LT_NO_MEMORY = 3, LT_NOT_SUPPORTED = 15 };
 enum { LT_FLOAT = 0, LT_HALF = 2, LT_BFLOAT16 = 14 }; /* number formats */
 /* pedantic: no tensor cores, no TF32; tf32: f32 operands are rounded to it */
 enum { LT_COMPUTE_FLOAT = 68, LT_COMPUTE_FLOAT_PEDANTIC = 69, LT_COMPUTE_FLOAT_TF32 = 77 };

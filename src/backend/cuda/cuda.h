@@ -64,6 +64,13 @@ const char *cuda_vendor_refuses(const device *d, cuda_vendor vendor);
 braid_status cuda_vendor_enter(device *d, cuda_vendor vendor, void **handle, void **queue);
 braid_status cuda_vendor_leave(device *d, braid_status status);
 
+/* 1 where a library says that it found no memory, be it the host's or the GPU's. */
+int cuda_vendor_lacks_memory(cuda_vendor vendor, int status);
+
+/* What became of `what` ("a call"), which a library answered with a status: BRAID_ERROR_MEMORY where it found no
+ * memory, else BRAID_ERROR_DEVICE. Between cuda_vendor_enter and cuda_vendor_leave. */
+braid_status cuda_vendor_failed(device *d, cuda_vendor vendor, int status, const char *what);
+
 /* Counters in the device's memory for one launch, whose blocks find out by them which of them comes last: all are zero,
  * and so the launch must leave them. The launches of a queue, of which one runs at a time, share them; those that are
  * put aside have others. NULL where there are not so many. */

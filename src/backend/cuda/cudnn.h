@@ -17,6 +17,8 @@ typedef int cudnn_status;       /* CUDNN_SUCCESS or an error number */
 typedef void *cudnn_handle;     /* one per device */
 typedef void *cudnn_descriptor; /* of a tensor, an operation, a graph, an engine, a plan */
 enum { CUDNN_SUCCESS = 0, CUDNN_NOT_SUPPORTED = 3000, CUDNN_BAD_PARAM = 2000 };
+/* The first stands for what was ALLOC_FAILED in version 8, too, which said it of the GPU's memory as well. */
+enum { CUDNN_NO_HOST_MEMORY = 4003, CUDNN_NO_DEVICE_MEMORY = 4004 };
 
 /* Number formats. */
 enum { CUDNN_FLOAT = 0, CUDNN_HALF = 2, CUDNN_BFLOAT16 = 9 };

@@ -40,7 +40,7 @@ typedef struct aside {
 typedef struct vendor_handle {
     void *handle; /* NULL: not made, or it cannot be */
     int is_tried;
-    char reason[512]; /* why it cannot be used */
+    char reason[512]; /* why it cannot be used; for want of memory that is not kept: it is tried again */
 } vendor_handle;
 
 typedef struct cuda_device {

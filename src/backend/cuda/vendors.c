@@ -20,7 +20,32 @@ static const vendor_library *library_of(cuda_vendor vendor) {
 static int make_handle(cuda_device *d, cuda_vendor vendor, void **out) {
     if (vendor == CUDA_CUBLASLT) return cublaslt()->create(out);
     int status = cudnn()->create(out);
-    return status ? status : cudnn()->set_queue(*out, d->queue);
+    if (status) return status;
+    status = cudnn()->set_queue(*out, d->queue);
+    if (status) (void)cudnn()->destroy(*out);
+    return status;
+}
+
+int cuda_vendor_lacks_memory(cuda_vendor vendor, int status) {
+    if (vendor == CUDA_CUBLASLT) return status == LT_NO_MEMORY;
+    return status == CUDNN_NO_HOST_MEMORY || status == CUDNN_NO_DEVICE_MEMORY;
+}
+
+/* The handle of a library that can be opened; without memory for it, it is as if it had not been tried. */
+static void start_vendor(cuda_device *d, cuda_vendor vendor) {
+    vendor_handle *v = &d->vendors[vendor];
+    const vendor_library *library = library_of(vendor);
+    void *made = NULL;
+    int status = make_handle(d, vendor, &made);
+    if (status == 0) {
+        v->handle = made;
+        log_write(LOG_DEVICE, "%s: opened %s %s, %s", d->head.name, library->name, library->version, library->file);
+        return;
+    }
+    v->is_tried = !cuda_vendor_lacks_memory(vendor, status);
+    (void)snprintf(v->reason, sizeof v->reason, "%s %s does not start on this GPU and driver (status %d)",
+                   library->name, library->version, status);
+    log_write(LOG_DEVICE, "%s: %s", d->head.name, v->reason);
 }
 
 static void open_vendor(cuda_device *d, cuda_vendor vendor) {
@@ -29,33 +54,27 @@ static void open_vendor(cuda_device *d, cuda_vendor vendor) {
     v->is_tried = 1;
     if (library->reason) {
         (void)snprintf(v->reason, sizeof v->reason, "%s", library->reason);
-        return;
-    }
-    if (cuda_enter(d) != BRAID_OK) {
+    } else if (cuda_enter(d) != BRAID_OK) {
         (void)snprintf(v->reason, sizeof v->reason, "%s", d->fault);
-        return;
+    } else {
+        start_vendor(d, vendor);
+        (void)cuda_leave(d, BRAID_OK);
     }
-    int status = make_handle(d, vendor, &v->handle);
-    (void)cuda_leave(d, BRAID_OK);
-    if (status == 0) {
-        log_write(LOG_DEVICE, "%s: opened %s %s, %s", d->head.name, library->name, library->version, library->file);
-        return;
-    }
-    v->handle = NULL;
-    (void)snprintf(v->reason, sizeof v->reason, "%s %s does not start on this GPU and driver (status %d)",
-                   library->name, library->version, status);
 }
 
 const char *cuda_vendor_refuses(const device *head, cuda_vendor vendor) {
     cuda_device *d = cuda_device_of((device *)(uintptr_t)head);
     vendor_handle *v = &d->vendors[vendor];
     if (!v->is_tried) open_vendor(d, vendor);
-    return v->handle ? NULL : v->reason;
+    if (v->handle) return NULL;
+    return v->is_tried ? v->reason : backend_no_memory;
 }
 
 braid_status cuda_vendor_enter(device *head, cuda_vendor vendor, void **handle, void **queue) {
     cuda_device *d = cuda_device_of(head);
     const char *reason = cuda_vendor_refuses(head, vendor);
+    if (reason == backend_no_memory)
+        return fail(BRAID_ERROR_MEMORY, "%s: %s: %s", head->name, library_of(vendor)->name, reason);
     if (reason) return fail(BRAID_ERROR_DEVICE, "%s: %s", head->name, reason);
     *handle = d->vendors[vendor].handle;
     *queue = d->queue;
@@ -63,6 +82,23 @@ braid_status cuda_vendor_enter(device *head, cuda_vendor vendor, void **handle, 
 }
 
 braid_status cuda_vendor_leave(device *head, braid_status status) { return cuda_leave(cuda_device_of(head), status); }
+
+/* What a library says of its status. */
+static const char *status_text(cuda_vendor vendor, int status) {
+    if (vendor == CUDA_CUDNN) return cudnn()->error_text(status);
+    return status == LT_NO_MEMORY ? "CUBLAS_STATUS_ALLOC_FAILED" : "an error";
+}
+
+braid_status cuda_vendor_failed(device *head, cuda_vendor vendor, int status, const char *what) {
+    const vendor_library *library = library_of(vendor);
+    const char *said = status_text(vendor, status);
+    char text[256];
+    if (!cuda_vendor_lacks_memory(vendor, status))
+        return fail(BRAID_ERROR_DEVICE, "%s: %s failed: %s (status %d); BRAID_DISABLE=%s goes on without it",
+                    library->name, what, said, status, library->name);
+    (void)snprintf(text, sizeof text, "%s of %s (%s)", what, library->name, said);
+    return cuda_check_memory(cuda_device_of(head), CU_ERROR_OUT_OF_MEMORY, text);
+}
 
 void vendors_close(cuda_device *d) {
     if (d->vendors[CUDA_CUDNN].handle) (void)cudnn()->destroy(d->vendors[CUDA_CUDNN].handle);

@@ -12,8 +12,9 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define ENGINES 8
+#define FALLBACK 5 /* the first engine of the mode for what the others do not find */
 
-/* A descriptor of any kind; `engine` is that of an engine, a configuration or a plan. */
+/* A descriptor of any kind; `engine` is that of an engine, a configuration or a plan, of heuristics the first. */
 typedef struct fake {
     int kind, engine, is_finished;
 } fake;
@@ -22,6 +23,19 @@ static fake_vendor_counts counts;
 
 EXPORT fake_vendor_counts_function fake_cudnn_counts;
 fake_vendor_counts fake_cudnn_counts(void) { return counts; }
+
+static fake_vendor_fault fault;
+
+EXPORT fake_vendor_fail_function fake_cudnn_fail;
+void fake_cudnn_fail(const char *symbol, int nth, int status) { fake_vendor_set_fault(&fault, symbol, nth, status); }
+
+/* At the head of every function that can fail. */
+#define FAKE_ANSWER()                                      \
+    do {                                                   \
+        int answer = fake_vendor_answer(&fault, __func__); \
+        counts.calls++;                                    \
+        if (answer) return answer;                         \
+    } while (0)
 
 #define FAKE_DECLARE(member, symbol, result, parameters) EXPORT result symbol parameters;
 CUDNN_FUNCTIONS(FAKE_DECLARE)
@@ -35,19 +49,28 @@ static int is_mood(const char *mood) {
 size_t cudnnGetVersion(void) { return is_mood("old") ? 81234 : 91234; }
 
 cudnn_status cudnnCreate(cudnn_handle *out) {
+    FAKE_ANSWER();
+    if (is_mood("broken")) return 1001;
     *out = &counts;
-    return is_mood("broken") ? 1001 : CUDNN_SUCCESS;
+    counts.handles++;
+    return CUDNN_SUCCESS;
 }
 
-cudnn_status cudnnDestroy(cudnn_handle handle) { return handle == &counts ? CUDNN_SUCCESS : CUDNN_BAD_PARAM; }
+cudnn_status cudnnDestroy(cudnn_handle handle) {
+    FAKE_ANSWER();
+    counts.handles--;
+    return handle == &counts ? CUDNN_SUCCESS : CUDNN_BAD_PARAM;
+}
 
 cudnn_status cudnnSetStream(cudnn_handle handle, void *queue) {
+    FAKE_ANSWER();
     return handle == &counts && queue ? CUDNN_SUCCESS : CUDNN_BAD_PARAM;
 }
 
 const char *cudnnGetErrorString(cudnn_status status) { return status ? "fake error" : "fake success"; }
 
 cudnn_status cudnnBackendCreateDescriptor(int kind, cudnn_descriptor *out) {
+    FAKE_ANSWER();
     fake *made = calloc(1, sizeof *made);
     if (!made) return CUDNN_BAD_PARAM;
     made->kind = kind;
@@ -57,12 +80,14 @@ cudnn_status cudnnBackendCreateDescriptor(int kind, cudnn_descriptor *out) {
 }
 
 cudnn_status cudnnBackendDestroyDescriptor(cudnn_descriptor d) {
+    FAKE_ANSWER();
     counts.live--;
     free(d);
     return CUDNN_SUCCESS;
 }
 
 cudnn_status cudnnBackendFinalize(cudnn_descriptor d) {
+    FAKE_ANSWER();
     fake *f = d;
     if (f->kind == CUDNN_PLAN && f->engine == 2 && is_mood("slow")) nanosleep(&(struct timespec){2, 50000000}, NULL);
     f->is_finished = 1;
@@ -72,11 +97,13 @@ cudnn_status cudnnBackendFinalize(cudnn_descriptor d) {
 
 /* Descriptors are used only when they are finished, but for configurations, which the heuristics fill. */
 cudnn_status cudnnBackendSetAttribute(cudnn_descriptor d, int name, int type, int64_t count, const void *values) {
+    FAKE_ANSWER();
     fake *f = d;
     for (int64_t j = 0; type == CUDNN_TYPE_DESCRIPTOR && j < count; j++) {
         const fake *part = ((fake *const *)values)[j];
         if (!part->is_finished && part->kind != CUDNN_CONFIG) return CUDNN_BAD_PARAM;
     }
+    if (name == CUDNN_HEURISTICS_MODE && *(const int *)values == CUDNN_HEURISTICS_FALLBACK) f->engine = FALLBACK;
     if (name == CUDNN_PLAN_CONFIG) f->engine = (*(fake *const *)values)->engine;
     return f->is_finished ? CUDNN_BAD_PARAM : CUDNN_SUCCESS;
 }
@@ -89,12 +116,14 @@ static int note_of(int engine) {
 
 cudnn_status cudnnBackendGetAttribute(cudnn_descriptor d, int name, int type, int64_t room, int64_t *count,
                                       void *values) {
+    FAKE_ANSWER();
     const fake *f = d;
     (void)type;
     *count = 0;
     switch (name) {
         case CUDNN_HEURISTICS_RESULTS:
-            for (; *count < ENGINES && *count < room; (*count)++) ((fake **)values)[*count]->engine = (int)*count;
+            for (; f->engine + *count < ENGINES && *count < room; (*count)++)
+                ((fake **)values)[*count]->engine = f->engine + (int)*count;
             break;
         case CUDNN_CONFIG_ENGINE: (*(fake **)values)->engine = f->engine; break;
         case CUDNN_ENGINE_NUMERICAL_NOTES:
@@ -113,6 +142,7 @@ cudnn_status cudnnBackendGetAttribute(cudnn_descriptor d, int name, int type, in
 }
 
 cudnn_status cudnnBackendExecute(cudnn_handle handle, cudnn_descriptor plan, cudnn_descriptor pack) {
+    FAKE_ANSWER();
     const fake *p = plan, *k = pack;
     if (handle != &counts || p->kind != CUDNN_PLAN || k->kind != CUDNN_PACK || !k->is_finished) return CUDNN_BAD_PARAM;
     counts.executed++;
