@@ -144,7 +144,8 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
     X(CONV2D_DSUMS, conv2d_dsums)                   \
     X(BN_ACT_CONV2D, bn_act_conv2d)                 \
     X(BN_GRAD, bn_grad)                             \
-    X(BN_NORM, bn_norm)
+    X(BN_NORM, bn_norm)                             \
+    X(BIAS, bias)
 /* clang-format on */
 
 #define BRAID_OP_ENUM(NAME, name) BRAID_OP_##NAME,

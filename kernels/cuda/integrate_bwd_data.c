@@ -1,12 +1,12 @@
 /*
  * integrate data gradients on CUDA, by the kernel of the 1 x 1 convolution: a launch for all streams, and one for z.
+ * Each adds to what its planes get from elsewhere, as that kernel does.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "kernels/cuda/integrate_conv2d.h"
 
 static const char *supports(const braid_problem *p, const device *d) {
-    if (p->add) return "does not add to other gradients";
     braid_problem streams = integrate_streams(p), pathway = integrate_pathway(p);
     const char *reason = conv2d_bwd_data__cuda_direct.supports(&streams, d);
     return reason ? reason : conv2d_bwd_data__cuda_direct.supports(&pathway, d);

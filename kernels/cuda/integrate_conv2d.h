@@ -18,6 +18,7 @@ static inline braid_problem integrate_streams(const braid_problem *p) {
     conv.op = BRAID_OP_CONV2D;
     conv.groups = 1;
     conv.bias = 0;
+    conv.add = (p->add & INTEGRATE_ADD_R) != 0;
     for (int axis = 0; axis < 2; axis++) {
         conv.size[axis] = integrate_out_size(p, axis);
         conv.filter[axis] = conv.stride[axis] = conv.dilation[axis] = 1;
@@ -32,6 +33,7 @@ static inline braid_problem integrate_pathway(const braid_problem *p) {
     conv.streams = 1;
     conv.mask = 0;
     conv.bias = p->bias;
+    conv.add = (p->add & INTEGRATE_ADD_Z) != 0;
     conv.in_channels[0] = conv.in_pitch[0] = p->integrated_in;
     for (int axis = 0; axis < 2; axis++) {
         conv.size[axis] = p->size[axis];
@@ -48,6 +50,7 @@ static inline buffers integrate_streams_buffers(const braid_problem *p, const bu
         to.plane[CONV2D_W][i] = b->plane[INTEGRATE_V][i];
         to.plane[CONV2D_MASK][i] = b->plane[INTEGRATE_MASK][i];
         to.plane[CONV2D_Y][i] = b->plane[INTEGRATE_Y][0];
+        to.plane[CONV2D_A][i] = b->plane[INTEGRATE_A][i];
     }
     return to;
 }
@@ -58,6 +61,7 @@ static inline buffers integrate_pathway_buffers(const buffers *b) {
     to.plane[CONV2D_W][0] = b->plane[INTEGRATE_W][0];
     to.plane[CONV2D_BIAS][0] = b->plane[INTEGRATE_BIAS][0];
     to.plane[CONV2D_Y][0] = b->plane[INTEGRATE_Y][0];
+    to.plane[CONV2D_A][0] = b->plane[INTEGRATE_AZ][0];
     return to;
 }
 

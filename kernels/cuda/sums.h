@@ -22,6 +22,11 @@ struct bn_gradients {
     float scale;
 };
 
+/* A sum of dy, behind the gradient of a bias. */
+struct bias_sum {
+    float dy;
+};
+
 /* Widest rows of layernorm whose gradients a warp adds row by row. */
 #define LAYERNORM_WARP_CHANNELS 256
 

@@ -136,6 +136,16 @@ int64_t conv2d_terms(const braid_problem *p) {
 
 static int64_t terms(const braid_problem *p) { return conv2d_terms(p) + p->add; }
 
+chain_step *conv2d_chain_outputs(op_chain *c, const braid_problem *p, braid_op_id op, braid_pass pass) {
+    chain_step *s = chain_add(c, p, op, pass);
+    for (int axis = 0; axis < 2; axis++) s->problem.size[axis] = conv2d_out_size(p, axis);
+    for (int i = 0; i < BRAID_MAX_PLANES; i++) {
+        s->problem.in_channels[i] = p->out_channels[i];
+        s->problem.in_pitch[i] = p->out_pitch[i];
+    }
+    return s;
+}
+
 static void draw_axis(rng *r, braid_problem *p, int axis) {
     p->size[axis] = draw_size(r, 19);
     p->filter[axis] = draw_chance(r, 60) ? rng_between(r, 1, 3) : rng_between(r, 1, 7);

@@ -31,40 +31,44 @@ static double flops(const braid_problem *p) {
 
 static int64_t terms(const braid_problem *p) { return conv2d_terms(p) + 4; }
 
-/* The problem of a step on the outputs: their size, channels and pitch. */
-static chain_step *add_on_outputs(op_chain *c, const braid_problem *p, braid_op_id op) {
-    chain_step *s = chain_add(c, p, op, BRAID_PASS_FWD);
-    for (int axis = 0; axis < 2; axis++) s->problem.size[axis] = conv2d_out_size(p, axis);
-    for (int i = 0; i < BRAID_MAX_PLANES; i++) {
-        s->problem.in_channels[i] = p->out_channels[i];
-        s->problem.in_pitch[i] = p->out_pitch[i];
-    }
-    return s;
+/* The op itself but for the activation, which comes behind it: f(0) = 0, so that blanked samples stay zeros. */
+static void add_activated(op_chain *c, const braid_problem *p) {
+    chain_step *s = chain_add(c, p, BRAID_OP_CONV2D_SCALE_BIAS_ACT, BRAID_PASS_FWD);
+    s->problem.activation = BRAID_ACTIVATION_NONE;
+    for (int slot = CONV2D_SCALE_BIAS_ACT_X; slot <= CONV2D_SCALE_BIAS_ACT_Z; slot++) s->place[slot] = slot;
+    s->place[CONV2D_SCALE_BIAS_ACT_Y] = CHAIN_TEMP(0);
+    s = conv2d_chain_outputs(c, p, BRAID_OP_ACT, BRAID_PASS_FWD);
+    s->place[ACT_X] = CHAIN_TEMP(0);
+    s->place[ACT_Y] = CONV2D_SCALE_BIAS_ACT_Y;
 }
 
 static const char *steps(const braid_problem *p, op_chain *c) {
     int act = p->activation != BRAID_ACTIVATION_NONE, out = CONV2D_SCALE_BIAS_ACT_Y;
-    if (p->mask && p->add) return "none of its natural ops blanks the residual";
+    if (p->mask && p->add) {
+        if (!act) return "none of its natural ops blanks the residual";
+        add_activated(c, p);
+        return NULL;
+    }
     chain_step *s = chain_add(c, p, BRAID_OP_CONV2D, BRAID_PASS_FWD);
     s->problem.add = 0; /* which means something else there */
     s->place[CONV2D_X] = CONV2D_SCALE_BIAS_ACT_X;
     s->place[CONV2D_W] = CONV2D_SCALE_BIAS_ACT_W;
     s->place[CONV2D_MASK] = CONV2D_SCALE_BIAS_ACT_MASK;
     s->place[CONV2D_Y] = CHAIN_TEMP(0);
-    s = add_on_outputs(c, p, BRAID_OP_BN_APPLY);
+    s = conv2d_chain_outputs(c, p, BRAID_OP_BN_APPLY, BRAID_PASS_FWD);
     s->place[BN_APPLY_X] = CHAIN_TEMP(0);
     s->place[BN_APPLY_SCALE] = CONV2D_SCALE_BIAS_ACT_SCALE;
     s->place[BN_APPLY_SHIFT] = CONV2D_SCALE_BIAS_ACT_SHIFT;
     s->place[BN_APPLY_MASK] = CONV2D_SCALE_BIAS_ACT_MASK;
     s->place[BN_APPLY_Y] = act || p->add ? CHAIN_TEMP(1) : out;
     if (p->add) {
-        s = add_on_outputs(c, p, BRAID_OP_ADD);
+        s = conv2d_chain_outputs(c, p, BRAID_OP_ADD, BRAID_PASS_FWD);
         s->place[ADD_X] = CHAIN_TEMP(1);
         s->place[ADD_Z] = CONV2D_SCALE_BIAS_ACT_Z;
         s->place[ADD_Y] = act ? CHAIN_TEMP(2) : out;
     }
     if (act) {
-        s = add_on_outputs(c, p, BRAID_OP_ACT);
+        s = conv2d_chain_outputs(c, p, BRAID_OP_ACT, BRAID_PASS_FWD);
         s->place[ACT_X] = p->add ? CHAIN_TEMP(2) : CHAIN_TEMP(1);
         s->place[ACT_Y] = out;
     }

@@ -77,7 +77,7 @@ static void draw_whole_pieces(braid_problem *p) {
     for (int i = 0; i < p->streams; i++) p->in_channels[i] = (p->in_channels[i] + 7) / 8 * 8;
 }
 
-/* Never add1 to add3, which the tensor cores of a GPU alone do: its problems are written by hand. */
+/* Never add1 to add3, which the kernels of a GPU alone do: its problems are written by hand. */
 static void draw(rng *r, braid_problem *p) {
     p->integrated_in = draw_chance(r, 25) ? 0 : draw_size(r, 48);
     p->integrated_out = draw_size(r, 48);

@@ -104,34 +104,36 @@ static chain_step *add_integrate(op_chain *c, const braid_problem *p, braid_pass
     return s;
 }
 
-static chain_step *add_convolution(op_chain *c, const braid_problem *p, int y) {
+/* Without its bias, which is a step of its own. */
+static void add_convolution(op_chain *c, const braid_problem *p, int y) {
     chain_step *s = chain_add(c, p, BRAID_OP_CONV2D, p->pass);
+    s->problem.bias = 0;
     s->place[CONV2D_X] = LI_CONV2D_X;
     s->place[CONV2D_W] = LI_CONV2D_W;
-    s->place[CONV2D_BIAS] = LI_CONV2D_BIAS;
     s->place[CONV2D_MASK] = LI_CONV2D_MASK;
     s->place[CONV2D_Y] = y;
-    return s;
+}
+
+/* y of r, or dbias of dy. */
+static void add_bias(op_chain *c, const braid_problem *p) {
+    chain_step *s = conv2d_chain_outputs(c, p, BRAID_OP_BIAS, p->pass);
+    s->place[BIAS_X] = LI_CONV2D_R;
+    s->place[BIAS_BIAS] = LI_CONV2D_BIAS;
+    s->place[BIAS_MASK] = LI_CONV2D_MASK;
+    s->place[BIAS_Y] = p->pass == BRAID_PASS_FWD ? LI_CONV2D_Y : LI_CONV2D_DY;
 }
 
 /* dr = dy + v^T dzy, the gradient that the convolutions get, to CHAIN_TEMP(1); dz on the way where it is asked for. */
 static void add_raw_gradient(op_chain *c, const braid_problem *p) {
     chain_step *mix = add_integrate(c, p, BRAID_PASS_BWD_DATA, p->pass == BRAID_PASS_BWD_DATA);
     mix->place[INTEGRATE_R] = CHAIN_TEMP(0);
-    chain_step *sum = chain_add(c, p, BRAID_OP_ADD, BRAID_PASS_FWD);
-    for (int axis = 0; axis < 2; axis++) sum->problem.size[axis] = conv2d_out_size(p, axis);
-    for (int i = 0; i < BRAID_MAX_PLANES; i++) {
-        sum->problem.in_channels[i] = p->out_channels[i];
-        sum->problem.in_pitch[i] = p->out_pitch[i];
-    }
+    chain_step *sum = conv2d_chain_outputs(c, p, BRAID_OP_ADD, BRAID_PASS_FWD);
     sum->place[ADD_X] = CHAIN_TEMP(0);
     sum->place[ADD_Z] = LI_CONV2D_DY;
     sum->place[ADD_Y] = CHAIN_TEMP(1);
 }
 
 static const char *steps(const braid_problem *p, op_chain *c) {
-    if (p->bias && p->pass != BRAID_PASS_BWD_DATA)
-        return "none of its natural ops gives the raw output and the one with the bias";
     switch (p->pass) {
         case BRAID_PASS_FWD:
             add_convolution(c, p, LI_CONV2D_R);
@@ -147,6 +149,7 @@ static const char *steps(const braid_problem *p, op_chain *c) {
             add_integrate(c, p, BRAID_PASS_BWD_WEIGHT, 1)->place[INTEGRATE_V] = LI_CONV2D_DV;
             break;
     }
+    if (p->bias && p->pass != BRAID_PASS_BWD_DATA) add_bias(c, p);
     return NULL;
 }
 

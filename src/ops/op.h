@@ -270,6 +270,7 @@ enum {
 enum { INTEGRATE_ADD_R = 1, INTEGRATE_ADD_Z = 2 }; /* bits of its field add */
 enum { ACT_X, ACT_Y, ACT_DX };
 enum { ADD_X, ADD_Z, ADD_Y };
+enum { BIAS_X, BIAS_BIAS, BIAS_MASK, BIAS_Y };
 enum { MAXPOOL_X, MAXPOOL_Y, MAXPOOL_DX };
 enum { AVGPOOL_X, AVGPOOL_Y };
 enum { LAYERNORM_X, LAYERNORM_GAMMA, LAYERNORM_BETA, LAYERNORM_Y, LAYERNORM_DX };

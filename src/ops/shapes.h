@@ -64,6 +64,8 @@ double conv2d_flops(const braid_problem *p);
 int64_t conv2d_terms(const braid_problem *p);
 void conv2d_draw(rng *r, braid_problem *p);
 void conv2d_shrink(braid_problem *p);
+/* Adds a step on the outputs of the convolutions to a chain: a problem of their size, channels and pitch. */
+chain_step *conv2d_chain_outputs(op_chain *c, const braid_problem *p, braid_op_id op, braid_pass pass);
 
 /* And for ops with a linear map. */
 void linear_shape(const braid_problem *p, int slot, int i, plane_shape *out);

@@ -160,13 +160,15 @@ static int run_tiles(const kernel *k, device *d, const options *o, tally *t) {
 
 /* Sums of columns whose parts a second launch adds, for want of counters. */
 static int run_without_counters(const kernel *k, device *d, tally *t) {
-    static const char *const problems[] = {"bn_stats:f16:n2:b3:hw40x41:c64,40:mask1",
-                                           "bn_sums:f32:n2:b2:hw60x50:c9,13:mask1"};
+    static const char *const problems[] = {
+        "bn_stats:f16:n2:b3:hw40x41:c64,40:mask1", "bn_sums:f32:n2:b2:hw60x50:c9,13:mask1",
+        "bias_bwd_weight:f32:n2:b2:hw60x50:c9,13:mask1", "bias_bwd_weight:f16:n2:b3:hw40x41:c64,40:mask1",
+        "bias_bwd_weight:bf16:n1:b3:hw40x41:c17:cp24"};
     int checked = 1;
     for (size_t j = 0; j < sizeof problems / sizeof problems[0] && checked; j++) {
         braid_problem p;
         if (braid_problem_parse(problems[j], &p) != BRAID_OK) return 0;
-        if (p.op != k->op) continue;
+        if (p.op != k->op || p.pass != k->pass) continue;
         emu_refuse_counters(1);
         checked = run_problem(k, d, &p, j, t);
         emu_refuse_counters(0);

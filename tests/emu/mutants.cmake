@@ -257,6 +257,18 @@ emu_mutant(add_wrong_input add.cu add add__cuda_direct
            "this->take(this->plane.z, at)" "this->take(this->plane.x, at)")
 emu_mutant(add_unwritten_tail tile/pixels.cuh add add__cuda_direct
            "c < pitch;" "c < of.plane.channels;")
+emu_mutant(bias_fwd_wrong_channel bias.cu bias bias_fwd__cuda_direct
+           "(const number *)this->plane.z + c" "(const number *)this->plane.z")
+emu_mutant(bias_fwd_unwritten_tail tile/pixels.cuh bias bias_fwd__cuda_direct
+           "c < pitch;" "c < of.plane.channels;")
+emu_mutant(bias_fwd_blanked bias.cu bias bias_fwd__cuda_direct
+           "this->clear(this->plane.y, at)" "")
+emu_mutant(bias_bwd_weight_blanked tile/columns.cuh bias bias_bwd_weight__cuda_direct
+           "!masked || !column_blanks(from, pixel);" "true;")
+emu_mutant(bias_bwd_weight_dropped_part bias.cu bias bias_bwd_weight__cuda_direct
+           "both.dy = a.dy + b.dy" "both.dy = a.dy")
+emu_mutant(bias_bwd_weight_early_sums tile/columns.cuh bias bias_bwd_weight__cuda_direct
+           "    __syncthreads(); /* nobody reads packs any more */\n" "")
 emu_mutant(cast_wrong_format cast.cu cast cast__cuda_direct
            "pack_write((bf16 *)y" "pack_write((f16 *)y")
 emu_mutant(cast_wide_packs tile/pixels.cuh cast cast__cuda_direct
