@@ -5,6 +5,7 @@
  */
 #include "train/checkpoint.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/dtype.h"
@@ -52,11 +53,13 @@ braid_status checkpoint_check(const char *path, void *user) {
 
 static braid_status read_state(const char *text, const char *path, json_t **state) {
     int64_t format, updates;
+    char what[256];
     if (!text)
         return fail(BRAID_ERROR_MODEL,
                     "%.200s: expected a checkpoint (%s in the metadata), got a model without the state of its training",
                     path, MODEL_TRAINING_KEY);
-    TRY(json_read(text, strlen(text), "the state of the training", BRAID_ERROR_MODEL, state));
+    snprintf(what, sizeof what, "%.200s: the state of the training", path);
+    TRY(json_read(text, strlen(text), what, BRAID_ERROR_MODEL, state));
     if (json_get_integer(*state, "format", &format) == BRAID_OK && format == FORMAT &&
         json_get_integer(*state, "updates", &updates) == BRAID_OK && updates >= 0 && updates <= CHECKPOINT_MOST_COUNT)
         return BRAID_OK;

@@ -320,6 +320,10 @@ static const command commands[] = {
     {COPY "sed -i 's/\\\\\"format\\\\\":1/\\\\\"format\\\\\":2/' r/last.safetensors; " TRAIN "--out r --resume", 4,
      NULL, "the header: expected the checksum"},
     {"$B eval $M/r --data $M/d" QUICK, 2, NULL, "expected 1 streams for this network, got 3"},
+    /* 29: a state that no run has, in a file without checksums: tests/train/combinations.c has more of them */
+    {COPY "sed -i 's/braid.checksum/braid.checksux/; s/\\\\\"keeps\\\\\":-1/\\\\\"keeps\\\\\":-2/' "
+          "r/last.safetensors; cp -r r s; " TRAIN "--out r --resume --steps 5; code=$?; diff -r r s && exit $code",
+     4, "", "r/last.safetensors: expected keeps of -1, 0 or 1"},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 

@@ -16,6 +16,8 @@
 #include "core/files.h"
 #include "core/memory.h"
 #include "core/rng.h"
+#include "core/safetensors.h"
+#include "plan/model.h"
 #include "tests/support/folder.h"
 
 #define ROWS 6
@@ -400,43 +402,119 @@ static void no_numbers(void **state) {
 
 /* ---- States that no run has ------------------------------------------------------------------ */
 
-/* The same checkpoint with a text of its state changed in place: tensors and their checksums stay right. */
+#define LAST "run/last.safetensors"
+
+/* The text with `to` in the place of the only `from`. */
+static char *replaced(const char *text, const char *from, const char *to) {
+    const char *found = strstr(text, from);
+    if (!found || strstr(found + 1, from)) fail_msg("expected %s once in the state", from);
+    size_t room = strlen(text) + strlen(to) + 1;
+    char *made = malloc(room);
+    assert_non_null(made);
+    snprintf(made, room, "%.*s%s%s", (int)(found - text), text, to, found + strlen(from));
+    return made;
+}
+
+/* The same checkpoint with a text of its state changed. Its checksums are right: nothing but the state is wrong. */
 static void change_state(const char *from, const char *to) {
-    char *bytes, *found = NULL;
-    size_t count;
-    ok(files_read("run/last.safetensors", 1 << 24, BRAID_ERROR_DATA, &bytes, &count));
-    for (size_t at = 0; at + strlen(from) < count && !found; at++)
-        if (!memcmp(bytes + at, from, strlen(from))) found = bytes + at;
-    if (!found) fail_msg("no %s in the checkpoint", from);
-    assert_int_equal(strlen(from), strlen(to));
-    memcpy(found, to, strlen(to));
-    ok(files_write("run/last.safetensors", bytes, count));
-    memory_free(bytes);
+    safetensors *file = NULL;
+    safetensors_writer *writer = NULL;
+    void *held[64] = {NULL};
+    ok(safetensors_open(LAST, &file));
+    ok(safetensors_writer_create(&writer));
+    assert_true(safetensors_count(file) <= sizeof held / sizeof held[0]);
+    for (size_t j = 0; j < safetensors_count(file); j++) {
+        const safetensors_entry *e = safetensors_at(file, j);
+        safetensors_tensor t = {.name = e->name, .dtype = e->dtype, .rank = e->rank};
+        memcpy(t.dims, e->dims, sizeof t.dims);
+        t.data = held[j] = malloc(e->end - e->begin + 1);
+        assert_non_null(t.data);
+        ok(safetensors_read(file, e, held[j]));
+        ok(safetensors_writer_add(writer, &t));
+    }
+    for (size_t j = 0; j < safetensors_metadata_count(file); j++) {
+        const char *key, *text = safetensors_metadata_at(file, j, &key);
+        if (!strcmp(key, SAFETENSORS_CHECKSUM)) continue;
+        char *changed = strcmp(key, MODEL_TRAINING_KEY) ? NULL : replaced(text, from, to);
+        ok(safetensors_writer_metadata(writer, key, changed ? changed : text));
+        free(changed);
+    }
+    ok(safetensors_writer_write(writer, LAST));
+    safetensors_writer_destroy(writer);
+    safetensors_close(file);
+    for (size_t j = 0; j < sizeof held / sizeof held[0]; j++) free(held[j]);
+}
+
+/* Changes the state of a run of two updates, which then goes on, or is refused with some words and left as it is. */
+static void go_on(const char *from, const char *to, const char *words) {
+    rig r;
+    braid_train_options o = usual();
+    o.folder = "run";
+    o.schedule = "constant";
+    o.steps = 2;
+    ok(run(&r, &o, BRAID_DTYPE_F32));
+    end(&r);
+    change_state(from, to);
+    assert_int_equal(system("cp -r run old"), 0);
+    o.resume = 1;
+    o.schedule = NULL;
+    o.steps = 3;
+    braid_status status = run(&r, &o, BRAID_DTYPE_F32);
+    if (status != (words ? BRAID_ERROR_MODEL : BRAID_OK)) fail_msg("%s: %d, %s", to, status, braid_message());
+    if (words) says(LAST ": ");
+    if (words) says(words);
+    end(&r);
+    if (words) assert_int_equal(system("diff -r run old"), 0);
+    assert_int_equal(system("rm -r run old"), 0);
 }
 
 static void damaged_states(void **state) {
-    static const char *const changes[][2] = {{"\\\"step\\\":", "\\\"shep\\\":"},
-                                             {"\\\"rates\\\":[[", "\\\"rates\\\":[{"},
-                                             {"\\\"schedule\\\":\\\"constant", "\\\"schedule\\\":\\\"Constant"},
-                                             {"\\\"recipe\\\"", "\\\"recepi\\\""},
-                                             {"\\\"good\\\":0", "\\\"good\\\":-"}};
+    static const char *const changes[][3] = {{"\"step\":2", "\"shep\":2", "step"},
+                                             {"\"rates\":[[", "\"rates\":[{", "expected valid JSON"},
+                                             {"\"rates\":[[", "\"rates\":[[{},", "rates"},
+                                             {"\"schedule\":\"constant", "\"schedule\":\"Constant", "schedule"},
+                                             {"\"recipe\"", "\"recepi\"", "recipe"},
+                                             {"\"good\":0", "\"good\":-1", "expected counts from 0"}};
     (void)state;
     fill_set();
-    for (size_t j = 0; j < sizeof changes / sizeof changes[0]; j++) {
-        rig r;
-        braid_train_options o = usual();
-        o.folder = "run";
-        o.schedule = "constant";
-        o.steps = 2;
-        ok(run(&r, &o, BRAID_DTYPE_F32));
-        end(&r);
-        change_state(changes[j][0], changes[j][1]);
-        o.resume = 1;
-        o.schedule = NULL;
-        if (run(&r, &o, BRAID_DTYPE_F32) != BRAID_ERROR_MODEL) fail_msg("%s: %s", changes[j][1], braid_message());
-        end(&r);
-        assert_int_equal(system("rm -r run"), 0);
-    }
+    for (size_t j = 0; j < sizeof changes / sizeof changes[0]; j++) go_on(changes[j][0], changes[j][1], changes[j][2]);
+}
+
+/* Whether a run keeps its activations is -1, 0 or 1, or not told by an older version. */
+static void keeps_that_no_run_has(void **state) {
+    static const char range[] = "expected keeps of -1, 0 or 1", json[] = "expected valid JSON";
+    static const char *const changes[][2] = {
+        {"\"keeps\":-1", NULL},
+        {"\"keeps\":0", NULL},
+        {"\"keeps\":1", NULL},
+        {"\"kept\":7", NULL},
+        {"\"keeps\":-2", range},
+        {"\"keeps\":2", range},
+        {"\"keeps\":-4294967295", range}, /* 1 in 32 bits */
+        {"\"keeps\":4294967297", range},
+        {"\"keeps\":9223372036854775807", range},
+        {"\"keeps\":-9223372036854775808", range},
+        {"\"keeps\":1.0", range},
+        {"\"keeps\":-1e0", range},
+        {"\"keeps\":\"1\"", range},
+        {"\"keeps\":\"\"", range},
+        {"\"keeps\":true", range},
+        {"\"keeps\":null", range},
+        {"\"keeps\":[1]", range},
+        {"\"keeps\":{\"keeps\":1}", range},
+        {"\"keeps\":99999999999999999999", json},
+        {"\"keeps\":-99999999999999999999", json},
+        {"\"keeps\":1e999", json},
+        {"\"keeps\":+1", json},
+        {"\"keeps\":01", json},
+        {"\"keeps\":NaN", json},
+        {"\"keeps\":", json},
+        {"\"keeps\":-1,\"keeps\":-1", "duplicate"},
+        {"\"keeps\":-1,\"keeps\":1", "duplicate"},
+    };
+    (void)state;
+    fill_set();
+    for (size_t j = 0; j < sizeof changes / sizeof changes[0]; j++) go_on("\"keeps\":-1", changes[j][0], changes[j][1]);
 }
 
 /* ---- Plans that are forgotten --------------------------------------------------------------- */
@@ -488,6 +566,7 @@ int main(void) {
         IN_FOLDER(rates_are_kept),
         IN_FOLDER(no_numbers),
         IN_FOLDER(damaged_states),
+        IN_FOLDER(keeps_that_no_run_has),
         cmocka_unit_test(plans_are_forgotten_while_gradients_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
