@@ -122,13 +122,21 @@ static braid_status hash_model(trained *t, uint64_t *bits) {
     return status;
 }
 
-static braid_status run_once(trained *t, const braid_plan_request *request, const network_options *network, int steps,
+/* Whether activations are kept decides which calls are joined, and so last bits: the first plan, which may have gone by
+ * the memory that was free, decides for all. */
+static braid_status make_plan(trained *t, braid_plan_request *request) {
+    braid_status status = braid_plan_create(t->model, request, &t->plan);
+    if (!status) request->keep_all = braid_plan_keeps_all(t->plan);
+    return status;
+}
+
+static braid_status run_once(trained *t, braid_plan_request *request, const network_options *network, int steps,
                              outcome *end) {
     braid_model_options options = network_model(network);
     float loss = NAN, scale = NAN;
     options.seed = 1;
     braid_status status = braid_model_create(t->context, t->net, &options, &t->model);
-    if (!status) status = braid_plan_create(t->model, request, &t->plan);
+    if (!status) status = make_plan(t, request);
     if (!status && options.dtype == BRAID_DTYPE_F16) status = braid_model_scale_loss(t->model, FIRST_SCALE, 1);
     for (int step = 0; step < steps && !status && !interrupted(); step++)
         status = train_step(t, request->batch, step, steps);

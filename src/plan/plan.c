@@ -267,11 +267,19 @@ static braid_status build_program(braid_plan *plan, const program_options *optio
     return program_build(g, options, &plan->program);
 }
 
+static void log_program(const program *p) {
+    const program_options *o = &p->options;
+    if (o->phase == BRAID_PHASE_TRAIN)
+        log_write(LOG_PLAN, "plan of batch %lld: activations are %s", (long long)o->batch,
+                  o->keep_all ? "kept" : "made again");
+}
+
 static braid_status build(braid_plan *plan) {
     program *p = &plan->program;
     program_options o = options_of(plan->model, &plan->request);
     TRY(check_loss(&o, plan->model->graph->target_is_input));
     TRY(build_program(plan, &o));
+    log_program(p);
     for (int j = 0; j < p->call_count; j++) {
         step s = {.segment = p->calls[j].segment,
                   .natural = p->calls[j].natural,

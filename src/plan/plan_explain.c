@@ -56,6 +56,8 @@ braid_status braid_plan_step(const braid_plan *plan, int index, braid_step_info 
     return BRAID_OK;
 }
 
+int braid_plan_keeps_all(const braid_plan *plan) { return plan && plan->program.options.keep_all ? 1 : -1; }
+
 void braid_plan_memory_use(const braid_plan *plan, braid_plan_memory *use) {
     if (!plan || !use) return;
     *use = (braid_plan_memory){.arena_bytes = plan->program.arena_bytes,

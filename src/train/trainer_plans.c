@@ -77,7 +77,7 @@ static braid_status make_as_before(braid_trainer *t, braid_plan_request *r, brai
         r->keep_all = -1;
         return make_plan(t, r, plan);
     }
-    if (!status) t->keeps = (*plan)->program.options.keep_all ? 1 : -1;
+    if (!status) t->keeps = braid_plan_keeps_all(*plan);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /*
  * What a user sees of a GPU that has too little memory, fails or is too old: exit code and message, and that the last
- * checkpoint is as it was; and what explain says that kernels need. The GPU is that of the fake driver
+ * checkpoint is as it was; runs that are compared do as the first one did, whatever memory is free by then; what explain
+ * says that kernels need. The GPU is that of the fake driver
  * (tests/backend/fake_cuda), whose kernels compute nothing. The set and a run of three updates are made once, in $M.
  *
  * SPDX-License-Identifier: MIT
@@ -25,6 +26,9 @@
 #define COPY "cp -r $M/r r && cp r/last.safetensors old && "
 #define SAME " && cmp r/last.safetensors old && test $(ls -A r) = last.safetensors && "
 #define GO_ON TRAIN "--resume --steps 8"
+#define CHECK                                                                                                             \
+    "BRAID_LOG=plan $B check lenet86 --batch 2 --steps 2 --runs 2 --device cuda:0 --cache-dir '' --threads 1 -q 2> log; " \
+    "code=$?; cat log >&2; grep -c 'activations are kept' log; grep -c 'activations are made again' log; exit $code"
 #define MAKE                                                                                             \
     "mkdir ../made && cd ../made && $B data make fmnist86 --out f --count 20 -q && cd ../work && " TRAIN \
     "--steps 3 > log && mv r $M/r"
@@ -51,6 +55,13 @@ static const command commands[] = {
     /* 8: the driver itself has no memory in a step */
     {NO_MEMORY("cuGraphInstantiateWithFlags:1"), 0, "steps   8\n",
      "cuda:0: no memory for readying a recording, with 536870912 bytes free|make the batch smaller|!any more"},
+    /* runs that must have the same bits: the first decides for all of them whether activations are kept */
+    {"FAKE_CUDA_FREE=5000000 FAKE_CUDA_FREE_LATER=2000000 " CHECK, 0, "3 passed, 0 failed|\n3\n0\n",
+     "activations are kept"},
+    {"FAKE_CUDA_FREE=2000000 FAKE_CUDA_FREE_LATER=5000000 " CHECK, 0, "3 passed, 0 failed|\n0\n3\n",
+     "activations are made again"},
+    {"FAKE_CUDA_FREE=5000000 FAKE_CUDA_FREE_LATER=1200000 " CHECK, 5, "launched  run 0|\n2\n0\n",
+     "plan of batch 2: needs |batch 1 fits"},
     /* 9: what has begun is not gone on with, whatever it wants for */
     {FAULT("cuGraphLaunch:3", "2"), 0, "steps   8\n", "replaying a recording failed: |fake error 2" DEAD},
     {FAULT("cuLaunchKernel:20", "2"), 0, "steps   8\n", "cuda:0: linear_| failed: |fake error 2" DEAD},

@@ -15,7 +15,7 @@
 
 static int calls, faulted, fail_nth, fail_error, fail_once;
 static char fail_symbol[64];
-static size_t free_bytes = (size_t)1 << 29;
+static size_t free_bytes = (size_t)1 << 29, later_bytes;
 static int capability = 90;
 
 EXPORT fake_cuda_fail_function fake_cuda_fail;
@@ -33,9 +33,10 @@ int fake_cuda_calls(void) { return calls; }
 /* What a program is to meet that cannot call the controls. */
 __attribute__((constructor)) static void read_environment(void) {
     const char *fault = getenv("FAKE_CUDA_FAIL"), *room = getenv("FAKE_CUDA_FREE");
-    const char *age = getenv("FAKE_CUDA_CAPABILITY");
+    const char *age = getenv("FAKE_CUDA_CAPABILITY"), *later = getenv("FAKE_CUDA_FREE_LATER");
     if (fault && sscanf(fault, "%63[^:]:%d:%d:%d", fail_symbol, &fail_nth, &fail_error, &fail_once) != 4) abort();
     if (room) free_bytes = strtoul(room, NULL, 10);
+    if (later) later_bytes = strtoul(later, NULL, 10);
     if (age) capability = (int)strtol(age, NULL, 10);
 }
 
@@ -150,6 +151,7 @@ cu_result cuMemAlloc_v2(cu_pointer *out, size_t bytes) {
     cu_result result = answer("cuMemAlloc_v2");
     void *memory = NULL;
     if (!result && posix_memalign(&memory, 256, bytes) != 0) result = CU_ERROR_OUT_OF_MEMORY;
+    if (memory) memset(memory, 0, bytes); /* so that runs of kernels that compute nothing are the same */
     *out = (cu_pointer)(size_t)memory;
     return result;
 }
@@ -189,6 +191,7 @@ cu_result cuMemcpyHtoDAsync_v2(cu_pointer to, const void *from, size_t bytes, cu
 cu_result cuMemcpyDtoHAsync_v2(void *to, cu_pointer from, size_t bytes, cu_queue q) {
     (void)q;
     cu_result result = answer("cuMemcpyDtoHAsync_v2");
+    if (later_bytes) free_bytes = later_bytes;
     if (!result) memcpy(to, (const void *)(size_t)from, bytes);
     return result;
 }

@@ -12,7 +12,8 @@
 typedef void fake_cuda_fail_function(const char *symbol, int nth, int error, int once);
 
 /* For programs: FAKE_CUDA_FAIL=symbol:nth:error:once does the same from the start, FAKE_CUDA_FREE sets the bytes that
- * are free (512 MiB), FAKE_CUDA_CAPABILITY the compute capability (90 for 9.0). */
+ * are free (512 MiB), FAKE_CUDA_FREE_LATER those that are once something was copied to the host, FAKE_CUDA_CAPABILITY
+ * the compute capability (90 for 9.0). */
 
 /* All calls so far, but for those that ask for the text of an error. */
 typedef int fake_cuda_calls_function(void);
