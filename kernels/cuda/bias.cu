@@ -78,15 +78,15 @@ template <class number, int width> struct bias_sums : pixel_body<number, width> 
     }
 };
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bias_fwd_f32(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bias_fwd_f32(const __grid_constant__ pixel_args args) {
     pixels_kernel<biased, f32>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bias_fwd_f16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bias_fwd_f16(const __grid_constant__ pixel_args args) {
     pixels_kernel<biased, f16>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 4) bias_fwd_bf16(const __grid_constant__ pixel_args args) {
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 3) bias_fwd_bf16(const __grid_constant__ pixel_args args) {
     pixels_kernel<biased, bf16>(args);
 }
 
