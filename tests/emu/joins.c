@@ -296,14 +296,14 @@ static void convolutions_are_prepared(void **state) {
 }
 
 /* The gradients between the convolutions of both blocks, and what comes back to the second. What comes back to the
- * first, which a plain layer made, has no kernel. Kernels of two kinds do it. */
+ * first, which a plain layer made, has no kernel. Kernels of two kinds do it, one with masks and one without. */
 static void sums_are_joined(void **state) {
     (void)state;
-    for (int turn = 0; turn < 4; turn++) {
-        const trial_setup s = {.dtype = BRAID_DTYPE_F16, .request = {.batch = 3, .size = {21, 40}, .mask = turn % 2}};
+    for (int mask = 0; mask < 2; mask++) {
+        const trial_setup s = {.dtype = BRAID_DTYPE_F16, .request = {.batch = 3, .size = {21, 40}, .mask = mask}};
         trial joined = run_net(s, two_blocks,
-                               turn < 2 ? FAST_DATA ",conv2d_dsums__chain," DSUMS_LANES
-                                        : FAST_DATA ",conv2d_dsums__chain," DSUMS_ROWS),
+                               mask ? FAST_DATA ",conv2d_dsums__chain," DSUMS_LANES
+                                    : FAST_DATA ",conv2d_dsums__chain," DSUMS_ROWS),
               apart = run_net(s, two_blocks, DSUMS);
         assert_int_equal(count_calls(&joined, BRAID_OP_CONV2D_DSUMS), 3);
         assert_int_equal(count_calls(&apart, BRAID_OP_CONV2D_DSUMS), 0);
@@ -327,7 +327,7 @@ static void norms_are_read_by_convolutions(void **state) {
     (void)state;
     for (int mask = 0; mask < 2; mask++) {
         const trial_setup s = {.dtype = BRAID_DTYPE_F16,
-                               .request = {.batch = 3, .size = {21, 136}, .mask = mask, .keep_all = 1}};
+                               .request = {.batch = 2, .size = {21, 136}, .mask = mask, .keep_all = 1}};
         trial joined = run_net(s, norm_between, "bn_act_conv2d__chain," CHEAPER),
               apart = run_net(s, norm_between, NORM "," CHEAPER);
         assert_int_equal(count_calls(&joined, BRAID_OP_BN_ACT_CONV2D), 1);

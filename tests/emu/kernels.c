@@ -136,11 +136,18 @@ static int run_drawn(const kernel *k, device *d, unsigned long long seed, tally 
     return braid_problem_check(&p) == BRAID_OK && run_problem(k, d, &p, seed, t);
 }
 
+#define MANY_FLOPS 8e7
+
+/* Large problems are there for tiles of sm_90a; the kernels of every GPU would only take their time again. */
+static int is_for(const kernel *k, const braid_problem *p) {
+    return p->op == k->op && p->pass == k->pass && (k->features & FEATURE_SM90A || op_of(p)->flops(p) <= MANY_FLOPS);
+}
+
 static int run_chosen(const kernel *k, device *d, const options *o, tally *t) {
     for (size_t i = 0; i < sizeof chosen / sizeof chosen[0] && !(o->caught && t->failed); i++) {
         braid_problem p;
         if (braid_problem_parse(chosen[i], &p) != BRAID_OK) return 0;
-        if (p.op == k->op && p.pass == k->pass && !run_problem(k, d, &p, i, t)) return 0;
+        if (is_for(k, &p) && !run_problem(k, d, &p, i, t)) return 0;
     }
     return 1;
 }
