@@ -128,6 +128,10 @@ typedef struct chooser {
 
 /* Why a kernel cannot do a problem on a device, in words; NULL: it can. Covers op, dtype, features and supports(). */
 const char *kernel_refuses(const kernel *k, const braid_problem *p, const device *d);
+
+/* 1 where it refuses the problem for good, and not for want of memory at the moment: what calls a plan has, and so its
+ * bits, may not hang on that. */
+int kernel_is_unable(const kernel *k, const braid_problem *p, const device *d);
 braid_kind kernel_kind(const kernel *k);
 
 #endif

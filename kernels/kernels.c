@@ -124,3 +124,8 @@ const char *kernel_refuses(const kernel *k, const braid_problem *p, const device
     const char *missing = missing_feature(k, d);
     return missing ? missing : k->functions->supports ? k->functions->supports(p, d) : NULL;
 }
+
+int kernel_is_unable(const kernel *k, const braid_problem *p, const device *d) {
+    const char *reason = kernel_refuses(k, p, d);
+    return reason && reason != backend_no_memory;
+}

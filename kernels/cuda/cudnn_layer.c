@@ -127,8 +127,8 @@ static cudnn_status check_notes(cudnn_descriptor engine, int name, int type, uns
     return status;
 }
 
-/* CUDNN_SUCCESS where an engine may be used: repeatable, sums in f32, products of the dtype itself (or TF32, where the problem allows it); and in a graph of one
- * operation nothing that is compiled when it is made ready. */
+/* CUDNN_SUCCESS where an engine may be used: repeatable, sums in f32, products of the dtype itself (or TF32, where the
+ * problem allows it); and in a graph of one operation nothing that is compiled when it is made ready. */
 static cudnn_status check_engine(cudnn_descriptor config, const braid_problem *p, int operations) {
     unsigned numbers = 1u << CUDNN_NOTE_NONDETERMINISTIC | 1u << CUDNN_NOTE_DOWN_CONVERTS |
                        1u << CUDNN_NOTE_REDUCED_PRECISION | 1u << CUDNN_NOTE_FFT | 1u << CUDNN_NOTE_WINOGRAD |

@@ -38,7 +38,7 @@ static const kernel *cheapest(const braid_problem *p, const device *d) {
         if (!k->vendor && kernel_refuses(k, p, d)) continue;
         double cost = k->functions->cost(p);
         if (best && cost >= best_cost) continue;
-        if (k->vendor && kernel_refuses(k, p, d)) continue; /* asked late: libraries may take long to answer */
+        if (k->vendor && kernel_is_unable(k, p, d)) continue; /* asked late: libraries may take long to answer */
         best = k;
         best_cost = cost;
     }

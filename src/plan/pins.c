@@ -55,8 +55,8 @@ static const kernel *find_kernel(const char *name) {
     return NULL;
 }
 
-/* The kernel of a choice where it can do its problem here; NULL: it cannot. One for which there is no memory fails, since
- * with another the bits would be others. */
+/* The kernel of a choice where it can do its problem here; NULL: it cannot. One for which there is no memory fails,
+ * since with another the bits would be others. */
 static braid_status able_kernel(const braid_context *context, const char *text, const char *name, braid_problem *p,
                                 const kernel **able) {
     const kernel *k = find_kernel(name);

@@ -138,7 +138,7 @@ static double cheapest(const braid_context *context, const braid_problem *p) {
         if (!kernel_runs_on(k, context->device) || context_excludes(context, k)) continue;
         if (!k->vendor && kernel_refuses(k, p, context->device)) continue;
         const double seconds = k->functions->cost(p);
-        if (seconds >= best || (k->vendor && kernel_refuses(k, p, context->device)))
+        if (seconds >= best || (k->vendor && kernel_is_unable(k, p, context->device)))
             continue; /* asked late: see chain.c */
         best = seconds;
     }

@@ -98,6 +98,7 @@ struct braid_trainer {
     bool is_scaling;    /* the device follows this run's scaler */
     bool validating;    /* a run looks at samples: what is not finite has diverged */
     bool diverged;      /* nothing may be saved any more */
+    bool torn;          /* nor here: a step that had begun did not come to its end */
     int64_t proven;     /* the step whose parameters are known to give a finite loss; -1: none */
     pass passes[TRAINER_MOST_PASSES];
     int pass_count;
@@ -146,6 +147,9 @@ void trainer_forget_passes(braid_trainer *t);
 /* Plans the first step, where the number of samples is known, before any of them is read: a plan that does not fit
  * costs no reading. */
 braid_status trainer_plan_first(braid_trainer *t);
+
+/* Refuses a run one of whose steps failed when it had begun: for want of memory, or with its device. */
+braid_status trainer_check_whole(const braid_trainer *t, const char *caller);
 
 /* Forward and backward of one batch, and, where enough are gathered, an update. */
 braid_status trainer_learn(braid_trainer *t, const braid_train_batch *batch);

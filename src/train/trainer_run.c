@@ -195,8 +195,17 @@ static braid_status run_epoch(braid_trainer *t) {
     return t->stop ? trainer_save(t) : end_epoch(t, &validate); /* the epoch ends when the run goes on */
 }
 
+braid_status trainer_check_whole(const braid_trainer *t, const char *caller) {
+    if (!t->torn) return BRAID_OK;
+    return fail(BRAID_ERROR_ARGUMENT,
+                "%s: expected a run whose steps came to their end, got one whose last step failed half done; resume it "
+                "from its last checkpoint",
+                caller);
+}
+
 braid_status braid_trainer_run(braid_trainer *t) {
     if (!t) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_run: expected a trainer, got NULL");
+    TRY(trainer_check_whole(t, "braid_trainer_run"));
     if (t->restored) return BRAID_OK;
     t->stop = false;
     bool goes_on = !braid_trainer_is_done(t);

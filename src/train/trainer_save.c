@@ -257,6 +257,7 @@ braid_status braid_trainer_save(braid_trainer *t) {
         return fail(BRAID_ERROR_ARGUMENT,
                     "braid_trainer_save: expected a trainer with a folder, got one without; set braid_train_options."
                     "folder, or save the parameters with braid_model_save");
+    TRY(trainer_check_whole(t, "braid_trainer_save"));
     if (t->gathered) return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected to be called between two updates");
     if (t->restored)
         return fail(BRAID_ERROR_ARGUMENT, "braid_trainer_save: expected the model of the last step, got the best one");

@@ -75,6 +75,13 @@ typedef struct batch_work {
     const braid_train_batch *batch;
 } batch_work;
 
+static braid_status run_plan(braid_trainer *t, braid_plan *plan, unsigned segments) {
+    t->torn = true;
+    TRY(braid_plan_run(plan, segments));
+    t->torn = false;
+    return BRAID_OK;
+}
+
 static braid_status compute_batch(braid_trainer *t, void *user) {
     const batch_work *work = user;
     const pass *p = work->pass;
@@ -82,8 +89,8 @@ static braid_status compute_batch(braid_trainer *t, void *user) {
     unsigned segments = BRAID_SEGMENT_FORWARD | BRAID_SEGMENT_BACKWARD;
     TRY(feed_batch(&work->pass->feed, work->batch, t->at.batch * t->options.step.batch, t->at.step));
     TRY(set_masks(t, p, share));
-    if (!trainer_accumulates(t)) return braid_plan_run(p->plan, segments | BRAID_SEGMENT_UPDATE);
-    TRY(braid_plan_run(p->plan, segments));
+    if (!trainer_accumulates(t)) return run_plan(t, p->plan, segments | BRAID_SEGMENT_UPDATE);
+    TRY(run_plan(t, p->plan, segments));
     return add_gradients(t);
 }
 
@@ -155,7 +162,7 @@ static braid_status compute_update(braid_trainer *t, void *user) {
     device *d = m->context->device;
     TRY(d->backend->copy(d, m->gradients, t->sum, (size_t)m->elements * dtype_bytes(m->master)));
     TRY(d->backend->upload(d, model_metric(m, METRIC_SCALING + SCALING_BATCHES), &t->gathered, sizeof t->gathered));
-    return braid_plan_run(p->plan, BRAID_SEGMENT_UPDATE);
+    return run_plan(t, p->plan, BRAID_SEGMENT_UPDATE);
 }
 
 braid_status trainer_update(braid_trainer *t) {

@@ -352,6 +352,54 @@ static int fault_stays(void) {
     return 0;
 }
 
+/* A fault that shows when the device is closed, or when a recording is ended: behind it the driver is not called. */
+static int late_faults(void) {
+    device *d = NULL;
+    EXPECT(with_fake() == 0);
+    EXPECT(backend_cuda.open(0, &d) == BRAID_OK && use(d) == BRAID_OK);
+    fake_fail("cuStreamSynchronize", 1, 700, 0);
+    int calls = fake_calls();
+    backend_cuda.close(d);
+    EXPECT(fake_calls() == calls + 2 && memory_live() == 0); /* the context, the queue */
+    return 0;
+}
+
+static int join_fails(void) {
+    device *d = NULL;
+    EXPECT(with_fake() == 0);
+    EXPECT(backend_cuda.open(0, &d) == BRAID_OK);
+    EXPECT(d->backend->record(d) == BRAID_OK && d->backend->aside(d) == BRAID_OK && launch_once(d, 0) == BRAID_OK);
+    EXPECT(d->backend->aside_end(d, 1) == BRAID_OK);
+    fake_fail("cuStreamWaitEvent", 1, 700, 0);
+    int calls = fake_calls();
+    EXPECT(d->backend->record_end(d, NULL) == BRAID_ERROR_DEVICE && says("joining what was put aside"));
+    EXPECT(fake_calls() == calls + 2);
+    backend_cuda.close(d);
+    EXPECT(fake_calls() == calls + 2 && memory_live() == 0);
+    return 0;
+}
+
+/* A launch aside for whose code there is no memory: the recording is dropped, and the device goes on. */
+static int no_memory_aside(void) {
+    device *d = NULL;
+    EXPECT(with_fake() == 0);
+    EXPECT(backend_cuda.open(0, &d) == BRAID_OK);
+    for (int joined = 0; joined < 2; joined++) {
+        EXPECT(d->backend->record(d) == BRAID_OK);
+        for (int j = 0; j < joined; j++)
+            EXPECT(d->backend->aside(d) == BRAID_OK && d->backend->aside_end(d, j) == BRAID_OK);
+        EXPECT(d->backend->aside(d) == BRAID_OK);
+        fake_fail("cuModuleLoadData", 1, CU_ERROR_OUT_OF_MEMORY, 1);
+        EXPECT(
+            cuda_launch(d, &(cuda_call){.stem = cuda_images[1].stem, .function = "any", .blocks = 1, .threads = 32}) ==
+            BRAID_ERROR_MEMORY);
+        EXPECT(d->backend->record_end(d, NULL) == BRAID_OK && use(d) == BRAID_OK);
+    }
+    backend_cuda.close(d);
+    EXPECT(memory_live() == 0);
+    return 0;
+}
+
 static int open_fails(void) {
     device *d = NULL;
     EXPECT(with_fake() == 0);
@@ -401,6 +449,7 @@ static void test_out_of_memory(void **state) {
                                  {"cuMemAllocHost_v2", "making 11 bytes of pinned memory"}};
     (void)state;
     run_takers(used, sizeof used / sizeof used[0], out_of_memory);
+    run_in_child(no_memory_aside);
 }
 
 static void test_opening_without_memory(void **state) {
@@ -443,6 +492,8 @@ static void test_faults_stay(void **state) {
     for (victim_call = 2; victim_call <= 4; victim_call++) run_in_child(fault_stays);
     victim = "cuCtxPushCurrent_v2";
     for (victim_call = 2; victim_call <= 10; victim_call++) run_in_child(fault_stays);
+    run_in_child(late_faults);
+    run_in_child(join_fails);
 }
 
 static void test_opening_fails(void **state) {

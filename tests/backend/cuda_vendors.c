@@ -364,6 +364,7 @@ static int no_memory(void) {
 
 /* A candidate is left out for want of memory, and there again when it is asked for once more. */
 static int no_memory_to_ask(void) {
+    braid_problem p;
     EXPECT(open_gpu() == 0);
     for (size_t j = 0; j < TAKERS; j++) {
         const taker *t = &takers[j];
@@ -374,10 +375,14 @@ static int no_memory_to_ask(void) {
             snprintf(text, sizeof text, t->problem, 10 * (int)j + nth);
             EXPECT(fail_at(t->symbol, nth, t->status) == 0);
             EXPECT(reason_of(t->kernel, text) == backend_no_memory);
-            EXPECT(!reason_of(t->kernel, text));
+            EXPECT(fail_at(t->symbol, nth, t->status) == 0 && braid_problem_parse(text, &p) == BRAID_OK);
+            EXPECT(!kernel_is_unable(kernel_find(t->kernel), &p, gpu));
+            EXPECT(fail_at(t->symbol, 0, 0) == 0 && !reason_of(t->kernel, text));
             EXPECT(cudnn_counts().live == 0 && cublaslt_counts().live == 0);
         }
     }
+    EXPECT(braid_problem_parse("linear_fwd:f16:n1:b2:c8:k8:mask1", &p) == BRAID_OK);
+    EXPECT(kernel_is_unable(kernel_find("linear_fwd__cuda_cublaslt_1"), &p, gpu));
     backend_cuda.close(gpu);
     return 0;
 }
@@ -451,6 +456,51 @@ static int no_memory_in_a_race(void) {
     return 0;
 }
 
+/* The calls of a plan, as far as there is one; -1: none, for want of memory. */
+static int list_calls(braid_model *model, braid_op_id *ops, int room) {
+    const braid_plan_request request = {.batch = 2, .choice = {.effort = BRAID_EFFORT_ESTIMATE}};
+    braid_plan *plan = NULL;
+    braid_step_info info;
+    if (braid_plan_create(model, &request, &plan) == BRAID_ERROR_MEMORY) return -1;
+    int count = braid_plan_step_count(plan);
+    for (int j = 0; j < count && j < room; j++) {
+        if (braid_plan_step(plan, j, &info)) return -2;
+        ops[j] = info.problem->op;
+    }
+    braid_plan_destroy(plan);
+    return count;
+}
+
+/* Where a library finds no memory while a plan is made, there is the same plan, or none. */
+static int no_memory_for_a_plan(void) {
+    enum { ROOM = 64 };
+    braid_context_options options = {.device = "cuda:0", .cache_dir = "", .disable = NULL};
+    braid_context *context = NULL;
+    braid_model *model = NULL;
+    braid_net *net = NULL;
+    braid_op_id first[ROOM], ops[ROOM];
+    int made = 0, refused = 0;
+    EXPECT(setenv("BRAID_LIBRARY_PATH", BRAID_FAKE_VENDORS_PATH, 1) == 0);
+    EXPECT(braid_context_create(&options, &context) == BRAID_OK);
+    EXPECT(braid_net_create("mlp", &(braid_net_options){.layers = {7396, 512, 512, 10}}, &net) == BRAID_OK);
+    EXPECT(braid_model_create(context, net, NULL, &model) == BRAID_OK);
+    const int count = list_calls(model, first, ROOM);
+    EXPECT(count > 0 && count < ROOM);
+    for (int nth = 1; nth <= 40; nth++) {
+        EXPECT(fail_at("cublasLtMatmulDescCreate", nth, LT_NO_MEMORY) == 0);
+        const int found = list_calls(model, ops, ROOM);
+        made += found > 0;
+        refused += found == -1;
+        EXPECT(found == -1 || (found == count && memcmp(first, ops, (size_t)count * sizeof *ops) == 0));
+    }
+    EXPECT(made > 0 && refused > 0);
+    braid_model_destroy(model);
+    braid_net_destroy(net);
+    braid_context_destroy(context);
+    EXPECT(cublaslt_counts().live == 0 && cublaslt_counts().handles == 0);
+    return 0;
+}
+
 /* Of a device that has failed a library is asked for nothing any more; before that, a layer goes with its context
  * current. */
 static int failed_device(void) {
@@ -521,6 +571,7 @@ CASE(no_memory)
 CASE(no_memory_to_ask)
 CASE(no_memory_to_start)
 CASE(no_memory_in_a_race)
+CASE(no_memory_for_a_plan)
 CASE(failed_device)
 CASE(old_version)
 CASE(does_not_start)
@@ -538,6 +589,7 @@ int main(void) {
         cmocka_unit_test(test_no_memory_to_ask),
         cmocka_unit_test(test_no_memory_to_start),
         cmocka_unit_test(test_no_memory_in_a_race),
+        cmocka_unit_test(test_no_memory_for_a_plan),
         cmocka_unit_test(test_failed_device),
         cmocka_unit_test(test_old_version),
         cmocka_unit_test(test_does_not_start),

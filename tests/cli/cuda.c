@@ -1,8 +1,8 @@
 /*
  * What a user sees of a GPU that has too little memory, fails or is too old: exit code and message, and that the last
- * checkpoint is as it was; runs that are compared do as the first one did, whatever memory is free by then; what explain
- * says that kernels need. The GPU is that of the fake driver
- * (tests/backend/fake_cuda), whose kernels compute nothing. The set and a run of three updates are made once, in $M.
+ * checkpoint is as it was; that runs which are compared do as the first one did, whatever memory is free by then; and
+ * what explain says that kernels need. The GPU is that of the fake driver (tests/backend/fake_cuda), whose kernels
+ * compute nothing. The set and a run of three updates are made once, in $M.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,8 +26,8 @@
 #define COPY "cp -r $M/r r && cp r/last.safetensors old && "
 #define SAME " && cmp r/last.safetensors old && test $(ls -A r) = last.safetensors && "
 #define GO_ON TRAIN "--resume --steps 8"
-#define CHECK                                                                                                             \
-    "BRAID_LOG=plan $B check lenet86 --batch 2 --steps 2 --runs 2 --device cuda:0 --cache-dir '' --threads 1 -q 2> log; " \
+#define CHECK                                                                                                 \
+    "BRAID_LOG=plan $B check lenet86 --batch 2 --steps 2 --runs 2 --device cuda:0 --cache-dir '' -q 2> log; " \
     "code=$?; cat log >&2; grep -c 'activations are kept' log; grep -c 'activations are made again' log; exit $code"
 #define MAKE                                                                                             \
     "mkdir ../made && cd ../made && $B data make fmnist86 --out f --count 20 -q && cd ../work && " TRAIN \
@@ -37,6 +37,11 @@
  * The run ends with a code, the checkpoint is as it was, and a run that meets no fault goes on from it. */
 #define FAULT(nth, error) COPY "FAKE_CUDA_FAIL=" nth ":" error ":0 " GO_ON "; test $? = 6" SAME GO_ON
 #define NO_MEMORY(nth) COPY "FAKE_CUDA_FAIL=" nth ":2:1 " GO_ON "; test $? = 5" SAME GO_ON
+/* The same of a vendor library, which finds no memory. */
+#define VENDORS "BRAID_LIBRARY_PATH=$BRAID_LIBRARY_PATH:$BRAID_LIBRARY_PATH/../fake_vendors; "
+#define VENDOR_NO_MEMORY(fault)                                                                       \
+    VENDORS TRAIN "--steps 3 > log && cp r/last.safetensors old && FAKE_VENDOR_FAIL=" fault " " GO_ON \
+                  "; test $? = 5" SAME GO_ON
 #define DEAD "|the device cannot be used any more in this process"
 
 static const command commands[] = {
@@ -55,6 +60,16 @@ static const command commands[] = {
     /* 8: the driver itself has no memory in a step */
     {NO_MEMORY("cuGraphInstantiateWithFlags:1"), 0, "steps   8\n",
      "cuda:0: no memory for readying a recording, with 536870912 bytes free|make the batch smaller|!any more"},
+    /* 8: a vendor library has none: in a step, or in the plan, which needs it where the run began with it */
+    {VENDOR_NO_MEMORY("cublasLtMatmul:1:3"), 0, "steps   8\n",
+     "cuda:0: no memory for a call of cublaslt (CUBLAS_STATUS_ALLOC_FAILED), with |make the batch smaller|!any more"},
+    {VENDOR_NO_MEMORY("cublasLtMatmul:4:3"), 0, "steps   8\n", "cuda:0: no memory for a call of cublaslt |!any more"},
+    {VENDOR_NO_MEMORY("cublasLtMatmulDescCreate:2:3"), 0, "steps   8\n",
+     "kernel linear_act_fwd_f32__cuda_cublaslt_1: its library finds no memory to make it ready; make "},
+    {VENDORS "FAKE_VENDOR_FAIL=cudnnBackendExecute:1:4004 " ROOMY
+             "--batch 2 --steps 3; code=$?; test ! -e r && exit $code",
+     5, NULL, "cuda:0: no memory for a call of cudnn (fake error), with |make the batch smaller|!any more"},
+    {VENDORS "FAKE_VENDOR_FAIL=cudnnBackendFinalize:8:4004 " ROOMY "--batch 2 --steps 3", 0, "steps   3\n", ""},
     /* runs that must have the same bits: the first decides for all of them whether activations are kept */
     {"FAKE_CUDA_FREE=5000000 FAKE_CUDA_FREE_LATER=2000000 " CHECK, 0, "3 passed, 0 failed|\n3\n0\n",
      "activations are kept"},

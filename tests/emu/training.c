@@ -3,7 +3,7 @@
  * checkpoints are those of every batch all the same, a run goes on from one bit for bit, and one that has gone to
  * infinity ends at the step at which the CPU ends, with the parameters that it had before. A running statistic that is
  * no number ends a run behind its epoch. Activations are kept or made again as when the run began, also where memory is
- * short by then, if it can be.
+ * short by then, if it can be. A step that failed half done is not saved.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -58,6 +58,7 @@ typedef struct ending {
     float weights[PARAMETERS];
     int keeps; /* of the trainer and of its last plan for training */
     int notes;
+    braid_status saved, again; /* of a run that failed: a save, and going on */
 } ending;
 
 static int is_full; /* 1: the device has no free memory; a note of the trainer ends it */
@@ -66,6 +67,11 @@ static size_t free_or_full(const device *d) {
     (void)d;
     return is_full ? 0 : (size_t)1 << 30;
 }
+
+static braid_status record_without_memory(device *d) {
+    return fail(BRAID_ERROR_MEMORY, "%s: no memory for a recording", d->name);
+}
+static int cannot_record; /* 1: that is what the second step of a plan meets */
 
 static int count_note(void *user, const braid_train_event *e) {
     if (e->kind != BRAID_TRAIN_EVENT_NOTE) return 0;
@@ -95,10 +101,13 @@ static void train(const char *where, braid_dtype dtype, const braid_train_option
     const backend *own = d->backend;
     watched = *own;
     watched.free_bytes = free_or_full;
+    if (cannot_record) watched.record = record_without_memory;
     d->backend = &watched;
     OK(braid_trainer_create(t.model, &o, &trainer));
     end->status = braid_trainer_run(trainer);
     snprintf(end->message, sizeof end->message, "%s", end->status ? braid_message() : "");
+    end->saved = end->status && o.folder ? braid_trainer_save(trainer) : BRAID_OK;
+    end->again = end->status ? braid_trainer_run(trainer) : BRAID_OK;
     braid_trainer_place(trainer, &end->place);
     OK(braid_model_read(t.model, "layers.0.fc.weight", end->weights, sizeof end->weights));
     end->keeps = trainer->keeps;
@@ -175,6 +184,37 @@ static void activations_are_kept_as_the_run_began(void **state) {
     is_full = 0;
     assert_int_equal(end.status, BRAID_ERROR_MEMORY);
     assert_int_equal(end.notes, 0);
+}
+
+/* For want of memory: it is neither saved nor gone on with, and the run goes on from its checkpoint. */
+static void a_step_that_fails_half_done(void **state) {
+    (void)state;
+    for (int accumulate = 1; accumulate <= 2; accumulate++) {
+        char whole[64], parts[64];
+        ending one, two;
+        braid_train_options o = {
+            .step = {.optimiser = BRAID_OPTIMISER_SGD}, .epochs = 9, .learning_rate = 0.01, .accumulate = accumulate};
+        snprintf(whole, sizeof whole, "unbroken%d", accumulate);
+        snprintf(parts, sizeof parts, "broken%d", accumulate);
+        o.folder = whole;
+        o.steps = 6;
+        train("cuda:0", BRAID_DTYPE_F32, &o, &one);
+        assert_int_equal(one.status, BRAID_OK);
+        o.folder = parts;
+        o.steps = 3;
+        train("cuda:0", BRAID_DTYPE_F32, &o, &two);
+        o.resume = 1;
+        o.steps = 6;
+        cannot_record = 1;
+        train("cuda:0", BRAID_DTYPE_F32, &o, &two);
+        cannot_record = 0;
+        assert_int_equal(two.status, BRAID_ERROR_MEMORY);
+        assert_int_equal(two.saved, BRAID_ERROR_ARGUMENT);
+        assert_int_equal(two.again, BRAID_ERROR_ARGUMENT);
+        train("cuda:0", BRAID_DTYPE_F32, &o, &two);
+        assert_int_equal(two.status, BRAID_OK);
+        assert_memory_equal(one.weights, two.weights, sizeof one.weights);
+    }
 }
 
 /* With the kernels of another device nothing hangs on the answer any more: it is asked for again. */
@@ -302,6 +342,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_run_goes_on),
         IN_FOLDER(activations_are_kept_as_the_run_began),
+        IN_FOLDER(a_step_that_fails_half_done),
         IN_FOLDER(another_device_decides_anew),
         cmocka_unit_test(infinity_ends_it_at_the_same_step),
         IN_FOLDER(statistics_are_looked_at_behind_an_epoch),

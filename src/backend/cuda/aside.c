@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <limits.h>
+
 #include "backend/cuda/device.h"
 
 braid_status aside_open(cuda_device *d) {
@@ -43,15 +45,20 @@ braid_status cuda_aside(device *head) {
     return cuda_leave(d, cuda_check(d, result, "putting a launch aside"));
 }
 
-braid_status cuda_aside_end(device *head, int number) {
-    cuda_device *d = cuda_device_of(head);
+/* With the context current. */
+static braid_status end_aside(cuda_device *d, int number) {
     aside *a = &d->aside;
-    TRY(cuda_enter(d));
     cu_result result = d->driver->event_record(a->done[a->next], d->queue);
     change_queue(d);
     a->number[a->next] = number;
     a->next = (a->next + 1) % ASIDE_EVENTS;
-    return cuda_leave(d, cuda_check(d, result, "putting a launch aside"));
+    return cuda_check(d, result, "putting a launch aside");
+}
+
+braid_status cuda_aside_end(device *head, int number) {
+    cuda_device *d = cuda_device_of(head);
+    TRY(cuda_enter(d));
+    return cuda_leave(d, end_aside(d, number));
 }
 
 /* The event behind the first number from `number` on; -1: there is none. The second queue keeps its order, so what
@@ -84,7 +91,7 @@ braid_status cuda_join(device *head, int number) {
 
 braid_status aside_finish(cuda_device *d) {
     const aside *a = &d->aside;
-    if (a->is_on) change_queue(d); /* a launch failed there */
+    if (a->is_on) TRY(end_aside(d, INT_MAX)); /* a launch failed there; the branch is joined all the same */
     int last = (a->next + ASIDE_EVENTS - 1) % ASIDE_EVENTS;
     return a->number[last] < 0 ? BRAID_OK : wait_for(d, last);
 }

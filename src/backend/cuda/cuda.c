@@ -129,25 +129,29 @@ static braid_status make_queue(cuda_device *d) {
     return cuda_leave(d, status ? status : staging_open(d));
 }
 
+/* Gives back what the context holds, with it current, once launches and copies out of pinned memory have ended. */
+static void release(cuda_device *d) {
+    if (d->queue && cuda_check(d, d->driver->queue_wait(d->queue), "waiting for the queue") != BRAID_OK) return;
+    for (int i = 0; i < cuda_image_count; i++) {
+        if (d->modules[i]) (void)d->driver->module_unload(d->modules[i]);
+    }
+    staging_close(d);
+    aside_close(d);
+    counters_close(d);
+    vendors_close(d);
+    if (d->begin) (void)d->driver->event_destroy(d->begin);
+    if (d->end) (void)d->driver->event_destroy(d->end);
+    if (d->queue) (void)d->driver->queue_destroy(d->queue);
+    (void)cuda_leave(d, BRAID_OK);
+    if (!d->fault[0]) (void)d->driver->context_release(d->handle);
+}
+
 static void cuda_close(device *head) {
     cuda_device *d = cuda_device_of(head);
     if (!d) return;
-    int working = d->context && cuda_enter(d) == BRAID_OK;
-    if (working) {
-        for (int i = 0; i < cuda_image_count; i++) {
-            if (d->modules[i]) (void)d->driver->module_unload(d->modules[i]);
-        }
-        if (d->queue) (void)d->driver->queue_wait(d->queue); /* copies out of pinned memory may be under way */
-        staging_close(d);
-        aside_close(d);
-        counters_close(d);
-        vendors_close(d);
-        if (d->begin) (void)d->driver->event_destroy(d->begin);
-        if (d->end) (void)d->driver->event_destroy(d->end);
-        if (d->queue) (void)d->driver->queue_destroy(d->queue);
-        (void)cuda_leave(d, BRAID_OK);
-        (void)d->driver->context_release(d->handle);
-    }
+    const fail_kept kept = fail_keep();
+    if (d->context && cuda_enter(d) == BRAID_OK) release(d);
+    fail_put_back(&kept);
     while (d->functions) {
         loaded_function *next = d->functions->next;
         memory_free(d->functions);

@@ -62,14 +62,10 @@ FAKE_PLAIN(cuDevicePrimaryCtxRelease_v2, (__attribute__((unused)) cu_device d))
 FAKE_PLAIN(cuCtxPushCurrent_v2, (__attribute__((unused)) cu_context c))
 FAKE_PLAIN(cuStreamDestroy_v2, (__attribute__((unused)) cu_queue q))
 FAKE_PLAIN(cuStreamSynchronize, (__attribute__((unused)) cu_queue q))
-FAKE_PLAIN(cuStreamWaitEvent, (__attribute__((unused)) cu_queue q, __attribute__((unused)) cu_event e,
-                               __attribute__((unused)) unsigned flags))
 FAKE_PLAIN(cuEventDestroy_v2, (__attribute__((unused)) cu_event e))
-FAKE_PLAIN(cuEventRecord, (__attribute__((unused)) cu_event e, __attribute__((unused)) cu_queue q))
 FAKE_PLAIN(cuEventRecordWithFlags, (__attribute__((unused)) cu_event e, __attribute__((unused)) cu_queue q,
                                     __attribute__((unused)) unsigned flags))
 FAKE_PLAIN(cuEventSynchronize, (__attribute__((unused)) cu_event e))
-FAKE_PLAIN(cuStreamBeginCapture_v2, (__attribute__((unused)) cu_queue q, __attribute__((unused)) int mode))
 FAKE_PLAIN(cuGraphLaunch, (__attribute__((unused)) cu_graph_exec g, __attribute__((unused)) cu_queue q))
 FAKE_PLAIN(cuGraphDestroy, (__attribute__((unused)) cu_graph g))
 FAKE_PLAIN(cuGraphExecDestroy, (__attribute__((unused)) cu_graph_exec g))
@@ -204,8 +200,42 @@ cu_result cuMemcpyDtoDAsync_v2(cu_pointer to, cu_pointer from, size_t bytes, cu_
 }
 
 cu_result cuStreamCreate(cu_queue *out, unsigned flags) {
+    static char queues[64];
+    static int made;
     (void)flags;
-    return answer_handle("cuStreamCreate", (void **)out);
+    cu_result result = answer("cuStreamCreate");
+    if (!result) *out = (cu_queue)(void *)&queues[made++ % 64];
+    return result;
+}
+
+/* A recording, and what another queue has to do with it: one that has waited for an event is a branch, which ends in an
+ * event that the recorded queue waits for. */
+static struct {
+    cu_queue queue;
+    int has_branch, is_marked;
+} capture;
+
+cu_result cuStreamBeginCapture_v2(cu_queue q, int mode) {
+    (void)mode;
+    cu_result result = answer("cuStreamBeginCapture_v2");
+    capture.queue = result ? NULL : q;
+    capture.has_branch = capture.is_marked = 0;
+    return result;
+}
+
+cu_result cuStreamWaitEvent(cu_queue q, cu_event e, unsigned flags) {
+    (void)e, (void)flags;
+    cu_result result = answer("cuStreamWaitEvent");
+    if (result || !capture.queue) return result;
+    capture.has_branch = q != capture.queue || (capture.has_branch && !capture.is_marked);
+    if (q != capture.queue) capture.is_marked = 0;
+    return result;
+}
+
+cu_result cuEventRecord(cu_event e, cu_queue q) {
+    (void)e;
+    if (capture.queue && q != capture.queue) capture.is_marked = 1;
+    return answer("cuEventRecord");
 }
 
 cu_result cuEventCreate(cu_event *out, unsigned flags) {
@@ -214,8 +244,10 @@ cu_result cuEventCreate(cu_event *out, unsigned flags) {
 }
 
 cu_result cuStreamEndCapture(cu_queue q, cu_graph *out) {
-    (void)q;
-    return answer_handle("cuStreamEndCapture", (void **)out);
+    const int is_whole = capture.queue == q && !capture.has_branch;
+    capture.queue = NULL;
+    cu_result result = answer_handle("cuStreamEndCapture", (void **)out);
+    return result || is_whole ? result : 904; /* CUDA_ERROR_STREAM_CAPTURE_UNJOINED */
 }
 
 cu_result cuGraphInstantiateWithFlags(cu_graph_exec *out, cu_graph g, unsigned long long flags) {
