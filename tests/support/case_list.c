@@ -137,8 +137,7 @@ void case_list_thin(case_list *list, int count) {
 #define LARGE_BYTES 32768
 #define LARGE_KEPT 8
 
-/* The bytes of all operands. */
-static size_t operand_bytes(const braid_problem *p) {
+size_t case_bytes(const braid_problem *p) {
     size_t bytes = 0;
     for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {
         braid_operand_info info = {0};
@@ -150,7 +149,7 @@ static size_t operand_bytes(const braid_problem *p) {
 
 /* Large problems show little more than small ones and would take most of the time: one of eight stays. */
 static int is_kept(const braid_problem *p, int *large) {
-    return operand_bytes(p) <= LARGE_BYTES || (*large)++ % LARGE_KEPT == 0;
+    return case_bytes(p) <= LARGE_BYTES || (*large)++ % LARGE_KEPT == 0;
 }
 
 braid_status case_list_draw(case_list *list, braid_op_id op, uint64_t seed, int count) {

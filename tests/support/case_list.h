@@ -37,12 +37,15 @@ braid_status case_list_read(case_list *list, braid_op_id op, const char *path);
 /* Keeps `count` problems, evenly spaced, of a list that has more. */
 void case_list_thin(case_list *list, int count);
 
-/* Draws until the list holds `count`; every pass in turn. */
+/* Draws until the list holds `count`, every pass in turn and mostly small ones. */
 braid_status case_list_draw(case_list *list, braid_op_id op, uint64_t seed, int count);
 
 /* How many have several streams of unequal channels, and how many are masked. */
 int case_list_unequal(const case_list *list);
 int case_list_masked(const case_list *list);
+
+/* The bytes of all operands of a problem. */
+size_t case_bytes(const braid_problem *p);
 
 /* A number that depends on a seed and a text. */
 uint64_t case_seed(uint64_t seed, const char *text);
