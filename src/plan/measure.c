@@ -140,8 +140,10 @@ static void time_batch(launch_context *c, runner *r, double *per_launch) {
     double seconds = 0;
     const fail_kept kept = fail_keep();
     c->r = r;
-    if (c->d->backend->time_launches(c->d, launch_one, c, r->iterations, &seconds) != BRAID_OK) {
+    braid_status status = c->d->backend->time_launches(c->d, launch_one, c, r->iterations, &seconds);
+    if (status != BRAID_OK) {
         snprintf(r->failure, sizeof r->failure, "failed when timed: %.200s", braid_message());
+        r->lacks_memory = status == BRAID_ERROR_MEMORY;
         fail_put_back(&kept);
         return;
     }
@@ -198,8 +200,10 @@ static size_t ready_runners(const braid_problem *p, device *d, runner *runners, 
     for (int j = 0; j < count; j++) {
         runner *r = &runners[j];
         const kernel_functions *f = r->kernel->functions;
-        if (f->create && f->create(p, d, &r->state, &r->workspace_bytes) != BRAID_OK) {
+        braid_status status = f->create ? f->create(p, d, &r->state, &r->workspace_bytes) : BRAID_OK;
+        if (status != BRAID_OK) {
             snprintf(r->failure, sizeof r->failure, "could not be readied: %.200s", braid_message());
+            r->lacks_memory = status == BRAID_ERROR_MEMORY;
             fail_put_back(&kept);
         }
         if (!r->failure[0] && r->workspace_bytes > workspace) workspace = r->workspace_bytes;

@@ -15,6 +15,7 @@
 typedef struct runner {
     const kernel *kernel;
     char failure[256]; /* in words; empty: it ran */
+    int lacks_memory;  /* 1: it failed for want of memory */
     void *state;
     size_t workspace_bytes;
     int iterations; /* launches per timed batch */

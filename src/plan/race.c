@@ -34,6 +34,7 @@ void race_ask_one(const braid_context *context, const braid_problem *p, racer *o
     one->is_open = 0;
     const char *reason = kernel_refuses(one->kernel, p, context->device);
     if (reason) set_reason(one, reason);
+    one->lacks_memory = reason == backend_no_memory;
 }
 
 void race_ask(const braid_context *context, const braid_problem *p, race *r) {
@@ -133,6 +134,7 @@ static braid_status check_all(const braid_context *context, const braid_problem 
         list[j]->max_err = verdicts[j].max_err;
         list[j]->compared = verdicts[j].compared;
         if (verdicts[j].failure[0]) set_reason(list[j], verdicts[j].failure);
+        list[j]->lacks_memory = verdicts[j].lacks_memory;
     }
     memory_free(verdicts);
     return status;
@@ -184,6 +186,7 @@ braid_status race_check_winner(const braid_context *context, const braid_problem
         winner->compared = v.compared;
         if (!v.failure[0]) return BRAID_OK;
         set_reason(winner, v.failure);
+        winner->lacks_memory = v.lacks_memory;
         winner->median = 0;
     }
     return BRAID_OK;
@@ -199,6 +202,7 @@ static void take_times(const runner *from, racer *to) {
     to->workspace_bytes = from->workspace_bytes;
     if (from->failure[0]) {
         set_reason(to, from->failure);
+        to->lacks_memory = from->lacks_memory;
         return;
     }
     to->median = i.median;

@@ -18,6 +18,7 @@ typedef struct racer {
     const kernel *kernel;
     char reason[RACE_TEXT]; /* empty: it takes part */
     int is_open;            /* 1: whether it can do the problem was not asked yet */
+    int lacks_memory;       /* 1: it takes no part for want of memory, and may at another time */
     double median, low, high;
     double max_err;
     int64_t compared;

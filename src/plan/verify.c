@@ -244,10 +244,11 @@ static braid_status run_once(verifier *v, const kernel *k, void *state, void *wo
     TRY(poison(v, workspace, workspace_bytes));
     image_buffers(&v->problem, &v->layout, v->on_device, &bound);
     bound.workspace = workspace;
-    if (kernel_launch(k->functions, &v->problem, v->device, state, &bound) != BRAID_OK) {
-        blame(out, "failed: %s", braid_message());
-        fail_put_back(&kept);
-    }
+    braid_status status = kernel_launch(k->functions, &v->problem, v->device, state, &bound);
+    if (status == BRAID_OK) return BRAID_OK;
+    blame(out, "failed: %s", braid_message());
+    out->lacks_memory = status == BRAID_ERROR_MEMORY;
+    fail_put_back(&kept);
     return BRAID_OK;
 }
 
@@ -397,13 +398,16 @@ braid_status verifier_judge(verifier *v, const kernel *k, verdict *out) {
     void *state = NULL;
     size_t workspace_bytes = 0;
     const fail_kept kept = fail_keep();
+    braid_status status = BRAID_OK;
     *out = (verdict){0};
-    if (k->functions->create && k->functions->create(&v->problem, v->device, &state, &workspace_bytes) != BRAID_OK) {
+    if (k->functions->create) status = k->functions->create(&v->problem, v->device, &state, &workspace_bytes);
+    if (status != BRAID_OK) {
         blame(out, "could not be readied: %s", braid_message());
+        out->lacks_memory = status == BRAID_ERROR_MEMORY;
         fail_put_back(&kept);
         return BRAID_OK;
     }
-    braid_status status = judge_created(v, k, state, workspace_bytes, out);
+    status = judge_created(v, k, state, workspace_bytes, out);
     if (k->functions->destroy) k->functions->destroy(v->device, state);
     if (status == BRAID_OK && !out->failure[0] && out->compared == 0 && !op_is_empty(&v->problem))
         blame(out, "nothing was compared");
@@ -440,6 +444,7 @@ static braid_status judge_all(const braid_problem *p, device *d, image_mode mode
         verdicts[j].compared += one.compared;
         if (one.max_err > verdicts[j].max_err) verdicts[j].max_err = one.max_err;
         memcpy(verdicts[j].failure, one.failure, sizeof one.failure);
+        verdicts[j].lacks_memory = one.lacks_memory;
     }
     verifier_destroy(&v);
     return status;

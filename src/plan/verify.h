@@ -35,7 +35,8 @@ typedef struct verifier {
 /* What a kernel did. `failure` is NULL where it is right, else in words. */
 typedef struct verdict {
     char failure[256];
-    double max_err; /* largest error as a share of the bound; in exact mode 0 or a failure */
+    int lacks_memory; /* 1: it failed for want of memory, and may do at another time */
+    double max_err;   /* largest error as a share of the bound; in exact mode 0 or a failure */
     int64_t compared;
 } verdict;
 

@@ -20,8 +20,9 @@ int wisdom_recall(const braid_context *context, const braid_problem *p, race *r)
 /* The same from the entry with the nearest batch (the smaller of two as near), another one's times. */
 int wisdom_recall_nearest(const braid_context *context, const braid_problem *p, race *r);
 
-/* Stores the times of a race; those of a brief one do not replace those of a whole one. A folder that cannot be written
- * is reported in the log only. */
+/* Stores the times of a race; those of a brief one do not replace those of a whole one. One in which a candidate had no
+ * memory to take part is not stored: the next may choose otherwise. A folder that cannot be written is reported in the
+ * log only. */
 void wisdom_store(const braid_context *context, const braid_problem *p, const race *r);
 
 /* Notes that a plan had no time for a race, within a budget of so many seconds, so that the next plan with as many does

@@ -20,6 +20,7 @@
 #include "backend/cuda/images.h"
 #include "kernels/kernel.h"
 #include "plan/pins.h"
+#include "plan/race.h"
 #include "tests/backend/fake_cuda/libcuda.h"
 #include "tests/backend/fake_vendors/fake_vendors.h"
 
@@ -419,6 +420,40 @@ static const char *left_out(const braid_op *op, const char *name) {
     return NULL;
 }
 
+/* Whether a candidate takes no part in a race for want of memory. */
+static int lacks_memory(const race *r, const char *name) {
+    for (int j = 0; j < r->count; j++) {
+        if (strcmp(r->racers[j].kernel->name, name) == 0) return r->racers[j].reason[0] && r->racers[j].lacks_memory;
+    }
+    return -1;
+}
+
+/* A race knows of every candidate that had no memory, whether it was asked, checked or timed. */
+static int races_know_of_no_memory(void) {
+    static const char name[] = "conv2d_fwd__cuda_cudnn_1";
+    const braid_context_options options = {.device = "cuda:0", .cache_dir = ""};
+    const braid_plan_options brief = {.seconds = 0.01};
+    braid_context *context = NULL;
+    braid_problem p;
+    race r;
+    EXPECT(setenv("BRAID_LIBRARY_PATH", BRAID_FAKE_VENDORS_PATH, 1) == 0);
+    EXPECT(braid_context_create(&options, &context) == BRAID_OK && braid_problem_parse(CONV, &p) == BRAID_OK);
+    EXPECT(fail_at("cudnnBackendFinalize", 1, CUDNN_NO_DEVICE_MEMORY) == 0);
+    race_list(context, &p, &r);
+    EXPECT(lacks_memory(&r, name) == 1);
+    race_list(context, &p, &r);
+    EXPECT(lacks_memory(&r, name) == 0);
+    EXPECT(fail_at("cudnnBackendExecute", 1, CUDNN_NO_DEVICE_MEMORY) == 0);
+    EXPECT(race_check(context, &p, 1, &r) == BRAID_OK && lacks_memory(&r, name) == 1);
+    race_list(context, &p, &r);
+    EXPECT(race_check(context, &p, 1, &r) == BRAID_OK && lacks_memory(&r, name) == 0); /* wrong, as all there are */
+    race_list(context, &p, &r);
+    EXPECT(fail_at("cudnnBackendExecute", 1, CUDNN_NO_DEVICE_MEMORY) == 0);
+    EXPECT(race_time(context, &p, &brief, &r) == BRAID_OK && lacks_memory(&r, name) == 1);
+    braid_context_destroy(context);
+    return 0;
+}
+
 /* A race goes on without the candidate; who asks for it by name, or by the checkpoint of a run, gets it or an error. */
 static int no_memory_in_a_race(void) {
     static const char name[] = "conv2d_fwd__cuda_cudnn_1";
@@ -570,6 +605,7 @@ CASE(products)
 CASE(no_memory)
 CASE(no_memory_to_ask)
 CASE(no_memory_to_start)
+CASE(races_know_of_no_memory)
 CASE(no_memory_in_a_race)
 CASE(no_memory_for_a_plan)
 CASE(failed_device)
@@ -588,6 +624,7 @@ int main(void) {
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_no_memory_to_ask),
         cmocka_unit_test(test_no_memory_to_start),
+        cmocka_unit_test(test_races_know_of_no_memory),
         cmocka_unit_test(test_no_memory_in_a_race),
         cmocka_unit_test(test_no_memory_for_a_plan),
         cmocka_unit_test(test_failed_device),

@@ -270,6 +270,17 @@ static void what_is_stored_is_recalled(void **state) {
     assert_int_equal(given_entries(folder, ""), 1);
 }
 
+/* A race in which a candidate had no memory says what was fastest then, not what is. */
+static void a_race_for_want_of_memory_is_not_stored(void **state) {
+    const braid_problem p = given_problem(PROBLEM);
+    race lacking = timed(PROBLEM, 3e-4, 7);
+    (void)state;
+    lacking.racers[lacking.count - 1].lacks_memory = 1;
+    wisdom_store(context, &p, &lacking);
+    assert_false(recalls(context, PROBLEM));
+    assert_int_equal(given_entries(folder, ""), 0);
+}
+
 static void another_problem_is_not_used(void **state) {
     static const char *const others[] = {
         "linear_fwd:n2:b5:c5,6:k7,8",     "linear_fwd:n2:b4:c6,5:k7,8",       "linear_fwd:n2:b4:c5,6:k8,7",
@@ -518,6 +529,7 @@ int main(void) {
         CASE(forged_entries_are_refused_in_words),
         CASE(an_entry_nested_to_death),
         CASE(what_is_stored_is_recalled),
+        CASE(a_race_for_want_of_memory_is_not_stored),
         CASE(another_problem_is_not_used),
         CASE(another_key_is_not_used),
         CASE(another_build_is_not_used),
