@@ -138,7 +138,8 @@ BRAID_API void braid_trainer_destroy(braid_trainer *trainer); /* before the mode
 /*
  * Runs until the end, or until it is asked to stop; a checkpoint is saved in both cases. A loss, a gradient or a
  * running statistic that is no number ends it with BRAID_ERROR_DIVERGED, naming step and samples, without a save; the
- * parameters stay those of the last good loss. On a GPU it is noticed some steps later, or when it would be saved.
+ * parameters stay those of the last good loss. On a GPU it is noticed some steps later, or when it would be saved. A
+ * step that fails half done ends it for good: BRAID_ERROR_ARGUMENT from then on, and a resumed trainer goes on.
  */
 BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_run(braid_trainer *trainer);
 
@@ -162,8 +163,8 @@ BRAID_API int braid_trainer_best(const braid_trainer *trainer, braid_train_metri
 /* How it learns, in a line: optimiser, rates and decays of the groups, schedule. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_describe(const braid_trainer *trainer, char *text, size_t size);
 
-/* Saves a checkpoint now, as FOLDER/last.safetensors; an error without a folder, and where restore_best has done its
- * work. */
+/* Saves a checkpoint now, as FOLDER/last.safetensors; an error without a folder, where restore_best has done its work,
+ * and behind a step that failed half done. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_save(braid_trainer *trainer);
 
 /* ---- History ------------------------------------------------------------------------------ */

@@ -145,7 +145,7 @@ static cudnn_status check_engine(cudnn_descriptor config, const braid_problem *p
     return status;
 }
 
-/* The plan of a configuration; NULL where cuDNN cannot make it or it needs too much memory. */
+/* The plan of a configuration, and its workspace. A status where cuDNN cannot make it or it needs too much memory. */
 static cudnn_status make_plan(cudnn_handle handle, cudnn_descriptor config, cudnn_descriptor *plan,
                               size_t *workspace_bytes) {
     int64_t bytes = 0, count = 0;

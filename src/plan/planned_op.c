@@ -127,7 +127,7 @@ static braid_status plan_step(braid_op *step, const braid_plan_options *o) {
 }
 
 /* Chooses the kernels of the chain's steps, which then race as one candidate. A step that is refused or that no kernel
- * can do leaves the chain out of the race, not the op. */
+ * can do leaves the chain out of the race, not the op; a step for whose kernel there is no memory fails. */
 static braid_status plan_steps(braid_op *op, const braid_plan_options *o) {
     op_chain c = {0};
     braid_plan_options each = *o;
@@ -217,15 +217,20 @@ static braid_status choose(braid_op *op, const braid_plan_options *o) {
     return BRAID_OK;
 }
 
-/* The reasons of all candidates in one message; of a GPU that is too old, that. */
+/* The reasons of all candidates in one message; of a GPU that is too old, that; where one had no memory, its own. */
 static braid_status none_able(const braid_op *op) {
     const device *d = op->context->device;
+    const racer *lacking = race_lacking(&op->race);
     char text[600];
     int used = 0;
     if (d->backend == &backend_cuda && !(d->features & FEATURE_SM80))
         return fail(BRAID_ERROR_DEVICE,
                     "%s: expected a GPU of compute capability 8.0 or newer, got %s; use --device cpu", d->name,
                     d->model);
+    if (lacking)
+        return fail(
+            BRAID_ERROR_MEMORY, "%s %s on %s: no kernel can do this problem with the memory that is free (%s: %s)",
+            op_of(&op->problem)->name, op_dtype_name(&op->problem), d->name, lacking->kernel->name, lacking->reason);
     for (int j = 0; j < op->race.count && (size_t)used < sizeof text; j++) {
         int wrote = snprintf(text + used, sizeof text - (size_t)used, "%s%s: %s", j ? "; " : "",
                              op->race.racers[j].kernel->name, op->race.racers[j].reason);

@@ -76,6 +76,13 @@ static int able(race *r, racer **list) {
     return count;
 }
 
+const racer *race_lacking(const race *r) {
+    for (int j = 0; j < r->count; j++) {
+        if (r->racers[j].lacks_memory) return &r->racers[j];
+    }
+    return NULL;
+}
+
 void race_spare_reference(const braid_problem *p, race *r) {
     racer *list[RACE_MAX_CANDIDATES];
     int count = able(r, list);

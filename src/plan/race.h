@@ -69,6 +69,9 @@ braid_status race_check_quick(const braid_context *context, const braid_problem 
 braid_status race_check_small(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
 braid_status race_check_winner(const braid_context *context, const braid_problem *p, uint64_t seed, race *r);
 
+/* The first candidate that takes no part for want of memory; NULL: none. */
+const racer *race_lacking(const race *r);
+
 /* Forgets the times and the winner, to race once more; what the checks found stays. */
 void race_forget_times(race *r);
 

@@ -292,17 +292,9 @@ static braid_status store(const braid_context *context, const braid_problem *p, 
     return status;
 }
 
-/* The first candidate that takes no part for want of memory; NULL: none. */
-static const racer *without_memory(const race *r) {
-    for (int j = 0; j < r->count; j++) {
-        if (r->racers[j].lacks_memory) return &r->racers[j];
-    }
-    return NULL;
-}
-
 void wisdom_store(const braid_context *context, const braid_problem *p, const race *r) {
     const fail_kept kept = fail_keep();
-    const racer *lacking = without_memory(r);
+    const racer *lacking = race_lacking(r);
     if (lacking) log_write(LOG_WISDOM, "not stored: there was no memory for %s", lacking->kernel->name);
     if (lacking || !context->cache_dir || store(context, p, r) == BRAID_OK) return;
     log_write(LOG_WISDOM, "not stored: %s", braid_message());

@@ -329,14 +329,13 @@ static braid_status pin_choices(braid_trainer *t, const json_t *choices, int *mi
     return BRAID_OK;
 }
 
-/* Whether plans for training keep activations; older versions did not say. With other kernels, on another device
- * perhaps, the first plan is asked again. */
-static braid_status take_keeps(braid_trainer *t, const json_t *state, const char *path, int missing) {
+/* Whether plans for training keep activations; older versions did not say. */
+static braid_status take_keeps(braid_trainer *t, const json_t *state, const char *path) {
     const json_t *keeps = json_object_get(state, "keeps");
     const json_int_t value = json_integer_value(keeps);
     if (keeps && (!json_is_integer(keeps) || value < -1 || value > 1))
         return fail(BRAID_ERROR_MODEL, "%.200s: expected keeps of -1, 0 or 1 in the state of the run", path);
-    t->keeps = missing ? 0 : (int)value;
+    t->keeps = (int)value;
     return BRAID_OK;
 }
 
@@ -351,10 +350,11 @@ static braid_status take_state(braid_trainer *t, const json_t *state, const char
     TRY(load_position(state, &at));
     TRY(take_schedule(t, state));
     if (!json_is_object(choices)) return fail(BRAID_ERROR_MODEL, "%.200s: expected the chosen kernels, got none", path);
+    TRY(take_keeps(t, state, path));
     TRY(checkpoint_load(t->model, path, state)); /* another network is told by its tensors, before its groups */
     TRY(take_rates(t, state));
     TRY(pin_choices(t, choices, &missing));
-    TRY(take_keeps(t, state, path, missing));
+    if (missing) t->keeps = 0; /* with other kernels, on another device perhaps, the first plan is asked again */
     const json_t *norm = json_object_get(state, "norm"); /* of the last update; nothing but the metrics needs it */
     t->norm = json_is_number(norm) ? json_number_value(norm) : NAN;
     t->best_failed = json_is_true(json_object_get(state, "best_failed")); /* until there is a better one */

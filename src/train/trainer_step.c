@@ -75,11 +75,10 @@ typedef struct batch_work {
     const braid_train_batch *batch;
 } batch_work;
 
+/* From here on the step is begun; trainer_compute knows when it is done. */
 static braid_status run_plan(braid_trainer *t, braid_plan *plan, unsigned segments) {
     t->torn = true;
-    TRY(braid_plan_run(plan, segments));
-    t->torn = false;
-    return BRAID_OK;
+    return braid_plan_run(plan, segments);
 }
 
 static braid_status compute_batch(braid_trainer *t, void *user) {

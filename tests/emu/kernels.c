@@ -138,11 +138,11 @@ static int run_drawn(const kernel *k, device *d, unsigned long long seed, tally 
 
 #define MANY_FLOPS 8e7
 
-/* Large problems are there for kernels that choose among tiles. Those that take any problem, always in the same way,
- * would need the most time for them. */
+/* Large problems are there for kernels that choose among tiles. Those that take all sizes in the same way would need
+ * the most time for them. */
 static int is_for(const kernel *k, const braid_problem *p) {
-    const int takes_any = strstr(k->name, "_direct") || strstr(k->name, "_igemm");
-    return p->op == k->op && p->pass == k->pass && (!takes_any || op_of(p)->flops(p) <= MANY_FLOPS);
+    const int is_general = strstr(k->name, "_direct") || strstr(k->name, "_igemm");
+    return p->op == k->op && p->pass == k->pass && (!is_general || op_of(p)->flops(p) <= MANY_FLOPS);
 }
 
 static int run_chosen(const kernel *k, device *d, const options *o, tally *t) {

@@ -164,6 +164,9 @@ static void a_wrong_bit_is_found(void **state) {
         assert_non_null(strstr(braid_message(), names[j]));
         assert_non_null(strstr(braid_message(), "cpu ("));
         assert_int_equal(small_run_step(&r), 2);
+        assert_int_equal(braid_trainer_save(r.trainer), BRAID_ERROR_ARGUMENT); /* nor gone on with */
+        assert_int_equal(braid_trainer_run(r.trainer), BRAID_ERROR_ARGUMENT);
+        assert_non_null(strstr(braid_message(), "got one whose last step failed half done"));
         small_run_close(&r);
         assert_int_equal(access("run", F_OK), -1); /* nothing was saved */
     }
