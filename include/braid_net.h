@@ -265,9 +265,9 @@ typedef struct braid_plan_memory {
 } braid_plan_memory;
 BRAID_API void braid_plan_memory_use(const braid_plan *plan, braid_plan_memory *use);
 
-/* 1: it keeps every activation for the backward pass; -1: it makes cheap ones again, or is NULL or for evaluation, where
- * nothing is kept. A request whose keep_all is this has the same calls, and with the same kernels the same bits, also
- * where less or more memory is free by then. */
+/* 1: it keeps every activation for the backward pass; -1: it makes cheap ones again, or is NULL or for evaluation,
+ * where nothing is kept. A request whose keep_all is this has the same calls, and with the same kernels the same bits,
+ * also where less or more memory is free by then. */
 BRAID_API int braid_plan_keeps_all(const braid_plan *plan);
 
 /* Seconds that `runs` runs of the segments take, one behind the other, on the device's own clock. On a GPU they are
