@@ -33,7 +33,7 @@ all: setup ## Build the libraries, the program and the tests
 demo: all ## A tour in under a minute: make data, train, interrupt and resume, evaluate, predict, race kernels
 	@$(BUILD)/braid demo --out $(BUILD)/demo
 
-test: all ## Build and run all tests (about 25 minutes on two cores)
+test: all ## Build and run all tests (about 18 minutes on two cores)
 	@tests/run $(BUILD) --jobs $(JOBS)
 
 test-full: all setup-lint ## test, then sanitizers, fuzzing, mutated kernels and the walk through docs/add_a_kernel.md
