@@ -5,18 +5,15 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "tests/support/unit.h"
-
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "backend/cuda/device.h"
-#include "backend/cuda/images.h"
 #include "core/memory.h"
+#include "tests/backend/child_case.h"
 #include "tests/backend/fake_cuda/libcuda.h"
 
 #ifndef BRAID_FAKE_CUDA_FOLDER
@@ -25,17 +22,6 @@
 
 static fake_cuda_fail_function *fake_fail;
 static fake_cuda_calls_function *fake_calls;
-
-/* Inside a case: leaves it with the line of the first expectation that does not hold. */
-#define EXPECT(condition)                                                                         \
-    do {                                                                                          \
-        if (!(condition)) {                                                                       \
-            printf("line %d: expected %s; message: %s\n", __LINE__, #condition, braid_message()); \
-            return 1;                                                                             \
-        }                                                                                         \
-    } while (0)
-
-static int says(const char *text) { return strstr(braid_message(), text) != NULL; }
 
 /* Puts the fake driver in front of the system's and finds its controls. */
 static int with_fake(void) {
@@ -47,27 +33,6 @@ static int with_fake(void) {
     memcpy(&fake_fail, &fail_address, sizeof fail_address);
     memcpy(&fake_calls, &calls_address, sizeof calls_address);
     return 0;
-}
-
-static void run_in_child(int (*run)(void)) {
-    int result = 0;
-    fflush(stdout);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        int failed = run();
-        fflush(stdout);
-        _exit(failed ? 1 : 0);
-    }
-    assert_int_equal(waitpid(child, &result, 0), child);
-    assert_true(WIFEXITED(result));
-    assert_int_equal(WEXITSTATUS(result), 0);
-}
-
-static void skip_without_images(void) {
-    if (cuda_image_count > 0) return;
-    print_message("skip: this build has no CUDA kernels (no nvcc)\n");
-    skip();
 }
 
 /* ---- Without a driver ------------------------------------------------------------------------- */

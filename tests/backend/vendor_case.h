@@ -7,20 +7,16 @@
 #ifndef BRAID_TESTS_BACKEND_VENDOR_CASE_H
 #define BRAID_TESTS_BACKEND_VENDOR_CASE_H
 
-#include "tests/support/unit.h"
-
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "backend/cuda/cublaslt.h"
 #include "backend/cuda/cudnn.h"
 #include "backend/cuda/device.h"
-#include "backend/cuda/images.h"
 #include "kernels/kernel.h"
+#include "tests/backend/child_case.h"
 #include "tests/backend/fake_cuda/libcuda.h"
 #include "tests/backend/fake_vendors/fake_vendors.h"
 
@@ -28,40 +24,12 @@
 #define BRAID_FAKE_VENDORS_PATH "" /* folders of the fake driver and libraries; set by tests/emu/CMakeLists.txt */
 #endif
 
-/* Inside a case: leaves it with the line of the first expectation that does not hold. */
-#define EXPECT(condition)                                                                         \
-    do {                                                                                          \
-        if (!(condition)) {                                                                       \
-            printf("line %d: expected %s; message: %s\n", __LINE__, #condition, braid_message()); \
-            return 1;                                                                             \
-        }                                                                                         \
-    } while (0)
-
 static device *gpu;
 
 static inline int open_gpu(void) {
     EXPECT(setenv("BRAID_LIBRARY_PATH", BRAID_FAKE_VENDORS_PATH, 1) == 0);
     EXPECT(backend_cuda.open(0, &gpu) == BRAID_OK);
     return 0;
-}
-
-static inline void run_in_child(int (*run)(void)) {
-    int result = 0;
-    if (cuda_image_count == 0) {
-        print_message("skip: this build has no CUDA kernels (no nvcc)\n");
-        skip();
-    }
-    fflush(stdout);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        int failed = run();
-        fflush(stdout);
-        _exit(failed ? 1 : 0);
-    }
-    assert_int_equal(waitpid(child, &result, 0), child);
-    assert_true(WIFEXITED(result));
-    assert_int_equal(WEXITSTATUS(result), 0);
 }
 
 /* A control of a fake library that is open. */
@@ -94,8 +62,6 @@ static inline int fail_at(const char *symbol, int nth, int status) {
     fails(symbol, nth, status);
     return 0;
 }
-
-static inline int says(const char *text) { return strstr(braid_message(), text) != NULL; }
 
 /* Why a kernel refuses a problem; NULL: it does not. */
 static inline const char *reason_of(const char *name, const char *text) {
@@ -175,6 +141,7 @@ static inline int only_loads(const char *name, const char *text, fake_vendor_cou
 #define CASE(name)                          \
     static void test_##name(void **state) { \
         (void)state;                        \
+        skip_without_images();              \
         run_in_child(name);                 \
     }
 

@@ -49,4 +49,12 @@ static inline void fake_vendor_set_fault(fake_vendor_fault *f, const char *symbo
     f->is_read = 1;
 }
 
+/* At the head of every function that can fail, in a file with `fault` and `counts`. */
+#define FAKE_ANSWER()                                      \
+    do {                                                   \
+        int answer = fake_vendor_answer(&fault, __func__); \
+        counts.calls++;                                    \
+        if (answer) return answer;                         \
+    } while (0)
+
 #endif

@@ -29,14 +29,6 @@ static fake_vendor_fault fault;
 EXPORT fake_vendor_fail_function fake_cudnn_fail;
 void fake_cudnn_fail(const char *symbol, int nth, int status) { fake_vendor_set_fault(&fault, symbol, nth, status); }
 
-/* At the head of every function that can fail. */
-#define FAKE_ANSWER()                                      \
-    do {                                                   \
-        int answer = fake_vendor_answer(&fault, __func__); \
-        counts.calls++;                                    \
-        if (answer) return answer;                         \
-    } while (0)
-
 #define FAKE_DECLARE(member, symbol, result, parameters) EXPORT result symbol parameters;
 CUDNN_FUNCTIONS(FAKE_DECLARE)
 #undef FAKE_DECLARE
