@@ -29,7 +29,7 @@ typedef struct bar_state {
     double loss_scale;             /* for the line of an epoch; shown where it is more than 1 */
     int64_t skipped;               /* updates that an overflow prevented */
     bool best;                     /* for the line of an epoch: the best so far */
-    int streams;                   /* that have a line of their own behind the epoch's; 0: there is none */
+    int streams;                   /* that have a line of their own after the epoch's; 0: there is none */
     const char *const *names;      /* of these streams */
     const double *accuracies;      /* with each of them blanked */
 } bar_state;
@@ -48,10 +48,10 @@ typedef struct bar_look {
     bool utf8, colour;
 } bar_look;
 
-/* One line, without its end: the moving one, and the one that stays behind an epoch. */
+/* One line, without its end: the moving one, and the one that stays after an epoch. */
 void bar_draw(const bar_state *state, const bar_speed *speed, const bar_look *look, char line[BAR_LINE_BYTES]);
 void bar_draw_epoch(const bar_state *state, const bar_speed *speed, const bar_look *look, char line[BAR_LINE_BYTES]);
-/* The second line behind an epoch: accuracy without each stream. */
+/* The second line after an epoch: accuracy without each stream. */
 void bar_draw_streams(const bar_state *state, const bar_look *look, char line[BAR_LINE_BYTES]);
 
 typedef struct bar {
@@ -66,7 +66,7 @@ typedef struct bar {
     bar_speed speed;
 } bar;
 
-/* Times are clock_s(). A resumed run begins with the state that it goes on from. */
+/* Times are clock_s(). A resumed run begins with the state that it continues from. */
 void bar_begin(bar *b, const bar_state *state, bool quiet, double now_s);
 void bar_update(bar *b, const bar_state *state, double now_s); /* as often as you like */
 void bar_epoch(bar *b, const bar_state *state, double now_s);  /* an epoch has ended */

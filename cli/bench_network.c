@@ -31,10 +31,14 @@ static const braid_column row_columns[] = {
     {.key = "gbs", .cell = BRAID_CELL_NUMBER},
     {.key = "roofline", .cell = BRAID_CELL_PERCENT},
     {.key = "ratio", .cell = BRAID_CELL_RATIO},
+    {.key = "ratio_low", .cell = BRAID_CELL_RATIO},
+    {.key = "ratio_high", .cell = BRAID_CELL_RATIO},
     {.key = "baseline"},
     {.key = "verdict"},
     {.key = "max_err", .cell = BRAID_CELL_NUMBER},
     {.key = "layout_copy_bytes", .cell = BRAID_CELL_BYTES},
+    {.key = "buffers"},
+    {.key = "load"},
 };
 #define ROW_COLUMNS ((int)(sizeof row_columns / sizeof row_columns[0]))
 
@@ -118,54 +122,66 @@ static braid_status add_row(braid_table *table, const network_row *row) {
     for (int i = 0; i < 5 && !status; i++) status = braid_table_add_text(table, texts[i]);
     for (int i = 0; i < 3 && !status; i++) status = braid_table_add_number(table, 1e3 * row->interval[i]);
     if (!status) status = braid_table_add_number(table, 1e-9 * row->flops / row->interval[0]);
-    for (int i = 0; i < 3 && !status; i++) status = braid_table_add_number(table, NAN); /* gbs, roofline, ratio */
+    for (int i = 0; i < 5 && !status; i++) status = braid_table_add_number(table, NAN); /* gbs to ratio_high */
     for (int i = 0; i < 2 && !status; i++) status = braid_table_add_text(table, i ? "" : NULL);
     if (!status) status = braid_table_add_number(table, NAN);
-    return status ? status : braid_table_add_number(table, 0);
+    if (!status) status = braid_table_add_number(table, 0);
+    for (int i = 0; i < 2 && !status; i++) status = braid_table_add_text(table, NULL);
+    return status;
 }
 
 /* ---- Running -------------------------------------------------------------------------------- */
 
-static int bench_one(const char *name, const plan_wish *wish, network_run what, double seconds, braid_table *table) {
+/* What a network is planned with: the options, and of a run what it brings. */
+typedef struct one_network {
+    common_options common;
+    network_options network;
+} one_network;
+
+static int time_one(const network_bench *b, const plan_wish *wish, plan_work *work, braid_table *table) {
+    const double seconds = b->seconds > 0 ? b->seconds : DEFAULT_SECONDS;
     unsigned segments = BRAID_SEGMENT_FORWARD;
-    plan_work work = {0};
+    char problem[160] = "", name[64];
     timing t;
-    char problem[160] = "";
-    network_row row = {.problem = problem, .dtype = network_dtype_name(wish->network)};
-    if (what != NETWORK_FORWARD) segments |= BRAID_SEGMENT_BACKWARD;
-    if (what == NETWORK_STEP) segments |= BRAID_SEGMENT_UPDATE;
-    int code = plan_work_open(name, wish, &work);
+    if (b->what != NETWORK_FORWARD) segments |= BRAID_SEGMENT_BACKWARD;
+    if (b->what == NETWORK_STEP) segments |= BRAID_SEGMENT_UPDATE;
+    braid_status status = time_plan(work->plan, segments, seconds, &t);
+    if (status) return complain_braid(status);
+    if (interrupted()) return 0;
+    network_row row = {.problem = problem,
+                       .dtype = network_dtype_name(wish->network),
+                       .device = braid_context_device(work->context),
+                       .flops = flops_of(work->plan, segments)};
+    interval_of(&t, row.interval);
+    network_kind(work->net, name, sizeof name);
+    (void)print_problem(work, name, b->what, row.dtype, problem, sizeof problem);
+    status = add_row(table, &row);
+    return status ? complain_lab(status) : 0;
+}
+
+static int bench_one(const network_bench *b, const char *word, braid_table *table) {
+    one_network own = {*b->common, *b->network};
+    const plan_wish wish = {.common = &own.common,
+                            .network = &own.network,
+                            .phase = b->what == NETWORK_FORWARD ? BRAID_PHASE_EVAL : BRAID_PHASE_TRAIN,
+                            .optimiser = b->what == NETWORK_STEP ? BRAID_OPTIMISER_ADAMW : BRAID_OPTIMISER_NONE,
+                            .choice = {.all = 1}};
+    plan_work work = {0};
+    int code = network_take_run(b->verb, word, b->words, &own.common);
+    if (!code) code = plan_work_open(word, &wish, &work);
     if (!code) code = plan_work_fill(&work);
-    if (!code && !interrupted()) {
-        braid_status status = time_plan(work.plan, segments, seconds, &t);
-        if (status) code = complain_braid(status);
-    }
-    if (!code && !interrupted()) {
-        interval_of(&t, row.interval);
-        row.device = braid_context_device(work.context);
-        row.flops = flops_of(work.plan, segments);
-        (void)print_problem(&work, name, what, row.dtype, problem, sizeof problem);
-        braid_status status = add_row(table, &row);
-        if (status) code = complain_lab(status);
-    }
+    if (!code && !interrupted()) code = time_one(b, &wish, &work, table);
     plan_work_close(&work);
     return code;
 }
 
-int bench_networks(const arguments *names, const common_options *common, const network_options *network,
-                   network_run what, double seconds) {
+int bench_networks(const network_bench *b) {
     braid_table *table = NULL;
-    const plan_wish wish = {.common = common,
-                            .network = network,
-                            .phase = what == NETWORK_FORWARD ? BRAID_PHASE_EVAL : BRAID_PHASE_TRAIN,
-                            .optimiser = what == NETWORK_STEP ? BRAID_OPTIMISER_ADAMW : BRAID_OPTIMISER_NONE,
-                            .choice = {.all = 1}};
     braid_status status = braid_table_create(row_columns, ROW_COLUMNS, &table);
     if (status) return complain_lab(status);
     int code = 0;
-    for (int i = 0; i < names->count && !code && !interrupted(); i++)
-        code = bench_one(names->word[i], &wish, what, seconds > 0 ? seconds : DEFAULT_SECONDS, table);
-    braid_print_options options = output_options((braid_format)common->format);
+    for (int i = 0; i < b->words->count && !code && !interrupted(); i++) code = bench_one(b, b->words->word[i], table);
+    braid_print_options options = output_options((braid_format)b->common->format);
     int printed = output_table(table, &options);
     if (!code) code = printed;
     return !code && interrupted() ? EXIT_INTERRUPTED : code;

@@ -15,8 +15,16 @@ typedef enum network_run {
     NETWORK_STEP,    /* as train, and the update by AdamW */
 } network_run;
 
-/* Times each network for `seconds` (0: 5) and prints a row for each. Returns an exit code. */
-int bench_networks(const arguments *names, const common_options *common, const network_options *network,
-                   network_run what, double seconds);
+typedef struct network_bench {
+    const verb *verb;
+    const arguments *words; /* networks and runs */
+    const common_options *common;
+    const network_options *network; /* as typed; a run brings what was not */
+    network_run what;
+    double seconds; /* for each; 0: 5 */
+} network_bench;
+
+/* Times each network and prints a row for each. Returns an exit code. */
+int bench_networks(const network_bench *b);
 
 #endif

@@ -20,21 +20,23 @@ typedef struct check_options {
 
 #define OFFSET(member) offsetof(check_options, member)
 static const option check_option_list[] = {
-    {"count", 0, OPTION_COUNT, "N", "problems of each op and pass (default: 50), or repetitions (1)", OFFSET(count)},
-    {"vendors", 0, OPTION_WHOLE, "N", "vendor kernels take part in the first N of each op and pass (default: all)",
+    OPTION_GROUP("Of ops, problems and suites"),
+    {"count", 0, OPTION_COUNT, "N", "50; of a problem or suite 1",
+     "problems of each op and pass, or repetitions of what is typed", OFFSET(count)},
+    {"vendors", 0, OPTION_WHOLE, "N", "all", "vendor kernels take part in the first N of each op and pass",
      OFFSET(vendors)},
-    {"each", 0, OPTION_FLAG, NULL, "of all those, only as many as it takes to have every kernel checked once",
+    {"each", 0, OPTION_FLAG, NULL, NULL, "of all those, only as many as it takes to have every kernel checked once",
      OFFSET(each)},
-    {"list", 0, OPTION_FLAG, NULL, "print op, kernel and kind of every candidate of the device, and check none",
+    {"list", 0, OPTION_FLAG, NULL, NULL, "print op, kernel and kind of every candidate of the device, and check none",
      OFFSET(list)},
-    {"seconds", 0, OPTION_REAL, "S", "draw no further problem after so many seconds", OFFSET(seconds)},
-    {"seed", 0, OPTION_SEED, "S", "where the random problems and values start (default: 1)", OFFSET(seed)},
-    {"steps", 0, OPTION_COUNT, "N", "training steps of a network (default: 50)", OFFSET(steps)},
-    {"runs", 0, OPTION_COUNT, "N", "how often a network is trained and compared (default: 5)", OFFSET(runs)},
-    {"batch", 0, OPTION_COUNT, "B", "samples of a network at a time (default: 4)", OFFSET(network.batch)},
-    {"size", 0, OPTION_TEXT, "HxW", "height and width of a network's images (default: 66x66)", OFFSET(network.size)},
-    {"dtype", 0, OPTION_CHOICE, "f32|bf16|f16|f64|tf32", "number format of a network (default: f32)",
-     OFFSET(network.dtype)},
+    {"seconds", 0, OPTION_REAL, "S", "no limit", "draw no further problem after S seconds", OFFSET(seconds)},
+    {"seed", 0, OPTION_SEED, "S", "1", "where the random problems and values start", OFFSET(seed)},
+    OPTION_GROUP("Of networks"),
+    {"steps", 0, OPTION_COUNT, "N", "50", "training steps", OFFSET(steps)},
+    {"runs", 0, OPTION_COUNT, "N", "5", "how often the network is trained and compared", OFFSET(runs)},
+    {"batch", 0, OPTION_COUNT, "B", "4", "samples at a time", OFFSET(network.batch)},
+    {"size", 0, OPTION_TEXT, "HxW", "66x66; lenet86: 86x86", "height and width of the images", OFFSET(network.size)},
+    {"dtype", 0, OPTION_CHOICE, "f32|bf16|f16|f64|tf32", "f32", "number format of compute", OFFSET(network.dtype)},
     {0}};
 
 static const braid_column kernel_columns[] = {
@@ -228,34 +230,26 @@ static int check_problem(check_job *job, const braid_problem *problem, uint64_t 
 
 /* ---- which problems ----------------------------------------------------------------------- */
 
-/* The name of an op and pass, "conv2d_fwd" or "bn_stats"; 0 where there is no such pass. */
-static int full_name(braid_op_id op, braid_pass pass, char *text, size_t size) {
-    const char *pass_name = braid_pass_name(op, pass);
-    if (!pass_name || (!*pass_name && pass != BRAID_PASS_FWD)) return 0;
-    snprintf(text, size, "%s%s%s", braid_op_id_name(op), *pass_name ? "_" : "", pass_name);
-    return 1;
-}
-
 /* Is this op and pass asked for? NULL asks for all, "conv2d" for its three passes. */
 static int is_wanted(braid_op_id op, braid_pass pass, const char *word) {
     char name[64];
-    if (!full_name(op, pass, name, sizeof name)) return 0;
+    if (!op_full_name(op, pass, name, sizeof name)) return 0;
     return !word || !strcmp(word, name) || !strcmp(word, braid_op_id_name(op));
 }
 
 static int unknown_op(const char *word) {
-    char names[1024] = "", name[64];
+    char names[4096] = "";
+    const char *nearest = nearest_name(word, NAMES_OPS | NAMES_NETWORKS | NAMES_SUITES);
+    if (nearest)
+        return complain(BRAID_ERROR_ARGUMENT,
+                        "unknown op \"%s\"; did you mean %s? Expected an op, a problem, a suite or a network", word,
+                        nearest);
     for (int op = 0; op < BRAID_OP_COUNT; op++) {
-        for (int pass = 0; pass < BRAID_PASS_COUNT; pass++) {
-            size_t used = strlen(names);
-            if (full_name((braid_op_id)op, (braid_pass)pass, name, sizeof name))
-                snprintf(names + used, sizeof names - used, " %s", name);
-        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, " %s", braid_op_id_name((braid_op_id)op));
     }
-    const char *nearest = nearest_word(word, names, " ");
-    return complain(BRAID_ERROR_ARGUMENT,
-                    "unknown op \"%s\"; %s%s%sexpected a problem, a suite, conv2d, linear, or one of:%s", word,
-                    nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", names);
+    return complain(BRAID_ERROR_ARGUMENT, "unknown op \"%s\"; expected a problem, a suite, a network, or one of:%s",
+                    word, names);
 }
 
 static int count_wanted(const char *word) {
@@ -370,7 +364,7 @@ static int list_candidates(check_job *job, braid_op_id op, braid_pass pass) {
     if (!status) status = braid_op_create(job->context, &problem, &drawn);
     if (!status) status = braid_op_plan(drawn, &(braid_plan_options){.effort = BRAID_EFFORT_ESTIMATE});
     const braid_race *race = braid_op_explain(drawn);
-    full_name(op, pass, name, sizeof name);
+    op_full_name(op, pass, name, sizeof name);
     for (int i = 0; race && i < race->count; i++)
         printf("%s %s %s\n", name, race->candidates[i].kernel, braid_kind_name(race->candidates[i].kind));
     braid_op_destroy(drawn);
@@ -405,7 +399,7 @@ static braid_status add_problems(const check_job *job, braid_table *table, braid
     char name[64];
     int counts[4], all = 0;
     for (int k = 0; k < 4; k++) all += counts[k] = count_seen(job, op, pass, shown_dtypes[k]);
-    if (!all || !full_name(op, pass, name, sizeof name)) return BRAID_OK;
+    if (!all || !op_full_name(op, pass, name, sizeof name)) return BRAID_OK;
     braid_status status = braid_table_add_text(table, name);
     for (int k = 0; k < 4 && !status; k++) status = braid_table_add_number(table, counts[k]);
     return status;
@@ -490,7 +484,7 @@ static int read_word(asked *what) {
     what->is_problem = what->word && strchr(what->word, ':');
     if (what->is_problem) {
         status = braid_problem_parse(what->word, &what->problem);
-        return status ? complain_braid(status) : 0;
+        return status ? problem_complain(status, what->word) : 0;
     }
     if (count_wanted(what->word) > 0) return 0;
     status = braid_suite_read(what->word, &what->suite);
@@ -534,19 +528,21 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_check = {
     .name = "check",
+    .group = "Kernels and speed",
     .arguments = "[OP|PROBLEM|SUITE|NET]",
     .summary = "every candidate against the reference",
-    .about = "Draws random small problems of every op and pass (or of one op, or takes a typed problem, or those of\n"
-             "a suite, which braid bench --list names) and runs every candidate against the plain C reference: small\n"
-             "integers bit for bit where the op allows it, real numbers under the stated bound, outputs poisoned\n"
-             "before the run, guard zones around every buffer, twice for the same bits. Prints for each kernel how\n"
-             "many problems and outputs were compared and the worst error as a share of the tolerance. A failure\n"
-             "prints the line that repeats it. Passed, failed and skipped count pairs of problem and kernel. Exit 1\n"
-             "on any failure.\n"
-             "\n"
-             "Of a network it trains some steps launch by launch and then some times over as it is trained in\n"
-             "earnest, on a GPU by replays of a recorded graph: with dropout, blanked samples, a learning rate that\n"
-             "changes and, in f16, updates that an overflow prevents. All parameters must end with the same bits.",
+    .about =
+        "Draws random small problems of every op and pass (or of one op, or takes a typed problem, or those of\n"
+        "a suite, which braid bench --list names) and runs every candidate against the plain C reference: small\n"
+        "integers bit for bit where the op allows it, real numbers under the stated bound, outputs poisoned\n"
+        "before the run, guard zones around every buffer, twice and compared bit for bit. Prints for each kernel how\n"
+        "many problems and outputs were compared and the worst error as a share of the tolerance. A failure\n"
+        "prints the line that repeats it. Passed, failed and skipped count pairs of problem and kernel. Exit 1\n"
+        "on any failure.\n"
+        "\n"
+        "Of a network it trains some steps launch by launch and then some times over as it is trained in\n"
+        "earnest, on a GPU by replays of a recorded graph: with dropout, blanked samples, a learning rate that\n"
+        "changes and, in f16, updates that an overflow prevents. All parameters must end with the same bits.",
     .options = check_option_list,
     .examples = "braid check\nbraid check conv2d --count 200 --seed 7\nbraid check bn_stats:f32:n2:b3:hw5x7:c9\n"
                 "braid check tiles --device cuda:0\n"

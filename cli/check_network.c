@@ -122,7 +122,7 @@ static braid_status hash_model(trained *t, uint64_t *bits) {
     return status;
 }
 
-/* Whether activations are kept decides which calls are joined, and so last bits: the first plan, which may have gone by
+/* Whether activations are kept decides which calls are fused, and so last bits: the first plan, which may have gone by
  * the memory that was free, decides for all. */
 static braid_status make_plan(trained *t, braid_plan_request *request) {
     braid_status status = braid_plan_create(t->model, request, &t->plan);

@@ -18,26 +18,32 @@
 /* ---- Options ------------------------------------------------------------------------------ */
 
 typedef enum option_kind {
-    OPTION_FLAG,   /* int: 1 when given */
-    OPTION_TEXT,   /* const char * */
-    OPTION_WHOLE,  /* int, 0 or more: where 0 has a meaning of its own */
-    OPTION_COUNT,  /* int, 1 or more; what is not given stays as it was */
-    OPTION_STEPS,  /* the same, of what there may be very many */
-    OPTION_SEED,   /* uint64_t */
-    OPTION_REAL,   /* double, above 0: seconds, factors */
-    OPTION_SHARE,  /* double, 0 to 1 */
-    OPTION_AMOUNT, /* double, 0 or more */
-    OPTION_CHOICE, /* int: which of the words in `value`, "table|csv|json|md", counted from 0 */
+    OPTION_FLAG,    /* int: 1 when given */
+    OPTION_TEXT,    /* const char * */
+    OPTION_WHOLE,   /* int, 0 or more: where 0 has a meaning of its own */
+    OPTION_COUNT,   /* int, 1 or more; what is not given stays as it was */
+    OPTION_STEPS,   /* the same, of what there may be very many */
+    OPTION_SEED,    /* uint64_t */
+    OPTION_REAL,    /* double, above 0: seconds, factors */
+    OPTION_SHARE,   /* double, 0 to 1 */
+    OPTION_AMOUNT,  /* double, 0 or more */
+    OPTION_CHOICE,  /* int: which of the words in `value`, "table|csv|json|md", counted from 0 */
+    OPTION_HEADING, /* none: `help` is the title of the options that follow */
 } option_kind;
 
 typedef struct option {
     const char *name; /* without the dashes; NULL ends the list */
     char letter;      /* 0: has none */
     option_kind kind;
-    const char *value; /* what stands behind it in help: "N", "DIR", "a|b" */
+    const char *value;  /* what follows it in help: "N", "DIR", "a|b" */
+    const char *normal; /* what holds where it is not given, in words; OPTION_REQUIRED; NULL: of a flag, which is off */
     const char *help;
     size_t offset; /* of the variable in the struct that options_parse fills */
 } option;
+#define OPTION_REQUIRED "required"
+#define FIT_HELP "of an imported set: how images of another shape are brought to the size"
+#define OPTION_GROUP(title) \
+    { "", 0, OPTION_HEADING, NULL, NULL, title, 0 }
 
 /* Options of every verb that opens a context. The first member of a verb's own struct of options. */
 typedef struct common_options {
@@ -54,6 +60,7 @@ typedef struct network_options {
     const char *channels, *layers, *size, *dilate, *init;
     double width, dropout; /* dropout: NETWORK_NOT_GIVEN unless it was given, as 0 may be */
     uint64_t seed;
+    const char *file;           /* the model file whose network it is; NULL: the one that is named */
     const braid_data_info *set; /* whose streams, channels and classes it takes where none were typed; NULL: none */
 } network_options;
 #define NETWORK_NOT_GIVEN (-1)
@@ -62,15 +69,17 @@ typedef struct network_options {
 
 typedef struct verb {
     const char *name;
+    const char *group;     /* the heading that it stands under in the list of verbs */
     const char *arguments; /* "PROBLEM|SUITE ..." */
     const char *summary;   /* one line */
     const char *about;     /* paragraphs of `braid VERB --help` */
     const option *options; /* the verb's own; ends at a NULL name */
-    const char *examples;  /* whole lines */
-    unsigned common;       /* COMMON_ bits: which common options it takes */
-    int least, most;       /* number of arguments */
-    int shares_cores;      /* 1: computes for long beside other programs */
-    /* argv[0] is the first word behind the verb. Returns an exit code. */
+    const char *normals;  /* defaults of shared options that differ here: "batch=32|size=that of the set"; NULL: none */
+    const char *examples; /* whole lines */
+    unsigned common;      /* COMMON_ bits: which common options it takes */
+    int least, most;      /* number of arguments */
+    int shares_cores;     /* 1: computes for long beside other programs */
+    /* argv[0] is the first word after the verb. Returns an exit code. */
     int (*run)(const struct verb *self, int argc, char **argv);
 } verb;
 
@@ -81,8 +90,8 @@ typedef struct verb {
 #define COMMON_DETAIL 16u /* -v */
 
 extern const verb verb_eval, verb_train;
-extern const verb verb_bench, verb_check, verb_convert, verb_data, verb_demo, verb_doctor, verb_explain, verb_help,
-    verb_predict, verb_profile, verb_tune, verb_version;
+extern const verb verb_bench, verb_check, verb_compare, verb_convert, verb_data, verb_demo, verb_doctor, verb_explain,
+    verb_help, verb_predict, verb_profile, verb_tune, verb_version;
 
 /* All verbs, ended by NULL. */
 extern const verb *const verbs[];
@@ -93,7 +102,8 @@ int verb_unknown(const char *name);
 typedef struct arguments {
     const char *word[MAX_ARGUMENTS];
     int count;
-    const option *given[MAX_ARGUMENTS]; /* the options */
+    const option *given[MAX_ARGUMENTS];    /* the options */
+    const char *given_text[MAX_ARGUMENTS]; /* their values; "": of a flag */
     int given_count;
 } arguments;
 
@@ -105,11 +115,31 @@ int options_parse(const verb *v, int argc, char **argv, void *values, arguments 
  * or an exit code after "--name: why". */
 int options_refuse(const arguments *words, const char *names, const char *why);
 
+/* How many pixels an image may have, the same in every verb that reads images. */
+#define OPTION_MAX_PIXELS(offset) \
+    { "max-pixels", 0, OPTION_STEPS, "N", "16777216", "images with more pixels are refused by their header", offset }
+
 /* Refuses more threads that read than a loader takes. Returns 0, or an exit code after a message. */
 int options_readers(int readers);
 
-/* Calls visit for every option of a verb, its own first. */
+/* Calls visit for every option of a verb, its own first, and for the headings before them. */
 void options_each(const verb *v, void (*visit)(const option *o, void *user), void *user);
+
+/* The option of a verb that a name of so many bytes means: its own name or an alias, with _ for - allowed; or a letter,
+ * where that is not 0. NULL: there is none. */
+const option *option_find(const verb *v, const char *name, size_t length, char letter);
+
+/* What holds where an option of a verb is not given; NULL: of a flag. */
+const char *option_normal(const verb *v, const option *o, char *room, size_t size);
+
+/* The aliases of an option, "--lr, --learning-rate"; "": it has none. */
+void option_aliases(const verb *v, const option *o, char *text, size_t size);
+
+/* What an option does, its default and its aliases, in one line. */
+void option_describe(const verb *v, const option *o, char *text, size_t size);
+
+/* Gives an option the value that a text means. Returns 0, or an exit code after a message. */
+int option_set(const verb *v, const option *o, const char *text, void *values);
 
 /* The text of `braid VERB --help` on standard output. Returns an exit code. */
 int help_print(const verb *v);
@@ -117,6 +147,24 @@ int help_print(const verb *v);
 /* The word of a list (separated by one of `separators`) that is closest to what was typed, or NULL. The result is
  * good until the next call. */
 const char *nearest_word(const char *typed, const char *list, const char *separators);
+
+/* Tells of a name of --streams that a set has not, and of the one that may have been meant, out of those that the
+ * message of braid_lab lists in (). Returns an exit code. */
+int complain_streams(const char *asked);
+
+/* Kinds of names. */
+#define NAMES_NETWORKS 1u
+#define NAMES_SUITES 2u
+#define NAMES_OPS 4u /* with their passes: conv2d_fwd */
+
+/* The name of some kinds that is closest to what was typed, or NULL. Good until the next call. */
+const char *nearest_name(const char *typed, unsigned kinds);
+
+/* The name of an op and pass, "conv2d_fwd" or "bn_stats"; 0 where there is no such pass. */
+int op_full_name(braid_op_id op, braid_pass pass, char *text, size_t size);
+
+/* A problem of an op and pass, by their name; 0 where there are none of that name. */
+int op_example(const char *name, char text[BRAID_PROBLEM_TEXT]);
 
 /* ---- Talking ------------------------------------------------------------------------------ */
 
@@ -127,6 +175,9 @@ void complain_as(const char *verb_name); /* the verb that complain() names */
 /* The exit code of a failed call, after its message: of braid.h, and of braid_lab.h. */
 int complain_braid(braid_status status);
 int complain_lab(braid_status status);
+
+/* The same of a problem that could not be read: its message, what may have been meant, and a whole problem. */
+int problem_complain(braid_status status, const char *text);
 
 /* ---- Paths -------------------------------------------------------------------------------- */
 
@@ -140,6 +191,9 @@ int path_is_inside(const char *path, const char *folder);
 
 /* 1 where a word names one of braid's networks. */
 int network_is_name(const char *word);
+
+/* The name of a network's kind, "linet18". */
+void network_kind(const braid_net *net, char *name, size_t size);
 
 /* The network whose name is nearest to a word, or NULL. Good until the next call. */
 const char *network_nearest(const char *word);
@@ -163,6 +217,17 @@ int network_stream_count(const network_options *options);
 
 /* The network of a name with the options that were given. Returns 0, or an exit code after a message. */
 int network_open(const char *name, const network_options *options, braid_net **net);
+
+/* 1 where a word is the folder of a run, or a model file. */
+int network_is_run(const char *word);
+
+/* Where a word is a run: its network, and its batch, image size and dtype where they were not typed, go into the
+ * options of a verb that takes networks. What they point to is good until the next call. Returns 0, or an exit code
+ * after a message. */
+int network_take_run(const verb *v, const char *word, const arguments *words, common_options *values);
+
+/* Refuses a word that is no file, and a folder that has no checkpoint. Returns 0, or an exit code after a message. */
+int network_check_model(const char *word);
 
 /* Refuses --last where the word is a file: that has no checkpoints. Returns 0, or an exit code after a message. */
 int network_refuse_last(const char *word, int last);
@@ -204,12 +269,18 @@ braid_print_options output_options(braid_format format);
 int output_report(braid_report *report, braid_format format);
 int output_table(braid_table *table, const braid_print_options *options);
 
+/* Replaces a file by a text, whole or not at all. Returns 0, or an exit code after a message. */
+int output_save(const char *path, const char *text);
+
 /* ---- Progress ----------------------------------------------------------------------------- */
 
 /* Ctrl-C, SIGTERM and SIGHUP ask to stop; a second Ctrl-C or SIGTERM ends the program. What is ignored when the
  * program starts stays ignored. */
 void interrupt_begin(void);
 int interrupted(void);
+
+/* The limits of a set that a Ctrl-C ends the reading of. */
+braid_data_limits limits_of(int64_t max_pixels);
 
 /* On standard error: in place on a terminal, a line each in a pipe, nothing when quiet. */
 typedef struct progress {

@@ -16,7 +16,7 @@ typedef struct convert_options {
 
 #define OFFSET(member) offsetof(convert_options, member)
 static const option convert_option_list[] = {
-    {"list", 0, OPTION_FLAG, NULL, "print what a safetensors file holds, and verify it", OFFSET(list)}, {0}};
+    {"list", 0, OPTION_FLAG, NULL, NULL, "print what a safetensors file holds, and verify it", OFFSET(list)}, {0}};
 
 static const braid_column tensor_columns[] = {
     {.key = "name", .title = "name", .keep_end = 1},
@@ -38,7 +38,7 @@ typedef struct listing {
 static void note_text(void *user, const char *key, const char *value) {
     listing *l = user;
     char name[1200], shown[128]; /* a key has at most 1023 bytes */
-    if (l->status || !strcmp(key, "braid.checksum")) return;
+    if (l->status || !strcmp(key, "braid.checksum") || !strcmp(key, "braid.written")) return;
     snprintf(name, sizeof name, "metadata.%s", key);
     size_t length = (size_t)snprintf(shown, sizeof shown, "%.100s%s", value, strlen(value) > 100 ? "..." : "");
     for (size_t i = 0; i < length; i++)
@@ -94,7 +94,7 @@ static int run(const verb *self, int argc, char **argv) {
     if (options.common.help) return help_print(self);
     if (options.list) {
         if (words.count != 1)
-            return complain(BRAID_ERROR_ARGUMENT, "--list: expected one FILE, got \"%s\" behind it", words.word[1]);
+            return complain(BRAID_ERROR_ARGUMENT, "--list: expected one FILE, got \"%s\" after it", words.word[1]);
         return list(words.word[0], (braid_format)options.common.format);
     }
     if (words.count != 2)
@@ -106,6 +106,7 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_convert = {
     .name = "convert",
+    .group = "Data and networks",
     .arguments = "FROM TO | --list FILE",
     .summary = "weight files from one format into another",
     .about = "Turns weights-86.bin, the weights of lenet86, into safetensors, or back: the name of TO ends in\n"

@@ -1,37 +1,44 @@
 /*
- * braid data make, check and bench: synthetic sets in the real formats, every bad file before training, and how fast
- * samples come.
+ * braid data: the parts and their options; make, check and bench: synthetic sets in the real formats, every bad file
+ * before training, and how fast samples come.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-
-typedef struct data_options {
-    common_options common;
-    const char *out, *size;
-    int count, readers, batch;
-    uint64_t seed;
-    double seconds;
-} data_options;
+#include "data.h"
 
 #define OWN(member) offsetof(data_options, member)
 
 static const option data_option_list[] = {
-    {"out", 0, OPTION_TEXT, "DIR", "make: the folder to write, empty or not there yet", OWN(out)},
-    {"size", 0, OPTION_TEXT, "HxW|S", "make: sunrgbd images (default 48x64), mimii seconds of a sound (default 4)",
-     OWN(size)},
-    {"count", 0, OPTION_COUNT, "N",
-     "make: training samples (1500, 2000, or 60 sounds); a fifth as many in each other split", OWN(count)},
-    {"seed", 0, OPTION_SEED, "S", "make: where the random numbers start (default 1)", OWN(seed)},
-    {"readers", 0, OPTION_COUNT, "N", "bench: threads that read, from 1 to N (default 2)", OWN(readers)},
-    {"batch", 0, OPTION_COUNT, "B", "bench: samples at a time (default 16)", OWN(batch)},
-    {"seconds", 0, OPTION_REAL, "S", "bench: at least so long for each row (default 2)", OWN(seconds)},
+    OPTION_GROUP("data import, make and preview"),
+    {"out", 0, OPTION_TEXT, "PATH", OPTION_REQUIRED,
+     "import: the folder for the manifest; make: the folder to write, empty or not there yet; preview: the picture",
+     OWN(out)},
+    {"size", 0, OPTION_TEXT, "HxW|S", "import: that of most files; make: 48x64; mimii: 4",
+     "size of the samples; of mimii the seconds of a sound", OWN(size)},
+    {"seed", 0, OPTION_SEED, "S", "1", "where the random numbers start: of splits, of synthetic sets", OWN(seed)},
+    OPTION_GROUP("data import"),
+    {"streams", 0, OPTION_TEXT, "A,B", "found by their names",
+     "folders, endings of names or columns that are streams, in their order", OWN(streams)},
+    {"range", 0, OPTION_TEXT, "STREAM=LOW..HIGH", "measured",
+     "what counts of a quantity, such as depth=0.3..8m; further ones after commas", OWN(range)},
+    {"mask", 0, OPTION_TEXT, "A,B", "none", "streams that get one more channel: 1 where there is a value", OWN(mask)},
+    {"fit", 0, OPTION_TEXT, "stretch|crop|pad", "stretch", "how images of another shape are brought to the size",
+     OWN(fit)},
+    OPTION_GROUP("data make"),
+    {"count", 0, OPTION_COUNT, "N", "sunrgbd 1500, fmnist86 2000, mimii 60",
+     "training samples; a fifth as many in each other split. preview: samples in the picture, 6", OWN(count)},
+    OPTION_GROUP("data bench"),
+    {"readers", 0, OPTION_COUNT, "N", "2", "threads that read, from 1 to N", OWN(readers)},
+    {"batch", 0, OPTION_COUNT, "B", "16", "samples at a time", OWN(batch)},
+    {"seconds", 0, OPTION_REAL, "S", "2", "at least so long for each row", OWN(seconds)},
+    OPTION_GROUP("all but data make"),
+    OPTION_MAX_PIXELS(OWN(max_pixels)),
     {0}};
 
-static int on_progress(void *user, int64_t done, int64_t total, const char *what) {
+int data_on_progress(void *user, int64_t done, int64_t total, const char *what) {
     progress *p = user;
     if (done == 0) progress_begin(p, total > 1000000000 ? 1000000000 : (int)total, p->quiet);
     progress_step(p, done > 1000000000 ? 1000000000 : (int)done, what);
@@ -39,7 +46,7 @@ static int on_progress(void *user, int64_t done, int64_t total, const char *what
 }
 
 /* "48x64", or one number for both. */
-static int parse_size(const char *text, int64_t size[2]) {
+int data_parse_size(const char *text, int64_t size[2]) {
     char *end;
     if (!text) return 0;
     size[0] = size[1] = strtoll(text, &end, 10);
@@ -50,7 +57,7 @@ static int parse_size(const char *text, int64_t size[2]) {
 }
 
 static int find_kind(const char *word, braid_data_kind *kind) {
-    for (int k = 0; k < BRAID_DATA_KIND_COUNT; k++)
+    for (int k = 0; k <= BRAID_DATA_MIMII; k++)
         if (!strcmp(word, braid_data_kind_name((braid_data_kind)k))) {
             *kind = (braid_data_kind)k;
             return 0;
@@ -60,20 +67,22 @@ static int find_kind(const char *word, braid_data_kind *kind) {
                     nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
-static int stopped(braid_status status) { return interrupted() ? EXIT_INTERRUPTED : complain_lab(status); }
+int data_stopped(braid_status status) { return interrupted() ? EXIT_INTERRUPTED : complain_lab(status); }
 
-static int make(const data_options *options, const char *word) {
+static int make(const data_options *options, const char *const *words, int count) {
+    const char *word = words[0];
+    (void)count;
     progress p = {.quiet = options->common.quiet};
     braid_data_make_options wanted = {
-        .count = options->count, .seed = options->seed, .progress = on_progress, .user = &p};
+        .count = options->count, .seed = options->seed, .progress = data_on_progress, .user = &p};
     braid_data_kind kind = BRAID_DATA_SUNRGBD;
     int code = find_kind(word, &kind);
-    if (!code) code = parse_size(options->size, wanted.size);
+    if (!code) code = data_parse_size(options->size, wanted.size);
     if (!code && kind == BRAID_DATA_MIMII && options->size && strchr(options->size, 'x'))
         code = complain(BRAID_ERROR_ARGUMENT, "--size: expected seconds such as 4 for the sounds of mimii, got \"%s\"",
                         options->size);
     if (code) return code;
-    if (!options->out) return complain(BRAID_ERROR_ARGUMENT, "make: expected --out DIR, the folder to write");
+    if (!options->out) return complain(BRAID_ERROR_ARGUMENT, "make: expected --out DIR, the folder to write, got none");
     braid_status status = braid_data_make(kind, options->out, &wanted);
     progress_clear(&p);
     if (status) return complain(interrupted() ? EXIT_INTERRUPTED : (int)status, "%s", braid_lab_message());
@@ -84,38 +93,49 @@ static int make(const data_options *options, const char *word) {
 }
 
 static int print_check(const data_options *options, const char *folder, braid_data_check_result *result) {
-    int bad = braid_table_rows(result->problems);
+    long long bad = result->problem_count, listed = braid_table_rows(result->problems);
+    char rest[64];
     int csv = options->common.format == BRAID_FORMAT_CSV;
     braid_report *report = NULL;
     braid_status status = braid_report_create(&report);
     if (!status) status = braid_report_add_text(report, "kind", "kind", braid_data_kind_name(result->kind));
     if (!status) status = braid_report_add_number(report, "files", "files", (double)result->files);
-    if (!status) status = braid_report_add_number(report, "problem_count", "problems", bad);
+    if (!status) status = braid_report_add_number(report, "problem_count", "problems", (double)bad);
+    snprintf(rest, sizeof rest, "The first %lld problems are listed.", listed);
     braid_table *first = csv ? result->problems : result->counts, *second = csv ? result->counts : result->problems;
+    braid_table *warnings = result->warnings;
     *result = (braid_data_check_result){0};
     if (!status)
         status = braid_report_add_table(report, csv ? "problems" : "counts", "", first);
     else
         braid_table_destroy(first);
+    if (!status && (braid_table_rows(warnings) || options->common.format == BRAID_FORMAT_JSON))
+        status = braid_report_add_table(report, "warnings", "warnings", warnings);
+    else
+        braid_table_destroy(warnings);
     if (!status && (bad || options->common.format == BRAID_FORMAT_JSON))
         status = braid_report_add_table(report, csv ? "counts" : "problems", "", second);
     else
         braid_table_destroy(second);
+    if (!status && listed < bad) status = braid_report_add_words(report, rest);
     if (status) {
         braid_report_destroy(report);
         return complain_lab(status);
     }
     int code = output_report(report, (braid_format)options->common.format);
-    if (!code && bad) code = complain(BRAID_ERROR_DATA, "%s: %d problem%s", folder, bad, bad == 1 ? "" : "s");
+    if (!code && bad) code = complain(BRAID_ERROR_DATA, "%s: %lld problem%s", folder, bad, bad == 1 ? "" : "s");
     return code;
 }
 
-static int check(const data_options *options, const char *folder) {
+static int check(const data_options *options, const char *const *words, int count) {
+    const char *folder = words[0];
+    (void)count;
     progress p = {.quiet = options->common.quiet};
     braid_data_check_result result;
-    braid_status status = braid_data_check(folder, on_progress, &p, &result);
+    const braid_data_limits limits = limits_of(options->max_pixels);
+    braid_status status = braid_data_check(folder, &limits, data_on_progress, &p, &result);
     progress_clear(&p);
-    return status ? stopped(status) : print_check(options, folder, &result);
+    return status ? data_stopped(status) : print_check(options, folder, &result);
 }
 
 /* ---- How fast samples come ------------------------------------------------------------------ */
@@ -185,12 +205,15 @@ static braid_status measure(const braid_data *data, const data_options *options,
     return add_pace(table, braid_data_describe(data), readers, &p);
 }
 
-static int bench(const data_options *options, const char *folder) {
+static int bench(const data_options *options, const char *const *words, int count) {
+    const char *folder = words[0];
+    (void)count;
     braid_data *data = NULL;
     braid_table *table = NULL;
     int code = options_readers(options->readers);
     if (code) return code;
-    braid_status status = braid_data_open(folder, NULL, &data);
+    const braid_data_options wanted = {.limits = limits_of(options->max_pixels)};
+    braid_status status = braid_data_open(folder, &wanted, &data);
     if (!status)
         status = braid_table_create(bench_columns, (int)(sizeof bench_columns / sizeof bench_columns[0]), &table);
     for (int n = 1; n <= options->readers && !status && !interrupted(); n++) status = measure(data, options, n, table);
@@ -200,16 +223,21 @@ static int bench(const data_options *options, const char *folder) {
         return output_table(table, &print);
     }
     braid_table_destroy(table);
-    return stopped(status);
+    return data_stopped(status);
 }
 
 static const struct {
     const char *name;
-    int (*run)(const data_options *options, const char *word);
+    int (*run)(const data_options *options, const char *const *words, int count);
+    int most;           /* words after the name */
     const char *others; /* options that have no effect here */
-} parts[] = {{"make", make, "readers batch seconds output"},
-             {"check", check, "out size count seed readers batch seconds"},
-             {"bench", bench, "out size count seed"}};
+} parts[] = {{"import", data_import, MAX_ARGUMENTS, "count readers batch seconds"},
+             {"make", make, 1, "streams range mask fit readers batch seconds max-pixels output"},
+             {"check", check, 1, "out size count seed streams range mask fit readers batch seconds"},
+             {"stats", data_stats, 1, "out size count seed streams range mask fit readers batch seconds"},
+             {"preview", data_preview, 1, "seed streams range mask readers batch seconds output"},
+             {"bench", bench, 1, "out size count seed streams range mask fit"}};
+#define PARTS "import make check stats preview bench"
 
 static int run(const verb *self, int argc, char **argv) {
     data_options options = {.seed = 1, .readers = 2, .batch = 16, .seconds = 2};
@@ -223,17 +251,28 @@ static int run(const verb *self, int argc, char **argv) {
         snprintf(why, sizeof why, "expected with another part of data, got %s", parts[j].name);
         code = options_refuse(&words, parts[j].others, why);
         if (code) return code;
+        if (words.count < 2 || words.count - 1 > parts[j].most)
+            return complain(BRAID_ERROR_ARGUMENT, "%s: expected one argument, got %d", parts[j].name, words.count - 1);
         interrupt_begin();
-        return parts[j].run(&options, words.word[1]);
+        return parts[j].run(&options, words.word + 1, words.count - 1);
     }
-    return complain(BRAID_ERROR_ARGUMENT, "expected make KIND, check DIR or bench DIR, got \"%s\"", words.word[0]);
+    const char *nearest = nearest_word(words.word[0], PARTS, " ");
+    return complain(BRAID_ERROR_ARGUMENT,
+                    "expected import, make, check, stats, preview or bench and what it is for, got \"%s\"%s%s%s",
+                    words.word[0], nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
 const verb verb_data = {
     .name = "data",
-    .arguments = "make KIND --out DIR | check DIR | bench DIR",
-    .summary = "make a synthetic data set, find every bad file of a set, or time its loading",
-    .about = "make writes a set of the kind sunrgbd (RGB, depth and orth images whose label depends on all\n"
+    .group = "Data and networks",
+    .arguments = "import FOLDER|TABLE ... --out SET | make KIND --out DIR | check|stats|preview|bench SET",
+    .summary = "make a set of your own files or a synthetic one; check, measure, show and time a set",
+    .about = "import makes a set of folders, tables or lists of images: a manifest that names the files where they\n"
+             "are, and their statistics. Files of a sample have the same name but for their stream; a class is a\n"
+             "folder, or the column label of a table. docs/data.md has every layout. stats measures the files of a\n"
+             "set: size, range, holes, mean and deviation of each stream and split. preview draws samples x streams.\n"
+             "\n"
+             "make writes a set of the kind sunrgbd (RGB, depth and orth images whose label depends on all\n"
              "three), fmnist86 (grey images in IDX files) or mimii (sounds of machines), in exactly the files of\n"
              "the real sets, the same for the same seed. check recognises the kind of a folder, reads every file,\n"
              "prints how many samples each split and class has, and lists every file that is missing, truncated,\n"
@@ -241,10 +280,13 @@ const verb verb_data = {
              "over with 1 to N threads, as training does, and prints how many come in a second, and how long a\n"
              "thread needs for one: by the clock, and of the CPU. Files are in memory by then, as far as it goes.",
     .options = data_option_list,
-    .examples = "braid data make sunrgbd --out rooms\nbraid data make sunrgbd --out rooms --size 416x544 --count 100\n"
+    .examples = "braid data import photos --out mine\n"
+                "braid data import samples.csv --out mine --range depth=0.3..8m --size 224x224 --fit crop\n"
+                "braid data stats mine\nbraid data preview mine --out picture.png\n"
+                "braid data make sunrgbd --out rooms\nbraid data make sunrgbd --out rooms --size 416x544 --count 100\n"
                 "braid data check rooms\nbraid data check rooms -o json\nbraid data bench rooms --readers 2\n",
     .common = COMMON_FORMAT | COMMON_TALK,
     .least = 2,
-    .most = 2,
+    .most = MAX_ARGUMENTS,
     .run = run,
 };

@@ -1,7 +1,7 @@
 /*
  * braid demo: a tour in under a minute on two cores. Every stop is a command that a user could type, run by this very
- * program and shown as it is typed: a set is made, a small LINet learns it, is interrupted in the midst by SIGTERM and
- * goes on, is judged and asked; then kernels race. All of it lies in a folder that was not there before.
+ * program and shown as it is typed: a set is made, a small LINet learns it, is interrupted by SIGTERM and resumed, is
+ * evaluated and asked; then kernels race. All of it lies in a folder that was not there before.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,12 +26,11 @@ typedef struct demo_options {
 
 #define OFFSET(member) offsetof(demo_options, member)
 static const option demo_option_list[] = {
-    {"out", 0, OPTION_TEXT, "DIR", "folder to make (default: braid-demo, or braid-demo-2 where that exists, ...)",
-     OFFSET(out)},
-    {"count", 0, OPTION_COUNT, "N", "training samples (default: 1500)", OFFSET(count)},
-    {"epochs", 0, OPTION_COUNT, "N", "of training, 2 or more (default: 10)", OFFSET(epochs)},
-    {"seconds", 0, OPTION_REAL, "S", "time budget of each race (default: 1)", OFFSET(seconds)},
-    {"seed", 0, OPTION_SEED, "S", "where the random numbers start (default: 1)", OFFSET(seed)},
+    {"out", 0, OPTION_TEXT, "DIR", "braid-demo, or braid-demo-2 where that exists, ...", "folder to make", OFFSET(out)},
+    {"count", 0, OPTION_COUNT, "N", "1500", "training samples", OFFSET(count)},
+    {"epochs", 0, OPTION_COUNT, "N", "10", "of training, 2 or more", OFFSET(epochs)},
+    {"seconds", 0, OPTION_REAL, "S", "1", "time budget of each race", OFFSET(seconds)},
+    {"seed", 0, OPTION_SEED, "S", "1", "where the random numbers start", OFFSET(seed)},
     {0}};
 
 #define PATH_BYTES 4096
@@ -153,9 +152,11 @@ static int train(const tour *t, const char *epochs, int resume) {
     command_line c = {.count = 0};
     char threads[16];
     pid_t child;
-    add_words(&c, (const char *const[]){"train", "linet18", "--data", t->rooms, "--out", t->run, "--width", "0.125",
-                                        "--epochs", epochs, "--rate", "0.003", "--effort", "estimate", NULL});
-    if (resume) add_words(&c, (const char *const[]){"--resume", NULL});
+    if (resume)
+        add_words(&c, (const char *const[]){"train", "--resume", t->run, NULL});
+    else
+        add_words(&c, (const char *const[]){"train", "linet18", "--data", t->rooms, "--out", t->run, "--width", "0.125",
+                                            "--epochs", epochs, "--rate", "0.003", "--effort", "estimate", NULL});
     add_common(&c, &t->options->common, threads);
     show(&c);
     int code = start(&c, &child);
@@ -168,10 +169,10 @@ static int train(const tour *t, const char *epochs, int resume) {
 static int show_training(tour *t) {
     char epochs[16];
     snprintf(epochs, sizeof epochs, "%d", t->options->epochs);
-    print_title(t, "A small LINet learns it. Three streams side by side; after the first epoch Ctrl-C strikes");
+    print_title(t, "A small LINet learns it. Three streams side by side; after the first epoch it is interrupted");
     int code = train(t, epochs, 0);
     if (code != EXIT_INTERRUPTED || interrupted()) return code;
-    print_title(t, "It saved what it had. The same command with --resume goes on, to the same bits");
+    print_title(t, "Interrupted and saved. --resume continues bit for bit, with the options that it began with");
     return train(t, epochs, 1);
 }
 
@@ -212,8 +213,7 @@ static int show_prediction(tour *t) {
 static int show_race(tour *t) {
     char seconds[32];
     snprintf(seconds, sizeof seconds, "%g", t->options->seconds);
-    print_title(t,
-                "Why is it quick? Kernels are checked against a plain reference, then race, and the fastest is taken");
+    print_title(t, "Why is it quick? Kernels are checked, then race; the fastest is taken, a tie goes to the vendor");
     return run_command(
         t,
         (const char *const[]){"bench", "conv2d_fwd:f32:n3:b2:hw26x34:c128:k128:rs3x3:pad1", "--seconds", seconds, NULL},
@@ -299,9 +299,10 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_demo = {
     .name = "demo",
+    .group = "Start",
     .arguments = "",
-    .summary = "a tour in under a minute: data, training, Ctrl-C and going on, judging, asking, races",
-    .about = "Makes a small set of rgb, depth and orth images, trains a small LINet on it, interrupts it and goes on,\n"
+    .summary = "a tour in under a minute: data, training, Ctrl-C, resuming, evaluation, prediction, races",
+    .about = "Makes a small set of rgb, depth and orth images, trains a small LINet on it, interrupts and resumes it,\n"
              "shows its accuracy and what each stream adds, asks it about one sample, and races some kernels. Each\n"
              "stop is a command that you can type, and is shown. Everything lies in a new folder.",
     .options = demo_option_list,

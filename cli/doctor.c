@@ -12,7 +12,7 @@ typedef struct doctor_options {
 } doctor_options;
 
 static const option doctor_option_list[] = {
-    {"quick", 0, OPTION_FLAG, NULL, "do not measure the ceilings", offsetof(doctor_options, quick)}, {0}};
+    {"quick", 0, OPTION_FLAG, NULL, NULL, "do not measure the ceilings", offsetof(doctor_options, quick)}, {0}};
 
 static const braid_column missing_columns[] = {{.key = "name", .title = "what"},
                                                {.key = "hint", .title = "how to get it"}};
@@ -133,6 +133,7 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_doctor = {
     .name = "doctor",
+    .group = "Start",
     .arguments = "",
     .summary = "the machine, the libraries found, measured ceilings, what is missing",
     .about = "Shows what this machine is, which vendor libraries were found and which file was opened, and\n"

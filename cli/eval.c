@@ -14,20 +14,26 @@
 typedef struct eval_options {
     common_options common;
     network_options network;
-    const char *data, *net;
-    int split, readers, last, what;
+    const char *data, *net, *fit;
+    int split, readers, last, what, max_pixels;
 } eval_options;
 
 #define OWN(member) offsetof(eval_options, member)
 static const option eval_option_list[] = {
-    {"data", 0, OPTION_TEXT, "DIR", "the data set (docs/data.md)", OWN(data)},
-    {"split", 0, OPTION_CHOICE, "usual|val|test|train",
-     "which samples (default: val; test where there is none, and of sounds)", OWN(split)},
-    {"what", 0, OPTION_CHOICE, "all|streams|classes|confusion|scores", "what to tell (default: all that there is)",
-     OWN(what)},
-    {"last", 0, OPTION_FLAG, NULL, "of a run: its last checkpoint, not its best", OWN(last)},
-    {"net", 0, OPTION_TEXT, "NET", "the network, where the model file does not describe it", OWN(net)},
-    {"readers", 0, OPTION_COUNT, "N", "threads that read data (default: 1)", OWN(readers)},
+    OPTION_GROUP("Data"),
+    {"data", 0, OPTION_TEXT, "DIR", OPTION_REQUIRED, "the data set (docs/data.md)", OWN(data)},
+    {"split", 0, OPTION_CHOICE, "usual|val|test|train", "usual",
+     "which samples; usual: val, or test where there is none, and of sounds", OWN(split)},
+    {"fit", 0, OPTION_TEXT, "stretch|crop|pad", "that of training", FIT_HELP, OWN(fit)},
+    {"readers", 0, OPTION_COUNT, "N", "1", "threads that read data", OWN(readers)},
+    OPTION_MAX_PIXELS(OWN(max_pixels)),
+    OPTION_GROUP("What is told"),
+    {"what", 0, OPTION_CHOICE, "all|streams|classes|confusion|scores|subsets", "all",
+     "which tables; subsets: every combination of streams, which all does not look at", OWN(what)},
+    OPTION_GROUP("Model"),
+    {"last", 0, OPTION_FLAG, NULL, NULL, "of a run: its last checkpoint, not its best", OWN(last)},
+    {"net", 0, OPTION_TEXT, "NET", "that of the model file", "the network, where the model file does not describe it",
+     OWN(net)},
     {0}};
 
 #define DEFAULT_BATCH 32
@@ -61,9 +67,12 @@ static int open_data(evaluation *v) {
     feeding_options o = {.folder = v->options->data,
                          .streams = streams,
                          .card = braid_model_text(v->model, BRAID_DATA_KEY),
+                         .fit = v->options->fit,
+                         .bytes = !feeding_takes_floats(v->net),
                          .batch = v->options->network.batch,
                          .validate = splits[v->options->split],
-                         .readers = v->options->readers};
+                         .readers = v->options->readers,
+                         .max_pixels = v->options->max_pixels};
     feeding_streams(v->net, streams, sizeof streams);
     int code = network_size(&v->options->network, o.size);
     if (!code) code = feeding_open(&v->feeding, &o);
@@ -157,7 +166,7 @@ static int look(evaluation *v, uint32_t blanked, braid_train_metrics *m) {
     const braid_evaluate_options o = {
         .part = BRAID_PART_VALIDATE, .blanked = blanked, .sample = blanked ? NULL : on_sample, .user = v};
     braid_status status = braid_trainer_evaluate(v->trainer, &o, m);
-    if (status) return v->feeding.failed ? complain_lab(status) : complain_braid(status);
+    if (status) return v->feeding.failed ? feeding_complain_lab(status, 1) : complain_braid(status);
     if (v->no_memory) return complain(BRAID_ERROR_MEMORY, "no memory for what the samples are taken for");
     return interrupted() ? EXIT_INTERRUPTED : 0;
 }
@@ -177,6 +186,14 @@ static int look_at_streams(evaluation *v) {
     return code;
 }
 
+/* Every set of streams but none and all, the others blanked. */
+static int look_at_subsets(evaluation *v) {
+    eval_result *r = &v->result;
+    int code = 0;
+    for (uint32_t kept = 1; kept < r->every && !code; kept++) code = look(v, r->every & ~kept, &r->subsets[kept]);
+    return code;
+}
+
 static int evaluate(evaluation *v) {
     eval_result *r = &v->result;
     int streams = braid_net_stream_count(v->net), what = v->options->what;
@@ -187,9 +204,16 @@ static int evaluate(evaluation *v) {
                        .split = v->feeding.validate,
                        .streams = streams > 1 && (what == EVAL_ALL || what == EVAL_STREAMS) ? streams : 0};
     int looks = 1 + r->streams * (r->streams == 2 ? 1 : 2);
+    if (what == EVAL_SUBSETS) {
+        r->every = (UINT32_C(1) << streams) - 1;
+        looks = (int)r->every;
+        r->subsets = calloc((size_t)r->every + 1, sizeof *r->subsets);
+        if (!r->subsets) return complain(BRAID_ERROR_MEMORY, "no memory for what the subsets of streams reach");
+    }
     progress_begin(&v->progress, (int)(v->feeding.batches[BRAID_PART_VALIDATE] * looks), v->options->common.quiet);
     int code = look(v, 0, &r->all);
     if (!code) code = look_at_streams(v);
+    if (!code && r->subsets) code = look_at_subsets(v);
     progress_clear(&v->progress);
     if (!code && r->scores) code = finish_scores(v);
     if (r->counts) braid_confusion_measure(r->counts, r->classes, r->each, &r->whole);
@@ -228,11 +252,13 @@ static int run(const verb *self, int argc, char **argv) {
                                           "expected with --net, or not at all: the model file describes its network");
     if (!code) code = options_refuse(&words, "seed", "expected none, the model file has all parameters");
     if (!code) code = network_refuse_last(words.word[0], options.last);
+    if (!code) code = network_check_model(words.word[0]);
     if (code) return code;
     interrupt_begin();
     network_find_file(words.word[0], options.last, v.path, sizeof v.path);
     code = eval(&v);
     free(v.seen);
+    free(v.result.subsets);
     free(v.result.counts);
     free(v.result.each);
     free(v.result.scores);
@@ -248,6 +274,7 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_eval = {
     .name = "eval",
+    .group = "Data and networks",
     .arguments = "RUN|MODEL",
     .summary = "accuracy, confusion and loss of a model, and what each stream adds",
     .about = "Evaluates the best checkpoint of a run, or a model file, on a split of a data set: accuracy, loss,\n"
@@ -256,6 +283,7 @@ const verb verb_eval = {
              "ROC-AUC and PR-AUC of the reconstruction error, a file's score being the mean over its samples.\n"
              "csv is one table: what --what names. Nothing is measured on the way.",
     .options = eval_option_list,
+    .normals = "batch=32|size=that of training|seed=none: the file has all parameters",
     .examples = "braid eval run --data rooms\nbraid eval run --last --data rooms --split test -o json\n"
                 "braid eval run --data rooms --what confusion -o csv\n"
                 "braid eval model.safetensors --data rooms\n",

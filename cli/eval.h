@@ -8,7 +8,7 @@
 
 #include "train.h"
 
-typedef enum eval_part { EVAL_ALL, EVAL_STREAMS, EVAL_CLASSES, EVAL_CONFUSION, EVAL_SCORES } eval_part;
+typedef enum eval_part { EVAL_ALL, EVAL_STREAMS, EVAL_CLASSES, EVAL_CONFUSION, EVAL_SCORES, EVAL_SUBSETS } eval_part;
 
 typedef struct eval_result {
     const char *model; /* the file */
@@ -19,8 +19,10 @@ typedef struct eval_result {
     braid_train_metrics all;
     int streams; /* that were looked at one by one; 0: none */
     braid_train_metrics without[BRAID_MAX_STREAMS], only[BRAID_MAX_STREAMS];
-    int classes;     /* of the network; 0: it gives back its input */
-    int64_t *counts; /* [classes][classes], the true class first; NULL where there are none */
+    uint32_t every;               /* bits of all streams; 0: no subsets were looked at */
+    braid_train_metrics *subsets; /* by the bits of the streams that are not blanked; those of all are in `all` */
+    int classes;                  /* of the network; 0: it gives back its input */
+    int64_t *counts;              /* [classes][classes], the true class first; NULL where there are none */
     braid_class_metrics *each;
     braid_confusion_metrics whole;
     /* Of a network that gives back its input: one for each file that has samples. */

@@ -55,6 +55,45 @@ static braid_status fill_streams(const eval_result *r, braid_table *table) {
     return status;
 }
 
+/* ---- Subsets ------------------------------------------------------------------------------- */
+
+static const braid_column subset_columns[] = {{"streams", "streams", BRAID_CELL_TEXT, 16, 0, 0, 0},
+                                              {"count", "count", BRAID_CELL_COUNT, 5, 0, 0, 0},
+                                              {"accuracy", "accuracy", BRAID_CELL_NUMBER, 9, 0, 0, 0},
+                                              {"loss", "loss", BRAID_CELL_NUMBER, 9, 0, 0, 0},
+                                              {"samples", "samples", BRAID_CELL_COUNT, 8, 0, 1, 0}};
+
+static int count_bits(uint32_t bits) {
+    int count = 0;
+    for (; bits; bits &= bits - 1) count++;
+    return count;
+}
+
+static braid_status add_subset(const eval_result *r, uint32_t kept, braid_table *table) {
+    const braid_train_metrics *m = kept == r->every ? &r->all : &r->subsets[kept];
+    char text[BRAID_MAX_STREAMS * BRAID_STREAM_NAME];
+    size_t used = 0;
+    for (int i = 0; i < braid_net_stream_count(r->net); i++) {
+        if (!(kept >> i & 1)) continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? "+" : "",
+                                 braid_net_stream(r->net, i, NULL));
+    }
+    braid_status status = braid_table_add_text(table, text);
+    if (!status) status = braid_table_add_number(table, count_bits(kept));
+    if (!status) status = braid_table_add_number(table, m->accuracy);
+    if (!status) status = braid_table_add_number(table, m->loss);
+    return status ? status : braid_table_add_number(table, (double)m->samples);
+}
+
+/* All streams first, then with ever fewer. */
+static braid_status fill_subsets(const eval_result *r, braid_table *table) {
+    braid_status status = BRAID_OK;
+    for (int count = count_bits(r->every); count > 0; count--)
+        for (uint32_t kept = 1; kept <= r->every && !status; kept++)
+            if (count_bits(kept) == count) status = add_subset(r, kept, table);
+    return status;
+}
+
 /* ---- Classes ------------------------------------------------------------------------------- */
 
 static const braid_column class_columns[] = {
@@ -265,6 +304,8 @@ static braid_status add_tables(const eval_result *r, braid_report *report, eval_
     int all = part == EVAL_ALL;
     if ((all && r->streams > 0) || part == EVAL_STREAMS)
         status = add_table(r, report, "streams", NULL, stream_columns, COUNT(stream_columns), fill_streams);
+    if (!status && part == EVAL_SUBSETS)
+        status = add_table(r, report, "subsets", NULL, subset_columns, COUNT(subset_columns), fill_subsets);
     if (!status && r->counts && (all || part == EVAL_CLASSES))
         status = add_table(r, report, "classes", NULL, class_columns, COUNT(class_columns), fill_classes);
     if (!status && r->counts && (all || part == EVAL_CONFUSION)) status = add_confusion(r, report, m, format);

@@ -18,10 +18,13 @@ typedef struct explain_options {
 
 #define OFFSET(member) offsetof(explain_options, member)
 static const option explain_option_list[] = {
-    {"effort", 0, OPTION_CHOICE, "measure|estimate|exhaustive", "how to choose (default: measure)", OFFSET(effort)},
-    {"again", 0, OPTION_FLAG, NULL, "measure even if the answer is remembered", OFFSET(again)},
-    {"seconds", 0, OPTION_REAL, "S", "time budget of the race (default: 2; of a network 20)", OFFSET(seconds)},
-    {"phase", 0, OPTION_CHOICE, "train|eval", "of a network: a training step with AdamW (default), or a forward pass",
+    OPTION_GROUP("How kernels are chosen"),
+    {"effort", 0, OPTION_CHOICE, "measure|estimate|exhaustive", "measure",
+     "by races, by the cost model, or by long races", OFFSET(effort)},
+    {"seconds", 0, OPTION_REAL, "S", "2; of a network 16", "time budget of the race, or of all races of a network",
+     OFFSET(seconds)},
+    {"again", 0, OPTION_FLAG, NULL, NULL, "measure even if the answer is remembered", OFFSET(again)},
+    {"phase", 0, OPTION_CHOICE, "train|eval", "train", "of a network: a training step with AdamW, or a forward pass",
      OFFSET(phase)},
     {0}};
 
@@ -34,6 +37,8 @@ static const braid_column candidate_columns[] = {
     {.key = "high_ms", .title = "high", .cell = BRAID_CELL_NUMBER, .optional = 2},
     {.key = "roofline", .title = "roof", .cell = BRAID_CELL_PERCENT},
     {.key = "ratio", .title = "vs base", .cell = BRAID_CELL_RATIO},
+    {.key = "ratio_low", .title = "from", .cell = BRAID_CELL_RATIO, .optional = 2},
+    {.key = "ratio_high", .title = "to", .cell = BRAID_CELL_RATIO, .optional = 2},
     {.key = "verdict", .title = "verdict"},
     {.key = "chosen", .cell = BRAID_CELL_COUNT},
     {.key = "handicapped", .cell = BRAID_CELL_COUNT},
@@ -60,8 +65,9 @@ static braid_status add_candidate(braid_table *table, const braid_bench_row *row
     braid_status status = braid_table_add_text(table, row->kernel);
     if (!status) status = braid_table_add_text(table, braid_kind_name(row->kind));
     if (!status) status = braid_table_add_text(table, braid_kernel_architecture(row->kernel));
-    const double before[] = {1e3 * row->median_s, 1e3 * row->low_s, 1e3 * row->high_s, row->roofline, row->ratio};
-    for (int i = 0; i < 5 && !status; i++) status = braid_table_add_number(table, before[i]);
+    const double before[] = {1e3 * row->median_s, 1e3 * row->low_s, 1e3 * row->high_s, row->roofline,
+                             row->ratio,          row->ratio_low,   row->ratio_high};
+    for (int i = 0; i < 7 && !status; i++) status = braid_table_add_number(table, before[i]);
     if (!status) status = braid_table_add_text(table, braid_verdict_name(row->verdict));
     const double after[] = {row->chosen,           row->handicapped,  row->max_err,
                             (double)row->compared, workspace_of(row), (double)row->layout_copy_bytes};
@@ -114,6 +120,8 @@ static braid_status fill_report(const explain_options *options, const braid_benc
     if (!status) status = add_work(r, report);
     if (!status) status = braid_report_add_text(report, "times", "times", times_text(options, r));
     if (!status) status = braid_report_add_number(report, "from_wisdom", NULL, r->from_wisdom);
+    if (!status && *r->load) status = braid_report_add_text(report, "load", "beside it", r->load);
+    if (!status) status = braid_report_add_number(report, "is_busy", NULL, r->is_busy);
     if (!status && *r->baseline_name) status = braid_report_add_text(report, "baseline", "baseline", r->baseline_name);
     if (!status) status = make_candidates(r, &candidates);
     if (!status) status = braid_report_add_table(report, "candidates", NULL, candidates);
@@ -168,10 +176,12 @@ static int run(const verb *self, int argc, char **argv) {
     if (code) return code;
     if (options.common.help) return help_print(self);
     interrupt_begin();
-    if (network_is_name(words.word[0])) return explain_network(&options, words.word[0]);
+    code = network_take_run(self, words.word[0], &words, &options.common);
+    if (code) return code;
+    if (network_is_name(words.word[0]) || options.network.file) return explain_network(&options, words.word[0]);
     if (!strchr(words.word[0], ':') && network_nearest(words.word[0])) return network_unknown(words.word[0]);
     braid_status status = braid_problem_parse(words.word[0], &problem);
-    if (status) return complain_braid(status);
+    if (status) return problem_complain(status, words.word[0]);
     code =
         network_refuse(&options.network, "expected with a network, got a problem, which has its own shape and dtype");
     if (!code && options.phase)
@@ -186,7 +196,8 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_explain = {
     .name = "explain",
-    .arguments = "PROBLEM|NET",
+    .group = "Kernels and speed",
+    .arguments = "PROBLEM|NET|RUN",
     .summary = "the race of one problem, or the plan of a network, and why the winners won",
     .about =
         "Shows the work of one problem (operations, least bytes, the time that the measured ceilings of this\n"
@@ -194,13 +205,15 @@ const verb verb_explain = {
         "part, which one is used, and why. The columns are those of braid bench; needs is what a device must have for\n"
         "a kernel of ours (sm_80 or newer, sm_90a alone, an instruction set), compared counts outputs held against\n"
         "the reference. What an earlier race found is remembered; --again measures.\n\n"
-        "Of a network it shows the memory that is placed against the sum of all tensors, what the races brought, and\n"
+        "Of a network it shows the memory that is placed against the sum of all tensors, what the races gained, and\n"
         "the calls of the fused graph, those of one problem together, costliest first: \"against\" is the time of\n"
         "the fastest other candidate (vendor, else chain, else own) over that of the choice. \"again\" marks forward\n"
         "calls that the backward pass repeats to save memory, \"pack\" steps that only lay weights out for a kernel.\n"
+        "Of a run (the folder, or a model file) it is the plan at the run's batch, size and dtype.\n"
         "-v lists every call in order, with its reason in full; csv and json have all of it.",
     .options = explain_option_list,
     .examples = "braid explain linet18 --batch 2 --size 208x272\n"
+                "braid explain run\n"
                 "braid explain conv2d_fwd:f32:n3:b2:hw26x34:c256:k256:rs3x3:pad1\n"
                 "braid explain linear_fwd:f32:b256:c256:k512:bias1 --effort estimate\n",
     .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_DETAIL | COMMON_NETWORK,

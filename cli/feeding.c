@@ -25,6 +25,10 @@ static braid_status next(void *user, braid_part part, braid_train_batch *batch) 
     feeding *f = user;
     braid_batch read;
     braid_status status = braid_loader_next(f->loaders[part], &read);
+    if (status && interrupted()) {
+        *batch = (braid_train_batch){.stop = 1};
+        return BRAID_OK;
+    }
     f->failed |= status != BRAID_OK;
     if (status) return status;
     *batch = (braid_train_batch){.count = read.count, .labels = read.labels, .ids = read.ids, .files = read.files};
@@ -40,10 +44,11 @@ static braid_status next(void *user, braid_part part, braid_train_batch *batch) 
 #define MOST_BAD 1000 /* one in so many may be left out */
 #define MOST_LINE 512 /* bytes of a line of the ledger that are looked at at once */
 
-/* The ledger, to add to; a pipe or a device in its place must not hold us up, and is refused. NULL with errno. */
+/* The ledger, to add to; a pipe or a device in its place must not hold us up, and is refused, and so is a link, which
+ * may lead out of the run. NULL with errno. */
 static FILE *open_ledger(const char *path) {
     struct stat info;
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644);
     if (fd < 0) return NULL;
     int is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
     FILE *file = is_file ? fdopen(fd, "a") : NULL;
@@ -92,7 +97,7 @@ void feeding_resume_ledger(feeding *f, const braid_trainer *trainer) {
     char line[MOST_LINE];
     int is_start = 1;
     f->trainer = trainer;
-    if (!f->ledger || stat(f->ledger, &info) != 0 || !S_ISREG(info.st_mode)) return;
+    if (!f->ledger || lstat(f->ledger, &info) != 0 || !S_ISREG(info.st_mode)) return;
     FILE *file = fopen(f->ledger, "r");
     while (file && fgets(line, sizeof line, file)) {
         if (is_start) read_line(f, line);
@@ -119,6 +124,7 @@ static int on_bad_sample(void *user, const braid_bad_sample *bad) {
         f->ledger_failed = 1;
         complain(0, "%s: could not write, bad samples are not listed: %s", f->ledger,
                  errno == EINVAL   ? "expected a file, got a folder or a device"
+                 : errno == ELOOP  ? "expected a file, got a symbolic link; remove it"
                  : errno == ESTALE ? "the folder of the run was moved or removed"
                                    : strerror(errno ? errno : EIO));
     }
@@ -127,9 +133,30 @@ static int on_bad_sample(void *user, const braid_bad_sample *bad) {
     return 0;
 }
 
+/* The numbers of "expected 32x32 pixels with 3 channel(s) of 8 bits ..., got 48x40 with 3 of 8". */
+static int is_other_size(const char *message, long long size[2]) {
+    const char *expected = strstr(message, "expected "), *got = strstr(message, ", got ");
+    long long other[2];
+    int channels, bits, other_channels, other_bits;
+    if (!expected || !got) return 0;
+    if (sscanf(expected, "expected %lldx%lld pixels with %d channel(s) of %d", &size[0], &size[1], &channels, &bits) !=
+            4 ||
+        sscanf(got, ", got %lldx%lld with %d of %d", &other[0], &other[1], &other_channels, &other_bits) != 4)
+        return 0;
+    return channels == other_channels && bits == other_bits && (size[0] != other[0] || size[1] != other[1]);
+}
+
+int feeding_complain_lab(braid_status status, int is_set) {
+    long long size[2];
+    if (!is_other_size(braid_lab_message(), size)) return complain_lab(status);
+    return complain((int)status, "%s; %s %lldx%lld", braid_lab_message(),
+                    is_set ? "to resize all images add --size" : "add --resize, which brings images to", size[0],
+                    size[1]);
+}
+
 int feeding_complain(const feeding *f, braid_status status) {
     const braid_bad_sample *bad = &f->last_bad;
-    if (!f->ledger || bad->count <= bad->samples / MOST_BAD) return complain_lab(status);
+    if (!f->ledger || bad->count <= bad->samples / MOST_BAD) return feeding_complain_lab(status, 1);
     return complain((int)status,
                     "%s; that is sample %lld of the %lld of %s that cannot be read, and at most one in %d is "
                     "left out: %s lists them",
@@ -145,6 +172,8 @@ static int names_streams(const braid_net *net) {
     return kind && network_takes_set(kind + strlen("\"kind\":\""));
 }
 
+int feeding_takes_floats(const braid_net *net) { return names_streams(net); }
+
 void feeding_streams(const braid_net *net, char *text, size_t size) {
     size_t used = 0;
     text[0] = 0;
@@ -159,23 +188,55 @@ static braid_split usual_split(const braid_data_info *info) {
     return use_test ? BRAID_SPLIT_TEST : BRAID_SPLIT_VAL;
 }
 
+int complain_streams(const char *asked) {
+    const char *list = strchr(braid_lab_message(), '('), *nearest = NULL;
+    char has[512], name[BRAID_STREAM_NAME + 1];
+    snprintf(has, sizeof has, "%.*s", list ? (int)strcspn(list + 1, ")") : 0, list ? list + 1 : "");
+    for (const char *c = asked; *c && !nearest; c += strcspn(c, ","), c += *c == ',') {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(c, ","), c);
+        nearest = nearest_word(name, has, ", ");
+        if (nearest && !strcmp(nearest, name)) nearest = NULL;
+    }
+    return complain(BRAID_ERROR_ARGUMENT, "--streams %s: %s%s%s%s", asked, braid_lab_message(),
+                    nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+}
+
+/* A set without statistics of its own gets those of its training samples: never those of another set. */
+static int measure(feeding *f, const feeding_options *options) {
+    if (options->card || f->info->has_statistics) return 0;
+    complain(0, "%s: has no statistics of its own: measuring mean and deviation of its training samples",
+             f->info->folder);
+    braid_status status = braid_data_measure(f->data);
+    return status ? complain_lab(status) : 0;
+}
+
 int feeding_open(feeding *f, const feeding_options *options) {
     const braid_data_options wanted = {.streams = options->streams && options->streams[0] ? options->streams : NULL,
                                        .stream_count = options->stream_count,
                                        .size = {options->size[0], options->size[1]},
-                                       .card = options->card};
+                                       .card = options->card,
+                                       .fit = options->fit,
+                                       .bytes = options->bytes,
+                                       .limits = limits_of(options->max_pixels)};
     *f = (feeding){.ledger = options->ledger};
     f->data = options->data;
     int code = options_readers(options->readers);
     if (code) return code;
     braid_status status = f->data ? BRAID_OK : braid_data_open(options->folder, &wanted, &f->data);
     if (status == BRAID_ERROR_DATA && options->asked && strstr(braid_lab_message(), ": the set has "))
-        return complain(BRAID_ERROR_ARGUMENT, "--streams %s: %s", options->asked, braid_lab_message());
-    if (status) return complain_lab(status);
+        return complain_streams(options->asked);
+    if (status) return interrupted() ? EXIT_INTERRUPTED : complain_lab(status);
     f->info = braid_data_describe(f->data);
-    if (options->size[0] && f->info->kind != BRAID_DATA_SUNRGBD)
+    if (options->fit && f->info->kind != BRAID_DATA_IMPORTED)
+        return complain(BRAID_ERROR_ARGUMENT,
+                        "--fit: expected an imported set, got one like %s; braid data import %s "
+                        "--out SET makes one",
+                        braid_data_kind_name(f->info->kind), f->info->folder);
+    if (options->size[0] && f->info->kind != BRAID_DATA_SUNRGBD && f->info->kind != BRAID_DATA_IMPORTED)
         return complain(BRAID_ERROR_ARGUMENT, "--size: expected none for a set like %s, whose samples have one size",
                         braid_data_kind_name(f->info->kind));
+    code = measure(f, options);
+    if (code) return code;
     if (!options->data && f->info->unused[0])
         complain(0, "%s: not used by this network: the stream%s %s", f->info->folder,
                  strchr(f->info->unused, ',') ? "s" : "", f->info->unused);
@@ -216,7 +277,7 @@ void feeding_describe(feeding *f, braid_train_options *options) {
     options->input = f->info->dtype;
     options->samples = f->info->samples[BRAID_SPLIT_TRAIN];
     for (int part = 0; part < BRAID_PART_COUNT; part++) options->source_bytes += braid_loader_bytes(f->loaders[part]);
-    for (int axis = 0; axis < 2 && f->info->dtype == BRAID_DTYPE_U8; axis++)
+    for (int axis = 0; axis < 2 && f->info->kind != BRAID_DATA_MIMII; axis++)
         options->step.size[axis] = f->info->size[axis];
     for (int i = 0; i < f->info->streams; i++) {
         for (int c = 0; c < BRAID_STATISTICS && c < BRAID_DATA_CHANNELS; c++) {
@@ -231,10 +292,15 @@ int64_t feeding_row(const feeding *f, int stream) {
 }
 
 int feeding_check(const feeding *f, const braid_net *net) {
+    static const char *const fitting[] = {"linet18 or mcresnet18", "lenet86 or linet18", "ssae",
+                                          "linet18 or mcresnet18"};
     int streams = braid_net_stream_count(net);
+    char kind[64];
+    network_kind(net, kind, sizeof kind);
     if (streams != f->info->streams)
-        return complain(BRAID_ERROR_ARGUMENT, "%s: expected %d streams for this network, got %d", f->info->folder,
-                        streams, f->info->streams);
+        return complain(BRAID_ERROR_ARGUMENT, "%s: expected %d stream%s for %s, got %d; a set like %s is for %s",
+                        f->info->folder, streams, streams == 1 ? "" : "s", kind, f->info->streams,
+                        braid_data_kind_name(f->info->kind), fitting[f->info->kind]);
     for (int i = 0; i < streams; i++) {
         int64_t channels = 0;
         const char *name = braid_net_stream(net, i, &channels);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -24,6 +25,24 @@ static void share_cores(char **argv) {
     execv(path, argv);
 }
 
+#define STACK_BYTES (1 << 19) /* more than the deepest kernel takes */
+
+static __attribute__((noinline)) void touch_stack(void) {
+    enum { PAGE = 4096 };
+    volatile char stack[STACK_BYTES];
+    for (int at = STACK_BYTES - 1; at >= 0; at -= PAGE) stack[at] = 0;
+    (void)stack[0];
+}
+
+/* The stack of the first thread grows when it is used. Where address space is short (ulimit -v) it cannot, and the
+ * program ends without a word; so it grows before anything is at stake, if there is room for it. */
+static void grow_stack(void) {
+    void *room = mmap(NULL, 2 * STACK_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) return;
+    munmap(room, 2 * STACK_BYTES);
+    touch_stack();
+}
+
 static int run(int argc, char **argv) {
     if (argc < 2)
         return complain(BRAID_ERROR_ARGUMENT,
@@ -32,7 +51,9 @@ static int run(int argc, char **argv) {
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
     if (!strcmp(name, "--version")) name = "version";
     if (name[0] == '-')
-        return complain(BRAID_ERROR_ARGUMENT, "expected a verb first, got the option %s; options stand behind the verb",
+        return complain(BRAID_ERROR_ARGUMENT,
+                        "expected a verb first, got the option %s; options follow the verb, as in braid bench --list; "
+                        "braid --version and braid --help stand alone",
                         name);
     const verb *v = verb_find(name);
     if (!v) return verb_unknown(name);
@@ -42,6 +63,7 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    grow_stack();
     output_begin();
     return output_end(run(argc, argv));
 }

@@ -17,6 +17,13 @@ int network_is_name(const char *word) {
     return 0;
 }
 
+void network_kind(const braid_net *net, char *name, size_t size) {
+    static const char key[] = "\"kind\":\"";
+    const char *kind = strstr(braid_net_describe(net), key);
+    kind = kind ? kind + strlen(key) : "";
+    snprintf(name, size, "%.*s", (int)strcspn(kind, "\""), kind);
+}
+
 const char *network_nearest(const char *word) {
     char names[1024] = "";
     for (int i = 0; braid_net_name(i); i++) {
@@ -118,7 +125,7 @@ static void take_set(const char *name, const network_options *options, braid_net
     int streams = is_mcresnet(name) ? 2 : options->streams ? wanted->streams : set->streams;
     int is_named = wanted->stream_names[0][0] != 0;
     if (!wanted->classes) wanted->classes = set->classes;
-    if (set->dtype != BRAID_DTYPE_U8 || set->streams != streams) return;
+    if (set->kind == BRAID_DATA_MIMII || set->streams != streams) return;
     if (is_linet(name)) wanted->streams = streams;
     for (int i = 0; i < streams; i++) {
         if (!is_named) snprintf(wanted->stream_names[i], BRAID_STREAM_NAME, "%s", set->stream_names[i]);
@@ -134,7 +141,7 @@ static int check_channels(const char *name, const char *text, const braid_net *n
     return complain(
         BRAID_ERROR_ARGUMENT,
         "--channels: expected %d numbers, one for each stream of %s, got %d: \"%s\"; --streams %d asks for a "
-        "network of so many streams",
+        "network of that many streams",
         streams, name, count, text, count);
 }
 
@@ -146,6 +153,10 @@ int network_open(const char *name, const network_options *options, braid_net **n
                                 .init = options->init,
                                 .fusion = (braid_fusion)options->fusion};
     int64_t dilate[3] = {0};
+    if (options->file) {
+        braid_status read = braid_net_from_file(options->file, net);
+        return read ? complain_braid(read) : 0;
+    }
     if (!network_is_name(name)) return network_unknown(name);
     int code = options->streams ? parse_streams(options->streams, &wanted) : 0;
     if (!code) code = parse_list("channels", options->channels, wanted.channels, BRAID_MAX_STREAMS);
@@ -178,6 +189,19 @@ static int find_generation(const char *run, const char *stem, char *path, size_t
     complain(0, "%s; went back to %s", why, previous);
     snprintf(path, size, "%s", previous);
     return 1;
+}
+
+int network_check_model(const char *word) {
+    struct stat about;
+    char path[4096];
+    if (stat(word, &about) != 0)
+        return complain(BRAID_ERROR_MODEL, "%s: could not open: %s; expected the folder of a run or a model file", word,
+                        strerror(errno));
+    if (!S_ISDIR(about.st_mode) || find_generation(word, "best", path, sizeof path) ||
+        find_generation(word, "last", path, sizeof path))
+        return 0;
+    return complain(BRAID_ERROR_MODEL,
+                    "%s: expected the folder of a run, got one without best.safetensors and last.safetensors", word);
 }
 
 int network_refuse_last(const char *word, int last) {

@@ -1,5 +1,5 @@
 /*
- * Options: --name value, --name=value, -o value and -ovalue, anywhere behind the verb; -- ends them.
+ * Options: --name value, --name=value, -o value and -ovalue, anywhere after the verb; -- ends them.
  * A message names what came, what was expected and the nearest option.
  *
  * SPDX-License-Identifier: MIT
@@ -12,89 +12,72 @@
 #include "cli.h"
 
 #define MOST_READERS 256 /* of a loader */
-#define COMMON(member) offsetof(common_options, member)
 
-static const option context_options[] = {
-    {"device", 0, OPTION_TEXT, "auto|cpu|cuda:0", "where to run (default: $BRAID_DEVICE, else auto)", COMMON(device)},
-    {"threads", 0, OPTION_COUNT, "N", "threads of the CPU (default: $OMP_NUM_THREADS, else all cores)",
-     COMMON(threads)},
-    {"repro", 0, OPTION_CHOICE, "run|threads", "same bits from run to run (default), or at any number of threads",
-     COMMON(repro)},
-    {"cache-dir", 0, OPTION_TEXT, "DIR", "folder of the measured choices (default: $BRAID_CACHE_DIR); \"\" keeps none",
-     COMMON(cache_dir)},
-    {"disable", 0, OPTION_TEXT, "LIST", "candidates to leave out, such as onednn,openblas (default: $BRAID_DISABLE)",
-     COMMON(disable)},
-    {0}};
-#define NETWORK(member) (sizeof(common_options) + offsetof(network_options, member))
-_Static_assert(sizeof(common_options) % _Alignof(network_options) == 0,
-               "network_options lies right behind common_options");
-static const option network_options_list[] = {
-    {"batch", 0, OPTION_COUNT, "B", "samples at a time", NETWORK(batch)},
-    {"size", 0, OPTION_TEXT, "HxW", "height and width of the images", NETWORK(size)},
-    {"dtype", 0, OPTION_CHOICE, "f32|bf16|f16|f64|tf32",
-     "number format of compute; tf32 is f32 whose products may round (default: f32)", NETWORK(dtype)},
-    {"streams", 0, OPTION_TEXT, "N|NAME,...",
-     "input streams of a linet, or names of those of a linet or mcresnet (default: 3; train: those of the set)",
-     NETWORK(streams)},
-    {"channels", 0, OPTION_TEXT, "C,C,...", "channels of every input stream (default: 3,1,1,...)", NETWORK(channels)},
-    {"classes", 0, OPTION_COUNT, "K", "classes (default: 15; lenet86: 10)", NETWORK(classes)},
-    {"width", 0, OPTION_REAL, "F", "factor on all channels of a linet or mcresnet (default: 1)", NETWORK(width)},
-    {"dropout", 0, OPTION_SHARE, "P", "rate of dropout before the classifier", NETWORK(dropout)},
-    {"zero-init", 0, OPTION_FLAG, NULL, "every residual block begins as its shortcut", NETWORK(zero_init)},
-    {"dilate", 0, OPTION_TEXT, "A,B,C", "1 where dilation replaces the stride of layer2, 3, 4 (default: 0,0,0)",
-     NETWORK(dilate)},
-    {"init", 0, OPTION_TEXT, "head|seed", "how a linet begins (default: head)", NETWORK(init)},
-    {"fusion", 0, OPTION_CHOICE, "concat|weighted|gated", "how an mcresnet joins its streams (default: concat)",
-     NETWORK(fusion)},
-    {"layers", 0, OPTION_TEXT, "C,...,K",
-     "widths of an mlp, from its input to its output (train: of the set, 256 between)", NETWORK(layers)},
-    {"seed", 0, OPTION_SEED, "S", "of the initial parameters (default: 0)", NETWORK(seed)},
-    {0}};
-static const option format_options[] = {
-    {"output", 'o', OPTION_CHOICE, "table|csv|json|md", "format of what is printed (default: table)", COMMON(format)},
-    {0}};
-static const option talk_options[] = {{"quiet", 'q', OPTION_FLAG, NULL, "no progress on standard error", COMMON(quiet)},
-                                      {0}};
-static const option detail_options[] = {{"verbose", 'v', OPTION_FLAG, NULL, "more detail", COMMON(verbose)}, {0}};
-static const option help_options[] = {{"help", 'h', OPTION_FLAG, NULL, "this text", COMMON(help)}, {0}};
+/* ---- What may have been meant --------------------------------------------------------------- */
 
-void options_each(const verb *v, void (*visit)(const option *o, void *user), void *user) {
-    const option *const lists[] = {v->options,
-                                   v->common & COMMON_NETWORK ? network_options_list : NULL,
-                                   v->common & COMMON_FORMAT ? format_options : NULL,
-                                   v->common & COMMON_CONTEXT ? context_options : NULL,
-                                   v->common & COMMON_TALK ? talk_options : NULL,
-                                   v->common & COMMON_DETAIL ? detail_options : NULL,
-                                   help_options};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        for (const option *o = lists[i]; o && o->name; o++) visit(o, user);
+/* Words that are no options anywhere, and what stands for them. */
+static const struct {
+    const char *typed, *name, *meant;
+} meanings[] = {{"gpu", "device", "--device cuda:0"}, {"cuda", "device", "--device cuda:0"},
+                {"cpu", "device", "--device cpu"},    {"fp16", "dtype", "--dtype f16"},
+                {"f16", "dtype", "--dtype f16"},      {"bf16", "dtype", "--dtype bf16"},
+                {"amp", "dtype", "--dtype bf16"},     {"json", "output", "-o json"},
+                {"csv", "output", "-o csv"},          {"md", "output", "-o md"},
+                {"markdown", "output", "-o md"}};
+
+static const char *find_meaning(const verb *v, const char *name) {
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+        const char *known = meanings[i].name;
+        if (!strcmp(name, meanings[i].typed) && option_find(v, known, strlen(known), 0)) return meanings[i].meant;
+    }
+    return NULL;
 }
 
-typedef struct lookup {
-    const char *name;
-    size_t length; /* of the name, up to a = */
-    char letter;
-    const option *found;
-    char names[1024]; /* all of them, each behind a space */
-} lookup;
-
-static void look(const option *o, void *user) {
-    lookup *l = user;
-    size_t used = strlen(l->names);
-    snprintf(l->names + used, sizeof l->names - used, " --%s", o->name);
-    if (l->letter ? o->letter == l->letter : strlen(o->name) == l->length && !strncmp(o->name, l->name, l->length))
-        l->found = o;
+/* The other verbs that have an option, "train, demo"; "": none has. */
+static void find_owners(const char *name, char letter, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; verbs[i] && used < size; i++) {
+        if (option_find(verbs[i], name, strlen(name), letter))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", verbs[i]->name);
+    }
 }
 
-static int unknown_option(const verb *v, const char *typed, const lookup *l) {
-    char word[64];
+typedef struct name_list {
+    const verb *verb;
+    char text[4096]; /* each after a space */
+} name_list;
+
+static void add_name(const option *o, void *user) {
+    name_list *list = user;
+    char aliases[128];
+    size_t used = strlen(list->text);
+    if (o->kind == OPTION_HEADING) return;
+    option_aliases(list->verb, o, aliases, sizeof aliases);
+    snprintf(list->text + used, sizeof list->text - used, " --%s%s%s", o->name, aliases[0] ? " " : "", aliases);
+}
+
+static int unknown_option(const verb *v, const char *typed) {
+    char word[64], owners[256];
+    name_list all = {.verb = v};
+    int is_long = typed[1] == '-';
     snprintf(word, sizeof word, "%.*s", (int)strcspn(typed, "="), typed);
-    const char *nearest = nearest_word(word, l->names, " ");
+    const char *meaning = is_long ? find_meaning(v, word + 2) : NULL;
+    if (meaning) return complain(BRAID_ERROR_ARGUMENT, "unknown option %s; did you mean %s?", word, meaning);
+    find_owners(is_long ? word + 2 : "", is_long ? 0 : typed[1], owners, sizeof owners);
+    if (owners[0])
+        return complain(BRAID_ERROR_ARGUMENT,
+                        "unknown option %s: it belongs to %s; braid %s --help lists the options of %s", word, owners,
+                        v->name, v->name);
+    options_each(v, add_name, &all);
+    const char *nearest = nearest_word(word, all.text, " ,");
     if (nearest)
         return complain(BRAID_ERROR_ARGUMENT, "unknown option %s; did you mean %s? (braid %s --help lists them)", word,
                         nearest, v->name);
-    return complain(BRAID_ERROR_ARGUMENT, "unknown option %s; expected one of:%s", word, l->names);
+    return complain(BRAID_ERROR_ARGUMENT, "unknown option %s; expected one of:%s", word, all.text);
 }
+
+/* ---- Values --------------------------------------------------------------------------------- */
 
 static int bad_value(const option *o, const char *expected, const char *text) {
     return complain(BRAID_ERROR_ARGUMENT, "--%s: expected %s, got \"%s\"", o->name, expected, text);
@@ -144,7 +127,7 @@ static int parse_real(const option *o, const char *text, double *out) {
     return 0;
 }
 
-static int parse_choice(const option *o, const char *text, int *out) {
+static int parse_choice(const verb *v, const option *o, const char *text, int *out) {
     int index = 0;
     for (const char *word = o->value; *word; index++) {
         size_t length = strcspn(word, "|");
@@ -158,10 +141,14 @@ static int parse_choice(const option *o, const char *text, int *out) {
     if (nearest)
         return complain(BRAID_ERROR_ARGUMENT, "--%s: expected %s, got \"%s\"; did you mean %s?", o->name, o->value,
                         text, nearest);
+    if (!strcmp(o->name, "output") && option_find(v, "out", 3, 0))
+        return complain(BRAID_ERROR_ARGUMENT,
+                        "-o, --output: expected the format %s, got \"%s\"; did you mean --out %s?", o->value, text,
+                        text);
     return bad_value(o, o->value, text);
 }
 
-static int set_value(const option *o, const char *text, void *values) {
+int option_set(const verb *v, const option *o, const char *text, void *values) {
     void *variable = (char *)values + o->offset;
     switch (o->kind) {
         case OPTION_FLAG: *(int *)variable = 1; return 0;
@@ -173,33 +160,52 @@ static int set_value(const option *o, const char *text, void *values) {
         case OPTION_REAL:
         case OPTION_SHARE:
         case OPTION_AMOUNT: return parse_real(o, text, variable);
-        case OPTION_CHOICE: return parse_choice(o, text, variable);
+        case OPTION_CHOICE: return parse_choice(v, o, text, variable);
+        case OPTION_HEADING: return 0;
     }
     return 0;
 }
 
+/* ---- Words ---------------------------------------------------------------------------------- */
+
+/* The option that a word spells, with its value where that stands in the same word; NULL: it is none of the verb's. */
+static const option *read_option(const verb *v, const char *typed, const char **value) {
+    int is_long = typed[1] == '-';
+    size_t length = is_long ? strcspn(typed + 2, "=") : 0;
+    const option *o = is_long ? option_find(v, typed + 2, length, 0) : option_find(v, "", 0, typed[1]);
+    *value = NULL;
+    if (is_long && typed[2 + length] == '=') *value = typed + 2 + length + 1;
+    if (!is_long && typed[2]) *value = typed + 2;
+    return o;
+}
+
+/* The next word as the value of an option: not the end, and no option itself. */
+static int take_value(const verb *v, const option *o, const char *typed, const char *next, const char **value) {
+    const char *unused;
+    int is_option = next && next[0] == '-' && next[1] == '-' && next[2] && read_option(v, next, &unused);
+    *value = next;
+    if (next && !is_option) return 0;
+    return complain(BRAID_ERROR_ARGUMENT, "%s: expected %s after it, got %s%s", typed, o->value,
+                    next ? "the option " : "nothing", next ? next : "");
+}
+
 /* One option at argv[*index], which is moved to the last word it used. */
 static int parse_option(const verb *v, int argc, char **argv, int *index, void *values, arguments *words) {
-    const char *typed = argv[*index], *value = NULL;
-    int is_long = typed[1] == '-';
-    lookup l = {.name = typed + 2, .letter = is_long ? 0 : typed[1], .length = is_long ? strcspn(typed + 2, "=") : 0};
-    options_each(v, look, &l);
-    const option *o = l.found;
-    if (!o) return unknown_option(v, typed, &l);
-    if (words->given_count < MAX_ARGUMENTS) words->given[words->given_count++] = o;
-    if (is_long && typed[2 + l.length] == '=')
-        value = typed + 2 + l.length + 1;
-    else if (!is_long && typed[2])
-        value = typed + 2;
-    if (o->kind == OPTION_FLAG)
-        return value ? complain(BRAID_ERROR_ARGUMENT, "%s takes no value, got \"%s\"", typed, value)
-                     : set_value(o, NULL, values);
-    if (!value) {
-        if (*index + 1 >= argc)
-            return complain(BRAID_ERROR_ARGUMENT, "%s: expected %s behind it, got nothing", typed, o->value);
-        value = argv[++*index];
+    const char *typed = argv[*index], *value;
+    const option *o = read_option(v, typed, &value);
+    if (!o) return unknown_option(v, typed);
+    if (o->kind == OPTION_FLAG && value)
+        return complain(BRAID_ERROR_ARGUMENT, "%s takes no value, got \"%s\"", typed, value);
+    if (o->kind != OPTION_FLAG && !value) {
+        int code = take_value(v, o, typed, *index + 1 < argc ? argv[*index + 1] : NULL, &value);
+        if (code) return code;
+        ++*index;
     }
-    return set_value(o, value, values);
+    if (words->given_count < MAX_ARGUMENTS) {
+        words->given_text[words->given_count] = value ? value : "";
+        words->given[words->given_count++] = o;
+    }
+    return option_set(v, o, value, values);
 }
 
 int options_refuse(const arguments *words, const char *names, const char *why) {
@@ -236,7 +242,7 @@ static int count_arguments(const verb *v, const arguments *words) {
 int options_parse(const verb *v, int argc, char **argv, void *values, arguments *words) {
     common_options *common = values;
     int only_words = 0;
-    if (v->common & COMMON_NETWORK) *(double *)((char *)values + NETWORK(dropout)) = NETWORK_NOT_GIVEN;
+    if (v->common & COMMON_NETWORK) ((network_options *)(void *)(common + 1))->dropout = NETWORK_NOT_GIVEN;
     words->count = words->given_count = 0;
     for (int i = 0; i < argc; i++) {
         if (!only_words && !strcmp(argv[i], "--")) {

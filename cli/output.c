@@ -85,6 +85,15 @@ int output_report(braid_report *report, braid_format format) {
     return code;
 }
 
+int output_save(const char *path, const char *text) {
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : NULL;
+    if (slash && !folder) return complain(BRAID_ERROR_MEMORY, "no memory for the path %s", path);
+    braid_status status = braid_text_save(folder ? folder : ".", slash ? slash + 1 : path, text);
+    free(folder);
+    return status ? complain_lab(status) : 0;
+}
+
 int output_table(braid_table *table, const braid_print_options *options) {
     char *text = NULL;
     if (!table) return 0;

@@ -67,12 +67,12 @@ static const braid_candidate *fastest(const braid_race *race, braid_kind kind) {
 /* A kernel's name without what stands beside it anyway: the op, the pass and the device. */
 static const char *short_name(const char *kernel) {
     static const char *const devices[] = {"cpu_", "cuda_"};
-    const char *behind = strstr(kernel, "__");
-    if (!behind) return kernel;
-    behind += 2;
+    const char *rest = strstr(kernel, "__");
+    if (!rest) return kernel;
+    rest += 2;
     for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
-        if (!strncmp(behind, devices[i], strlen(devices[i]))) return behind + strlen(devices[i]);
-    return behind;
+        if (!strncmp(rest, devices[i], strlen(devices[i]))) return rest + strlen(devices[i]);
+    return rest;
 }
 
 void race_shorten(const braid_race *race, char *text, size_t room) {

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_SECONDS 0.01 /* of races; 0 would mean no limit */
+
 /* What a network is usually planned at, where nothing is said. */
 static int default_shape(const char *name, braid_plan_request *r) {
     int images = strncmp(name, "ssae", 4) != 0 && strncmp(name, "mlp", 3) != 0, lenet = !strcmp(name, "lenet86");
@@ -54,15 +56,24 @@ int plan_work_open(const char *name, const plan_wish *wish, plan_work *work) {
                             .progress = show_planning,
                             .user = &bar};
     const braid_model_options model = network_model(wish->network);
+    char kind[64];
     *work = (plan_work){0};
     progress_begin(&bar, 0, wish->common->quiet);
     int code = network_size(wish->network, r.size);
     if (!code) code = network_open(name, wish->network, &work->net);
+    if (!code && wish->network->file) {
+        network_kind(work->net, kind, sizeof kind);
+        name = kind;
+    }
     if (!code) code = default_shape(name, &r);
     if (!code) code = context_open(wish->common, &work->context);
     if (code) return code;
     print_shape(name, wish, &r, work->shape);
     braid_status status = braid_model_create(work->context, work->net, &model, &work->model);
+    if (r.choice.all && r.choice.seconds > 0) { /* a limit of all that is done, from here back to the first line */
+        double left = r.choice.seconds - (clock_s() - bar.started_s);
+        r.choice.seconds = left > LEAST_SECONDS ? left : LEAST_SECONDS;
+    }
     if (!status) status = braid_plan_create(work->model, &r, &work->plan);
     progress_clear(&bar);
     work->updates = wish->optimiser != BRAID_OPTIMISER_NONE;
@@ -145,7 +156,7 @@ static const braid_column step_columns[] = {
     {.key = "segment", .title = "segment"},
     {.key = "ms", .title = "ms", .cell = BRAID_CELL_NUMBER},
     {.key = "share", .title = "share", .cell = BRAID_CELL_PERCENT},
-    {.key = "covers", .title = "ops", .cell = BRAID_CELL_COUNT},
+    {.key = "ops", .title = "ops", .cell = BRAID_CELL_COUNT},
     {.key = "waits_for", .title = "waits", .cell = BRAID_CELL_COUNT, .optional = 2},
     {.key = "problem", .title = "problem"},
     {.key = "kernel", .title = "kernel", .keep_end = 1},
@@ -213,7 +224,7 @@ static double fastest_of(const braid_race *race, braid_kind kind) {
 static int seen_before(const braid_plan *plan, int index, const braid_problem *problem) {
     braid_step_info info;
     for (int j = 0; j < index; j++)
-        if (!braid_plan_step(plan, j, &info) && info.problem == problem) return 1;
+        if (!braid_plan_step(plan, j, &info) && !info.is_pack && info.problem == problem) return 1;
     return 0;
 }
 
@@ -280,9 +291,21 @@ static totals add_up(const braid_plan *plan, const double *seconds) {
     return t;
 }
 
-int plan_problem_count(const braid_plan *plan) { return add_up(plan, NULL).problems; }
-
-int plan_remembered_count(const braid_plan *plan) { return add_up(plan, NULL).remembered; }
+plan_problems plan_count_problems(const braid_plan *plan) {
+    plan_problems p = {0};
+    for (int j = 0; j < braid_plan_step_count(plan); j++) {
+        braid_step_info info;
+        if (braid_plan_step(plan, j, &info) || info.is_pack || step_adds_parts(&info)) continue;
+        if (seen_before(plan, j, info.problem)) continue;
+        const braid_race *race = info.race;
+        int is_timed = race->winner >= 0 && race->candidates[race->winner].median_s > 0;
+        p.all++;
+        p.remembered += race->from_wisdom;
+        p.measured += is_timed && !race->from_wisdom;
+        p.untimed += !is_timed && !race->from_wisdom;
+    }
+    return p;
+}
 
 /* "own 61 (72 %)" for every kind of kernel that is used. */
 static void print_kinds(const totals *t, char *text, size_t room) {

@@ -39,11 +39,13 @@ void plan_work_close(plan_work *work);
  * after a message. */
 int plan_work_fill(plan_work *work);
 
-/* Different problems of a plan, and how many of them were remembered from earlier races. */
-int plan_problem_count(const braid_plan *plan);
-int plan_remembered_count(const braid_plan *plan);
+/* Different problems of a plan: measured now, remembered from earlier races, and chosen without any time. */
+typedef struct plan_problems {
+    int all, measured, remembered, untimed;
+} plan_problems;
+plan_problems plan_count_problems(const braid_plan *plan);
 
-/* Adds the lines on the network, its memory, its calls and what the races brought, and what was measured. */
+/* Adds the lines on the network, its memory, its calls and what the races gained, and what was measured. */
 braid_status plan_report_summary(const plan_work *work, const plan_figures *figures, braid_report *report);
 
 /* Adds the calls: for people grouped by problem, with -v every group and every call; for programs everything. */

@@ -8,19 +8,28 @@
 
 #define OFFSET(member) offsetof(predict_options, member)
 static const option predict_option_list[] = {
-    {"top", 0, OPTION_COUNT, "K", "the K most likely classes of each sample (default: 3)", OFFSET(top)},
-    {"resize", 0, OPTION_FLAG, NULL, "images of any size, resized to that of training", OFFSET(resize)},
-    {"data", 0, OPTION_TEXT, "DIR", "the samples of a data set, in place of files", OFFSET(data)},
-    {"split", 0, OPTION_CHOICE, "usual|val|test|train", "which of them (default: val; of sounds test)", OFFSET(split)},
-    {"like", 0, OPTION_TEXT, "DIR",
+    OPTION_GROUP("Inputs"),
+    {"resize", 0, OPTION_FLAG, NULL, NULL, "images of any size, resized to that of training", OFFSET(resize)},
+    {"data", 0, OPTION_TEXT, "DIR", "none", "the samples of a data set, in place of files", OFFSET(data)},
+    {"split", 0, OPTION_CHOICE, "usual|val|test|train", "usual",
+     "which of them; usual: val, or test where there is none, and of sounds", OFFSET(split)},
+    {"like", 0, OPTION_TEXT, "DIR", "none",
      "read files as those of this set, where the model file does not tell how; else it is not used", OFFSET(like)},
-    {"input", 'i', OPTION_TEXT, "FILE", "safetensors with one tensor for each stream, [B,C,H,W] or [B,C]",
+    {"input", 'i', OPTION_TEXT, "FILE", "none", "safetensors with one tensor for each stream, [B,C,H,W] or [B,C]",
      OFFSET(input)},
-    {"out", 0, OPTION_TEXT, "FILE", "safetensors to write: logits [B,K] and classes [B]; replaces only such a file",
+    {"fit", 0, OPTION_TEXT, "stretch|crop|pad", "that of training", FIT_HELP " (with --data)", OFFSET(fit)},
+    {"readers", 0, OPTION_COUNT, "N", "1", "threads that read files", OFFSET(readers)},
+    OPTION_MAX_PIXELS(OFFSET(max_pixels)),
+    OPTION_GROUP("Results"),
+    {"top", 0, OPTION_COUNT, "K", "3", "the K most likely classes of each sample", OFFSET(top)},
+    {"out", 0, OPTION_TEXT, "FILE", "none",
+     "a file to write: one that ends in .csv, .json or .md gets what would be printed, any other is safetensors with "
+     "logits [B,K] and classes [B]; replaces only such a file",
      OFFSET(out)},
-    {"last", 0, OPTION_FLAG, NULL, "of a run: its last checkpoint, not its best", OFFSET(last)},
-    {"net", 0, OPTION_TEXT, "NET", "the network, where the model file does not describe it", OFFSET(net)},
-    {"readers", 0, OPTION_COUNT, "N", "threads that read files (default: 1)", OFFSET(readers)},
+    OPTION_GROUP("Model"),
+    {"last", 0, OPTION_FLAG, NULL, NULL, "of a run: its last checkpoint, not its best", OFFSET(last)},
+    {"net", 0, OPTION_TEXT, "NET", "that of the model file", "the network, where the model file does not describe it",
+     OFFSET(net)},
     {0}};
 
 static int open_model(prediction *p) {
@@ -55,17 +64,19 @@ static int check_inputs(const predict_options *o, int words) {
     if (o->split && !o->data)
         return complain(BRAID_ERROR_ARGUMENT, "--split: expected with --data, the samples of a set, got %s",
                         words ? "files" : "--input");
+    if (o->fit && !o->data) return complain(BRAID_ERROR_ARGUMENT, "--fit: expected with --data, the samples of a set");
     if (o->network.size && !o->data)
         return complain(BRAID_ERROR_ARGUMENT, "--size: expected with --data, the %s",
-                        words ? "model file has the size (--resize brings images to it)" : "inputs have their size");
+                        words ? "model file has the size (--resize resizes images to it)" : "inputs have their size");
     return 0;
 }
 
 static int check_options(const predict_options *o, const arguments *given) {
     int code = check_inputs(o, given->count - 1);
+    if (!code) code = predict_check_format(o);
     if (!code) code = options_refuse(given, "seed", "expected none, the model file has all parameters");
     if (!code && o->input)
-        code = options_refuse(given, "top readers output", "expected with files or --data, got --input");
+        code = options_refuse(given, "top readers max-pixels output", "expected with files or --data, got --input");
     if (code) return code;
     if (network_dtype(&o->network) == BRAID_DTYPE_F64)
         return complain(BRAID_ERROR_ARGUMENT, "--dtype: expected f32, tf32, bf16 or f16 for a prediction, got f64");
@@ -84,6 +95,7 @@ static int run(const verb *self, int argc, char **argv) {
     code = check_options(&options, &words);
     if (code) return code;
     code = network_refuse_last(words.word[0], options.last);
+    if (!code) code = network_check_model(words.word[0]);
     if (code) return code;
     interrupt_begin();
     network_find_file(words.word[0], options.last, p.path, sizeof p.path);
@@ -98,21 +110,23 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_predict = {
     .name = "predict",
+    .group = "Data and networks",
     .arguments = "RUN|MODEL [STREAM=FILE ...]",
     .summary = "what a model says to images, sounds, a data set or tensors",
-    .about =
-        "Loads the best checkpoint of a run, or a model file, and prints the most likely classes of each sample with\n"
-        "their probabilities; for ssae the score of each sound, the mean squared error of what the network gives\n"
-        "back: the larger, the less it is like the sounds it was trained on. A network with several streams takes\n"
-        "STREAM=FILE for each (rgb=a.png depth=b.png), STREAM=FOLDER, or a folder that has a folder for each stream;\n"
-        "files of folders belong together by name. With one stream, files and folders are enough: images, IDX files\n"
-        "or sounds. They are read, sized and normalised as training did it; the checkpoint tells how, and has the\n"
-        "names of the classes. With --input the streams are tensors of a safetensors file (image for lenet86,\n"
-        "features for ssae and mlp), and --out gets the logits and the classes. Nothing is measured on the way.",
+    .about = "Loads the best checkpoint of a run, or a model file, and prints the most likely classes of each sample\n"
+             "with their probabilities; for ssae the score of each sound, the mean squared error of what the network\n"
+             "gives back: the larger, the less it is like the sounds it was trained on. A network with several\n"
+             "streams takes STREAM=FILE for each (rgb=a.png depth=b.png), STREAM=FOLDER, or a folder that has a\n"
+             "folder for each stream; files of folders belong together by name; a stream without any files is\n"
+             "blanked. With one stream, files and folders are enough: images, IDX files or sounds. They are read,\n"
+             "sized and normalised as training did it; the checkpoint tells how, and has the names of the classes.\n"
+             "With --input the streams are tensors of a safetensors file (image for lenet86, features for ssae and\n"
+             "mlp), and --out gets the logits and the classes. Nothing is measured on the way.",
     .options = predict_option_list,
+    .normals = "batch=32; with --input 16|size=that of training|seed=none: the file has all parameters",
     .examples = "braid predict run rgb=a.png depth=b.png orth=c.png\n"
                 "braid predict run rooms/test --top 1 -o csv\n"
-                "braid predict run --data rooms --split test\n"
+                "braid predict run --data rooms --split test --out answers.csv\n"
                 "braid predict fans fan1.wav fan2.wav\n"
                 "braid predict weights.safetensors --net lenet86 --like fashion shoe.png\n"
                 "braid predict model.safetensors --input x.safetensors --out y.safetensors\n",

@@ -10,6 +10,35 @@
 
 #include "predict.h"
 
+/* ---- Which format? -------------------------------------------------------------------------- */
+
+static const struct {
+    const char *ending;
+    braid_format format;
+} endings[] = {{".csv", BRAID_FORMAT_CSV}, {".json", BRAID_FORMAT_JSON}, {".md", BRAID_FORMAT_MD}};
+
+braid_format predict_out_format(const predict_options *o) {
+    for (size_t j = 0; j < sizeof endings / sizeof endings[0]; j++) {
+        size_t length = strlen(endings[j].ending), all = o->out ? strlen(o->out) : 0;
+        if (all > length && !strcmp(o->out + all - length, endings[j].ending)) return endings[j].format;
+    }
+    return BRAID_FORMAT_TABLE;
+}
+
+int predict_check_format(const predict_options *o) {
+    const braid_format of_name = predict_out_format(o), typed = (braid_format)o->common.format;
+    if (of_name == BRAID_FORMAT_TABLE) return 0;
+    if (o->input)
+        return complain(BRAID_ERROR_ARGUMENT, "--out: expected a name such as y.safetensors with --input, got %s",
+                        o->out);
+    if (typed == BRAID_FORMAT_TABLE || typed == of_name) return 0;
+    return complain(BRAID_ERROR_ARGUMENT, "--out: expected a name that ends in .%s, as -o says, got %s",
+                    typed == BRAID_FORMAT_CSV    ? "csv"
+                    : typed == BRAID_FORMAT_JSON ? "json"
+                                                 : "md",
+                    o->out);
+}
+
 /* ---- May it be replaced? ------------------------------------------------------------------- */
 
 /* FILE of STREAM=FILE, or the whole word. */
@@ -33,6 +62,7 @@ typedef struct content {
 static void take_text(void *user, const char *key, const char *value) {
     content *c = user;
     (void)value;
+    if (strcmp(key, "braid.written") == 0) return;
     *(strcmp(key, "braid.checksum") ? &c->others : &c->checksums) += 1;
 }
 
@@ -62,6 +92,17 @@ static int is_model(const char *path) {
     return status == BRAID_OK;
 }
 
+/* Answers that were printed begin with their first column, or the first key. */
+static int is_answers(const char *path) {
+    char text[128];
+    FILE *file = fopen(path, "r");
+    size_t bytes = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file) fclose(file);
+    text[bytes] = 0;
+    return !strncmp(text, "sample,", 7) || !strncmp(text, "| sample ", 9) ||
+           (text[0] == '[' && strstr(text, "\"sample\":"));
+}
+
 /* Is there the folder that a new file would be in? */
 static int has_folder(const char *path) {
     char folder[4096];
@@ -88,7 +129,7 @@ static const char *find_fault(const prediction *p, const char *const *words, int
     if (lstat(o->out, &info) != 0) return has_folder(o->out) ? NULL : "in a folder that is not there";
     if (!S_ISREG(info.st_mode))
         return S_ISDIR(info.st_mode) ? "a folder" : S_ISLNK(info.st_mode) ? "a link" : "a pipe or a device";
-    if (is_outputs(o->out)) return NULL;
+    if (predict_out_format(o) == BRAID_FORMAT_TABLE ? is_outputs(o->out) : is_answers(o->out)) return NULL;
     return is_model(o->out) ? "a model file, which would be lost" : "a file without outputs, which would be lost";
 }
 
@@ -100,6 +141,18 @@ int predict_check_out(const prediction *p, const char *const *words, int count) 
 }
 
 /* ---- Writing ------------------------------------------------------------------------------- */
+
+int predict_save(braid_table *table, const predict_options *o) {
+    const braid_print_options options = {.format = predict_out_format(o)};
+    char *text = NULL;
+    braid_status status = braid_table_print(table, &options, &text);
+    braid_table_destroy(table);
+    if (status) return complain_lab(status);
+    int code = output_save(o->out, text);
+    braid_text_destroy(text);
+    if (!code && !o->common.quiet) fprintf(stderr, "wrote %s\n", o->out);
+    return code;
+}
 
 int predict_write(const float *logits, int64_t samples, int64_t classes, const char *path) {
     int64_t *best = calloc((size_t)samples + 1, sizeof *best);

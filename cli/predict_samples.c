@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "predict.h"
 #include "train.h"
@@ -52,7 +53,7 @@ static int top_of(const answers *a) { return a->p->options->top ? a->p->options-
 
 /* Files have no label: the last column is left out. */
 static int create_table(answers *a) {
-    int sounds = a->feeding.info->dtype == BRAID_DTYPE_F32, count = sounds ? SCORE_COLUMNS : CLASS_COLUMNS;
+    int sounds = a->feeding.info->kind == BRAID_DATA_MIMII, count = sounds ? SCORE_COLUMNS : CLASS_COLUMNS;
     if (sounds && a->p->options->top)
         return complain(BRAID_ERROR_ARGUMENT,
                         "--top: expected a network with classes, got one that gives back its input");
@@ -72,7 +73,9 @@ static void add_number(answers *a, double number) {
 
 static void add_path(answers *a, int64_t sample) {
     char *path = NULL;
-    if (!a->status) a->status = braid_data_path(a->feeding.data, a->split, sample, 0, &path);
+    int stream = 0;
+    while (a->feeding.info->missing >> stream & 1) stream++;
+    if (!a->status) a->status = braid_data_path(a->feeding.data, a->split, sample, stream, &path);
     add_text(a, path);
     braid_text_destroy(path);
 }
@@ -92,9 +95,9 @@ static void add_class(answers *a, int c) {
 static int next_class(const braid_train_sample *s, int before) {
     int best = -1;
     for (int c = 0; c < s->classes; c++) {
-        int behind =
+        int is_less =
             before < 0 || s->outputs[c] < s->outputs[before] || (s->outputs[c] <= s->outputs[before] && c > before);
-        if (behind && (best < 0 || s->outputs[c] > s->outputs[best])) best = c;
+        if (is_less && (best < 0 || s->outputs[c] > s->outputs[best])) best = c;
     }
     return best;
 }
@@ -136,7 +139,8 @@ static int start(answers *a, const braid_train_sample *s) {
         !braid_model_text(a->p->model, BRAID_DATA_KEY))
         return complain(BRAID_ERROR_DATA, "%s: expected the names of %d classes, as the network has, got %d",
                         info->folder, (int)s->classes, info->classes);
-    if (a->p->options->out && !(a->logits = calloc(samples * (size_t)a->outputs + 1, sizeof(float))))
+    if (a->p->options->out && predict_out_format(a->p->options) == BRAID_FORMAT_TABLE &&
+        !(a->logits = calloc(samples * (size_t)a->outputs + 1, sizeof(float))))
         return no_memory();
     if (s->classes > 0) return 0;
     a->scores = calloc(files, sizeof *a->scores);
@@ -185,26 +189,46 @@ static int take_card(const answers *a, char **card) {
         return *card ? 0 : no_memory();
     }
     feeding_streams(a->p->net, streams, sizeof streams);
-    braid_status status = braid_data_open(like, &(braid_data_options){.streams = streams[0] ? streams : NULL}, &data);
+    const braid_data_options wanted = {.streams = streams[0] ? streams : NULL,
+                                       .limits = limits_of(a->p->options->max_pixels)};
+    braid_status status = braid_data_open(like, &wanted, &data);
+    if (!status && !braid_data_describe(data)->has_statistics) status = braid_data_measure(data);
     if (!status) status = braid_data_card(data, card);
     braid_data_destroy(data);
-    return status ? complain_lab(status) : 0;
+    if (status) return interrupted() ? EXIT_INTERRUPTED : complain_lab(status);
+    return 0;
+}
+
+/* 1 where a folder looks like a data set. */
+static int has_splits(const char *folder) {
+    char path[4096];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/train", folder);
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 static int open_files(answers *a, const char *const *words, int count, feeding_options *o) {
     char *card = NULL;
-    const braid_data_files files = {.words = words, .count = count, .resize = a->p->options->resize};
+    const braid_data_files files = {.words = words,
+                                    .count = count,
+                                    .resize = a->p->options->resize,
+                                    .limits = limits_of(a->p->options->max_pixels)};
     int code = take_card(a, &card);
     braid_status status = code ? BRAID_OK : braid_data_open_files(card, &files, &o->data);
     braid_text_destroy(card);
     o->validate = BRAID_SPLIT_TEST;
-    return status ? complain_lab(status) : code;
+    if (status && interrupted()) return EXIT_INTERRUPTED;
+    if (status && count == 1 && has_splits(words[0]))
+        return complain((int)status, "%s; a data set is given as --data %s", braid_lab_message(), words[0]);
+    return status ? feeding_complain_lab(status, 0) : code;
 }
 
 static int open_set(const answers *a, feeding_options *o) {
     static const braid_split splits[] = {BRAID_SPLIT_COUNT, BRAID_SPLIT_VAL, BRAID_SPLIT_TEST, BRAID_SPLIT_TRAIN};
     o->folder = a->p->options->data;
     o->card = braid_model_text(a->p->model, BRAID_DATA_KEY);
+    o->fit = a->p->options->fit;
+    o->bytes = !feeding_takes_floats(a->p->net);
     o->validate = splits[a->p->options->split];
     return network_size(&a->p->options->network, o->size);
 }
@@ -214,7 +238,8 @@ static int open_samples(answers *a, const char *const *words, int count) {
     char streams[512];
     feeding_options o = {.streams = streams,
                          .batch = options->network.batch ? options->network.batch : DEFAULT_BATCH,
-                         .readers = options->readers};
+                         .readers = options->readers,
+                         .max_pixels = options->max_pixels};
     feeding_streams(a->p->net, streams, sizeof streams);
     int code = count ? open_files(a, words, count, &o) : open_set(a, &o);
     if (!code) code = feeding_open(&a->feeding, &o);
@@ -236,11 +261,15 @@ static int open_samples(answers *a, const char *const *words, int count) {
 
 static int look(answers *a) {
     braid_train_metrics unused;
-    const braid_evaluate_options o = {.part = BRAID_PART_VALIDATE, .sample = on_sample, .user = a};
+    const unsigned missing = a->feeding.info->missing;
+    const braid_evaluate_options o = {.part = BRAID_PART_VALIDATE, .blanked = missing, .sample = on_sample, .user = a};
+    for (int i = 0; i < a->feeding.info->streams; i++)
+        if (missing >> i & 1) complain(0, "no files of stream %s: it is blanked", a->feeding.info->stream_names[i]);
     progress_begin(&a->progress, (int)a->feeding.batches[BRAID_PART_VALIDATE], a->p->options->common.quiet);
     braid_status status = braid_trainer_evaluate(a->trainer, &o, &unused);
     progress_clear(&a->progress);
-    if (status) return a->feeding.failed ? complain_lab(status) : complain_braid(status);
+    if (status)
+        return a->feeding.failed ? feeding_complain_lab(status, a->p->options->data != NULL) : complain_braid(status);
     add_scores(a);
     if (!a->code && a->status) return complain_lab(a->status);
     return a->code || !interrupted() ? a->code : EXIT_INTERRUPTED;
@@ -250,6 +279,7 @@ static int print(answers *a) {
     const braid_print_options options = output_options((braid_format)a->p->options->common.format);
     braid_table *table = a->table;
     a->table = NULL;
+    if (predict_out_format(a->p->options) != BRAID_FORMAT_TABLE) return predict_save(table, a->p->options);
     int code = output_table(table, &options);
     if (code || !a->logits) return code;
     return predict_write(a->logits, a->seen, a->outputs, a->p->options->out);

@@ -25,12 +25,11 @@ typedef struct whole_times {
 
 #define OFFSET(member) offsetof(profile_options, member)
 static const option profile_option_list[] = {
-    {"phase", 0, OPTION_CHOICE, "train|eval", "a training step with AdamW (default), or a forward pass", OFFSET(phase)},
-    {"rounds", 0, OPTION_COUNT, "N", "how often every step is timed (default: 5)", OFFSET(rounds)},
-    {"effort", 0, OPTION_CHOICE, "measure|estimate|exhaustive", "how kernels are chosen (default: measure)",
-     OFFSET(effort)},
-    {"seconds", 0, OPTION_REAL, "S", "time budget of all races (default: 16)", OFFSET(seconds)},
-    {"trace", 0, OPTION_TEXT, "FILE", "write a trace for chrome://tracing or ui.perfetto.dev", OFFSET(trace)},
+    {"phase", 0, OPTION_CHOICE, "train|eval", "train", "a training step with AdamW, or a forward pass", OFFSET(phase)},
+    {"rounds", 0, OPTION_COUNT, "N", "5", "how often every step is timed", OFFSET(rounds)},
+    {"effort", 0, OPTION_CHOICE, "measure|estimate|exhaustive", "measure", "how kernels are chosen", OFFSET(effort)},
+    {"seconds", 0, OPTION_REAL, "S", "16", "time budget of all races", OFFSET(seconds)},
+    {"trace", 0, OPTION_TEXT, "FILE", "none", "write a trace for chrome://tracing or ui.perfetto.dev", OFFSET(trace)},
     {0}};
 
 static double clock_now(void) {
@@ -129,6 +128,8 @@ static int run(const verb *self, int argc, char **argv) {
     int code = options_parse(self, argc, argv, &options, &words);
     if (code) return code;
     if (options.common.help) return help_print(self);
+    code = network_take_run(self, words.word[0], &words, &options.common);
+    if (code) return code;
     const plan_wish wish = {.common = &options.common,
                             .network = &options.network,
                             .phase = (braid_phase)options.phase,
@@ -145,17 +146,20 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_profile = {
     .name = "profile",
-    .arguments = "NET",
+    .group = "Kernels and speed",
+    .arguments = "NET|RUN",
     .summary = "the time of every kernel of a network",
     .about =
-        "Plans a training step (or a forward pass) of a network, runs it on random inputs call by call, and shows the\n"
-        "time of every kernel, its share of the whole, its bytes, what share of the roofline that is, and the memory\n"
-        "of the plan. On a GPU the calls run one behind the other without the host between them; what each puts into\n"
-        "the queue is counted, vendor libraries' own kernels included, and so are layout copies. \"whole\" is a run's\n"
-        "share of a few in a row; of a training step also without the norm of the gradients and the update.\n"
-        "\"pack\" marks steps that only lay weights out for a kernel.",
+        "Plans a training step (or a forward pass) of a network, or of the network of a RUN at its batch, size and\n"
+        "dtype, runs it on random inputs call by call, and shows the time of every kernel, its share of the whole,\n"
+        "its bytes, what share of the roofline that is, and the memory of the plan. On a GPU the calls run in\n"
+        "sequence without the host between them; what each puts into the queue is counted, vendor libraries' own\n"
+        "kernels included, and so are layout copies. \"whole\" is a run's share of a few in a row; of a training\n"
+        "step also without the norm of the gradients and the update. \"pack\" marks steps that only lay weights out\n"
+        "for a kernel.",
     .options = profile_option_list,
     .examples = "braid profile linet18 --batch 2 --size 208x272\n"
+                "braid profile run\n"
                 "braid profile mcresnet18 --phase eval --dtype bf16 -o csv\n"
                 "braid profile linet18 --batch 16 --size 416x544 --dtype f16 --device cuda:0 --trace step.json\n",
     .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_DETAIL | COMMON_NETWORK,

@@ -35,6 +35,15 @@ void interrupt_begin(void) {
 
 int interrupted(void) { return interrupts != 0; }
 
+static int ask_interrupted(void *unused) {
+    (void)unused;
+    return interrupted();
+}
+
+braid_data_limits limits_of(int64_t max_pixels) {
+    return (braid_data_limits){.max_pixels = max_pixels, .stop = ask_interrupted};
+}
+
 double clock_s(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -44,19 +44,12 @@ static void print_trace(const plan_work *work, const plan_figures *figures, char
 
 int trace_save(const plan_work *work, const plan_figures *figures, const char *file) {
     static const char head[] = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
-    const char *slash = strrchr(file, '/');
     size_t room = ((size_t)braid_plan_step_count(work->plan) + 4) * EVENT_BYTES;
-    char *text = calloc(room, 1), *folder = NULL;
-    if (slash) folder = strndup(file, slash == file ? 1 : (size_t)(slash - file));
-    if (!text || (slash && !folder)) {
-        free(text);
-        free(folder);
-        return complain(BRAID_ERROR_MEMORY, "no memory for the trace");
-    }
+    char *text = calloc(room, 1);
+    if (!text) return complain(BRAID_ERROR_MEMORY, "no memory for the trace");
     memcpy(text, head, sizeof head);
     print_trace(work, figures, text + sizeof head - 1, room - sizeof head);
-    braid_status status = braid_text_save(folder ? folder : ".", slash ? slash + 1 : file, text);
-    free(folder);
+    int code = output_save(file, text);
     free(text);
-    return status ? complain_lab(status) : 0;
+    return code;
 }

@@ -1,6 +1,6 @@
 /*
- * braid train: a network, a data set, a folder for what comes of it. Everything that a run needs to go on lies in that
- * folder; Ctrl-C saves and ends.
+ * braid train: a network, a data set, a folder for what comes of it. Everything that a run needs to be resumed lies in
+ * that folder; Ctrl-C saves and ends.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,73 +10,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bar.h"
+#include "train_options.h"
 
-typedef struct train_options {
-    common_options common;
-    network_options network;
-    const char *data, *out, *schedule, *monitor, *rate, *decay;
-    int epochs, steps, resume, optimiser, nesterov, loss, accumulate, modality_start, modality_ramp, modality_down;
-    int patience, stream_epochs, stream_samples, augment, stratified, class_weights, readers, save_steps, effort;
-    int bad_sample, verify_every;
-    double momentum, smoothing, alpha, gamma, clip, modality, min_delta, tune;
-} train_options;
-
-#define OWN(member) offsetof(train_options, member)
-static const option train_option_list[] = {
-    {"data", 0, OPTION_TEXT, "DIR", "the data set (docs/data.md)", OWN(data)},
-    {"out", 0, OPTION_TEXT, "RUN", "folder for checkpoints and metrics", OWN(out)},
-    {"resume", 0, OPTION_FLAG, NULL, "go on from RUN/last.safetensors", OWN(resume)},
-    {"epochs", 0, OPTION_COUNT, "N", "passes over the training samples (default: 10; with --resume: as it began)",
-     OWN(epochs)},
-    {"steps", 0, OPTION_STEPS, "N", "end after N updates", OWN(steps)},
-    {"optimiser", 0, OPTION_CHOICE, "adamw|adam|sgd|rmsprop", "how parameters change (default: adamw)", OWN(optimiser)},
-    {"rate", 0, OPTION_TEXT, "R[,GROUP=R...]", "learning rate of all, and of single groups (default: 0.001; sgd: 0.01)",
-     OWN(rate)},
-    {"weight-decay", 0, OPTION_TEXT, "R[,GROUP=R...]", "weight decay, likewise (default: 0)", OWN(decay)},
-    {"momentum", 0, OPTION_SHARE, "R", "of sgd (default: 0.9; 0: none) and rmsprop (0)", OWN(momentum)},
-    {"nesterov", 0, OPTION_FLAG, NULL, "sgd looks ahead", OWN(nesterov)},
-    {"schedule", 0, OPTION_TEXT, "RULE",
-     "of the learning rate, such as cosine:warmup=2 (default: cosine; constant with --steps alone)", OWN(schedule)},
-    {"loss", 0, OPTION_CHOICE, "usual|cross_entropy|focal|mse", "default: what the network is for", OWN(loss)},
-    {"smoothing", 0, OPTION_SHARE, "P", "label smoothing", OWN(smoothing)},
-    {"focal-alpha", 0, OPTION_REAL, "F", "factor of the focal loss (default: 1)", OWN(alpha)},
-    {"focal-gamma", 0, OPTION_REAL, "F", "its exponent (default: 2)", OWN(gamma)},
-    {"clip", 0, OPTION_AMOUNT, "F", "largest norm of all gradients together (default: 0, no limit)", OWN(clip)},
-    {"accumulate", 0, OPTION_COUNT, "N", "batches for one update (default: 1)", OWN(accumulate)},
-    {"modality-dropout", 0, OPTION_SHARE, "P", "share of samples that lose a stream in training", OWN(modality)},
-    {"modality-start", 0, OPTION_WHOLE, "N", "first epoch of its ramp (default: 0)", OWN(modality_start)},
-    {"modality-ramp", 0, OPTION_WHOLE, "N", "epochs of its ramp (default: 0)", OWN(modality_ramp)},
-    {"modality-down", 0, OPTION_FLAG, NULL, "the ramp goes from 1 down to the share", OWN(modality_down)},
-    {"augment", 0, OPTION_FLAG, NULL, "random changes of training images", OWN(augment)},
-    {"stratified", 0, OPTION_FLAG, NULL, "draw every class equally often", OWN(stratified)},
-    {"class-weights", 0, OPTION_FLAG, NULL, "rare classes count more in the loss", OWN(class_weights)},
-    {"patience", 0, OPTION_WHOLE, "N",
-     "end after more than N epochs in a row without a better metric (default: 0, never)", OWN(patience)},
-    {"min-delta", 0, OPTION_AMOUNT, "R", "by how much a metric must be better for --patience (default: 0)",
-     OWN(min_delta)},
-    {"monitor", 0, OPTION_TEXT, "val_accuracy|val_loss", "the metric that tells the best epoch", OWN(monitor)},
-    {"stream-epochs", 0, OPTION_WHOLE, "N",
-     "every N epochs and at the last, validate without each stream, too (default: 0, never)", OWN(stream_epochs)},
-    {"stream-samples", 0, OPTION_COUNT, "N", "training samples looked at so, too (default: 500)", OWN(stream_samples)},
-    {"save-steps", 0, OPTION_WHOLE, "N", "save also after every N updates (default: 0, behind epochs alone)",
-     OWN(save_steps)},
-    {"readers", 0, OPTION_COUNT, "N", "threads that read data (default: 1)", OWN(readers)},
-    {"bad-sample", 0, OPTION_CHOICE, "stop|skip",
-     "of a sample that cannot be read: end (default), or leave it out and list it in RUN/bad_samples.txt, while they "
-     "are at most one in a thousand",
-     OWN(bad_sample)},
-    {"verify-every", 0, OPTION_WHOLE, "N",
-     "do every Nth update twice, from the bytes of its batches on, and compare the bits (default: 0, never)",
-     OWN(verify_every)},
-    {"effort", 0, OPTION_CHOICE, "measure|estimate|exhaustive", "how kernels are chosen (default: measure)",
-     OWN(effort)},
-    {"tune", 0, OPTION_REAL, "S", "seconds for races of kernels at the start (default: 5)", OWN(tune)},
-    {0}};
-
-#define DEFAULT_BATCH 32
 #define DEFAULT_EPOCHS 10
 #define USUAL_STREAM_SAMPLES 500 /* of a trainer */
 #define MLP_WIDTH 256            /* of the one hidden layer of an mlp without --layers */
@@ -94,6 +33,10 @@ typedef struct training {
     feeding feeding;
     char ledger[PATH_BYTES]; /* of bad samples */
     run_card card;
+    char name[64];                        /* of the network; "": that of the run that is resumed */
+    char remembered[TRAIN_OPTIONS_BYTES]; /* the options of that run */
+    char typed[TRAIN_OPTIONS_BYTES];      /* those that checkpoints keep */
+    int recalls_data;                     /* 1: --data is among what is remembered, and was not typed again */
     double *class_weights;
     int64_t epochs, steps_per_epoch, samples;
     int64_t limit; /* of updates; 0: none */
@@ -110,7 +53,7 @@ static const char *blanked_name(const training *t, const braid_train_event *e) {
     return NULL;
 }
 
-/* Behind an epoch: its line, and one on its streams where they were looked at. */
+/* After an epoch: its line, and one on its streams where they were looked at. */
 static void show_epoch(training *t, bar_state *state, const braid_train_event *e) {
     const char *names[BRAID_MAX_STREAMS];
     double accuracies[BRAID_MAX_STREAMS];
@@ -185,17 +128,18 @@ static int on_planning(void *user, const braid_problem *problem, int index, int 
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
-/* A run goes on with the network that it began with, and not with another that was typed. */
-static int check_kind(const training *t, const char *name) {
-    char field[128];
-    snprintf(field, sizeof field, "\"kind\":\"%s\"", name);
-    if (strstr(braid_net_describe(t->net), field)) return 0;
+/* A run is resumed with the network that it began with, and not with another that was typed. */
+static int check_kind(training *t) {
+    char kind[sizeof t->name];
+    network_kind(t->net, kind, sizeof kind);
+    if (!t->name[0]) snprintf(t->name, sizeof t->name, "%s", kind);
+    if (!strcmp(t->name, kind)) return 0;
     return complain(BRAID_ERROR_MODEL, "%s: expected a run of %s, got one of %s; take another folder, or that network",
-                    t->options->out, name, braid_net_describe(t->net));
+                    t->options->out, t->name, kind);
 }
 
-/* The network of a run that goes on: as its checkpoint describes it. */
-static int open_saved(training *t, const char *name) {
+/* The network of a run that is resumed: as its checkpoint describes it. */
+static int open_saved(training *t) {
     static const char *const names[] = {"last", "last.previous", "best", "best.previous"};
     enum { LAST = 2 }; /* generations: the best epoch serves where there is none of them */
     braid_status status = BRAID_ERROR_MODEL;
@@ -209,11 +153,11 @@ static int open_saved(training *t, const char *name) {
         status = braid_net_from_file(path, &t->net);
         if (!status) run_card_read(&t->card, path);
     }
-    return status ? complain_braid(status) : check_kind(t, name);
+    return status ? complain_braid(status) : check_kind(t);
 }
 
 /* A new linet takes all streams of the set, or the first ones, an mcresnet the first two, or both those that are named;
- * a run that goes on has those that it began with. */
+ * a resumed run has those that it began with. */
 static int open_data(training *t, const char *name, const network_options *network) {
     char streams[512];
     int takes_set = !t->options->resume && t->net && network_takes_set(name), count = network_stream_count(network);
@@ -226,6 +170,9 @@ static int open_data(training *t, const char *name, const network_options *netwo
                          .seed = network->seed,
                          .stratified = t->options->stratified,
                          .readers = t->options->readers,
+                         .max_pixels = t->options->max_pixels,
+                         .fit = t->options->fit,
+                         .bytes = t->options->augment || !t->net || !network_takes_set(name),
                          .ledger = t->options->bad_sample ? t->ledger : NULL};
     snprintf(t->ledger, sizeof t->ledger, "%s/bad_samples.txt", t->options->out);
     feeding_streams(takes_set ? NULL : t->net, streams, sizeof streams);
@@ -250,38 +197,6 @@ static int open_mlp(training *t, network_options *network) {
     return code ? code : feeding_check(&t->feeding, t->net);
 }
 
-/* A field of the description of a network, its name and value in so many bytes; NULL: there is none of that name. No
- * text in a description has quotes within. */
-static const char *find_field(const char *description, const char *name, size_t *bytes) {
-    char key[64];
-    snprintf(key, sizeof key, "\"%s\":", name);
-    const char *value = strstr(description, key), *end = value;
-    for (int quoted = 0, deep = 0; end && *end && (quoted || deep || (*end != ',' && *end != '}')); end++) {
-        quoted ^= *end == '"';
-        if (!quoted) deep += (*end == '[') - (*end == ']');
-    }
-    *bytes = value ? (size_t)(end - value) : 0;
-    return value;
-}
-
-/* The first field of what was typed that two descriptions differ in, as `now` has it; NULL: there is none. */
-static const char *find_difference(const network_options *typed, const char *saved, const char *now, size_t *bytes) {
-    const struct {
-        const char *name;
-        int given;
-    } fields[] = {{"streams", typed->streams != NULL}, {"channels", typed->channels != NULL},
-                  {"classes", typed->classes > 0},     {"width", typed->width > 0},
-                  {"dropout", typed->dropout >= 0},    {"zero_init_residual", typed->zero_init},
-                  {"dilate", typed->dilate != NULL},   {"init", typed->init != NULL},
-                  {"fusion", typed->fusion > 0},       {"layers", typed->layers != NULL}};
-    for (size_t j = 0; j < sizeof fields / sizeof fields[0]; j++) {
-        size_t before;
-        const char *a = find_field(saved, fields[j].name, &before), *b = find_field(now, fields[j].name, bytes);
-        if (fields[j].given && a && b && (before != *bytes || memcmp(a, b, before) != 0)) return b;
-    }
-    return NULL;
-}
-
 /* Names of streams that were typed are those of the run, in their order. */
 static int check_names(const training *t, const braid_net *wanted) {
     char streams[512];
@@ -295,8 +210,8 @@ static int check_names(const training *t, const braid_net *wanted) {
     return 0;
 }
 
-/* A run goes on with the network that it began with: what is said of it on the command line must be true of it. What is
- * not said is as the run has it. */
+/* A run is resumed with the network that it began with: what is said of it on the command line must be true of it. What
+ * is not said is as the run has it. */
 static int check_saved(const training *t, const char *name) {
     network_options network = t->options->network;
     braid_net *wanted = NULL;
@@ -307,11 +222,12 @@ static int check_saved(const training *t, const char *name) {
     if (!strcmp(name, "mlp") && !network.layers) network.layers = mlp_layers(t, &network, layers);
     int code = network_open(name, &network, &wanted);
     if (code) return code;
-    size_t bytes;
-    const char *other = find_difference(&t->options->network, saved, braid_net_describe(wanted), &bytes);
-    if (other)
-        code = complain(BRAID_ERROR_ARGUMENT, "%s: expected the network that the run began with, %s, got %.*s",
-                        t->options->out, saved, (int)bytes, other);
+    const train_difference d = train_find_difference(&t->options->network, saved, braid_net_describe(wanted));
+    if (d.now)
+        code = complain(BRAID_ERROR_ARGUMENT,
+                        "%s: expected the network that the run began with, %.*s, got %.*s; leave it out, or begin a "
+                        "run in another folder",
+                        t->options->out, (int)d.saved_bytes, d.saved, (int)d.now_bytes, d.now);
     if (!code) code = check_names(t, wanted);
     braid_net_destroy(wanted);
     return code;
@@ -319,12 +235,13 @@ static int check_saved(const training *t, const char *name) {
 
 /* A new network takes streams, channels and classes from the set, where nothing else was said. What is wrong with its
  * other options is told before the set is looked at. */
-static int open_net(training *t, const char *name) {
+static int open_net(training *t) {
+    const char *name = t->name;
     network_options network = t->options->network;
     int takes_set = !t->options->resume && network_takes_set(name);
     if (!strcmp(name, "mlp") && !network.layers && !t->options->resume) return open_mlp(t, &network);
     if (takes_set) network.channels = NULL;
-    int code = t->options->resume ? open_saved(t, name) : network_open(name, &network, &t->net);
+    int code = t->options->resume ? open_saved(t) : network_open(name, &network, &t->net);
     if (!code) code = open_data(t, name, &network);
     if (!code && takes_set) {
         network.channels = t->options->network.channels;
@@ -360,21 +277,17 @@ static int check_options(const training *t) {
 /* A run of steps alone has no end that a schedule could aim at: more steps can follow. */
 static int counts_steps(const train_options *o) { return !o->epochs && o->steps; }
 
-static const braid_optimiser optimisers[] = {BRAID_OPTIMISER_ADAMW, BRAID_OPTIMISER_ADAM, BRAID_OPTIMISER_SGD,
-                                             BRAID_OPTIMISER_RMSPROP};
-static const braid_loss losses[] = {BRAID_LOSS_NONE, BRAID_LOSS_CROSS_ENTROPY, BRAID_LOSS_FOCAL, BRAID_LOSS_MSE};
-
 static void describe(training *t, braid_train_options *o) {
     const train_options *from = t->options;
-    double usual_momentum = optimisers[from->optimiser] == BRAID_OPTIMISER_SGD ? DEFAULT_MOMENTUM : 0;
+    double usual_momentum = train_optimiser(from) == BRAID_OPTIMISER_SGD ? DEFAULT_MOMENTUM : 0;
     *o = (braid_train_options){
         .step = {.batch = from->network.batch,
-                 .loss = losses[from->loss],
+                 .loss = train_loss(from),
                  .smoothing = from->smoothing,
                  .alpha = from->alpha,
                  .gamma = from->gamma,
                  .class_weights = from->class_weights,
-                 .optimiser = optimisers[from->optimiser],
+                 .optimiser = train_optimiser(from),
                  .momentum = from->momentum < 0 ? usual_momentum : from->momentum,
                  .nesterov = from->nesterov,
                  .clip_norm = from->clip,
@@ -411,7 +324,7 @@ static void describe(training *t, braid_train_options *o) {
     feeding_describe(&t->feeding, o);
 }
 
-/* How long the run is: in epochs, or so many that they hold the steps. */
+/* How long the run is: in epochs, or as many as hold the steps. */
 static int count_steps(training *t) {
     int64_t each = t->options->accumulate > 1 ? t->options->accumulate : 1, batches = t->feeding.batches[0];
     if (batches == 0) return complain(BRAID_ERROR_DATA, "%s: expected training samples, got none", t->options->data);
@@ -423,20 +336,9 @@ static int count_steps(training *t) {
     return 0;
 }
 
-/* The outputs of a network, by its description: its classes, or the width of its last layer. */
-static size_t count_outputs(const braid_net *net) {
-    size_t bytes;
-    const char *field = find_field(braid_net_describe(net), "classes", &bytes);
-    if (!field) field = find_field(braid_net_describe(net), "layers", &bytes);
-    const char *end = field ? field + bytes : NULL;
-    while (end && end > field && !strchr("0123456789", end[-1])) end--;
-    while (end && end > field && strchr("0123456789", end[-1])) end--;
-    return end ? (size_t)strtoll(end, NULL, 10) : 0;
-}
-
 /* A network may have more classes than the set: those have no samples, and no weight. */
 static int weigh_classes(training *t) {
-    size_t classes = (size_t)t->feeding.info->classes, outputs = count_outputs(t->net);
+    size_t classes = (size_t)t->feeding.info->classes, outputs = (size_t)braid_net_output_channels(t->net);
     if (!t->options->class_weights) return 0;
     t->class_weights = calloc((classes > outputs ? classes : outputs) + 1, sizeof *t->class_weights);
     if (!t->class_weights) return complain(BRAID_ERROR_MEMORY, "no memory for the weights of classes");
@@ -453,18 +355,23 @@ static int weigh_classes(training *t) {
 
 static int failure(const training *t, braid_status status) {
     int has_one = t->feeding.info->samples[BRAID_SPLIT_TRAIN] == 1;
-    if (status == BRAID_ERROR_ARGUMENT && has_one && strstr(braid_message(), "larger batch"))
+    int small = status == BRAID_ERROR_ARGUMENT && braid_message_detail() == BRAID_DETAIL_SMALL_BATCH;
+    if (small && has_one)
         return complain(BRAID_ERROR_DATA, "%s: expected 2 or more training samples for this network, got 1: %s",
                         t->options->data, braid_message());
-    if (status == BRAID_ERROR_ARGUMENT && t->options->network.batch == 1 && strstr(braid_message(), "larger batch"))
+    if (small && t->options->network.batch == 1)
         return complain((int)status, "--batch 1: expected 2 or more samples for this network and size of image: %s",
                         braid_message());
-    return t->feeding.failed ? feeding_complain(&t->feeding, status) : complain_braid(status);
+    if (t->feeding.failed) return feeding_complain(&t->feeding, status);
+    const char *why = braid_message(); /* what the library calls rate is --rate here */
+    int is_option = !strncmp(why, "rate", 4) || !strncmp(why, "schedule:", 9) || !strncmp(why, "monitor:", 8);
+    if (!strncmp(why, "weight decay", 12)) return complain((int)status, "--weight-decay%s", why + 12);
+    return complain((int)status, "%s%s", is_option ? "--" : "", why);
 }
 
 static const char *state_of_run(const training *t, const braid_train_event *place) {
     int steps_done = t->limit > 0 && place->step >= t->limit;
-    if (!braid_trainer_is_done(t->trainer)) return "interrupted; the same command with --resume goes on";
+    if (!braid_trainer_is_done(t->trainer)) return "interrupted";
     if (place->epoch < t->epochs && !steps_done) return "done: stopped early, for want of a better epoch";
     return "done";
 }
@@ -475,9 +382,12 @@ static int print_end(const training *t) {
     braid_report *report = NULL;
     braid_trainer_place(t->trainer, &place);
     int has_best = braid_trainer_best(t->trainer, &best);
-    const char *next = state_of_run(t, &place);
+    char state[PATH_BYTES + 64];
+    snprintf(state, sizeof state, "%s", state_of_run(t, &place));
+    if (!braid_trainer_is_done(t->trainer))
+        snprintf(state, sizeof state, "interrupted; braid train --resume %s continues", t->options->out);
     braid_status status = braid_report_create(&report);
-    if (!status) status = braid_report_add_text(report, "state", "state", next);
+    if (!status) status = braid_report_add_text(report, "state", "state", state);
     if (!status) status = braid_report_add_number(report, "epochs", "epochs", (double)place.epoch);
     if (!status) status = braid_report_add_number(report, "steps", "steps", (double)place.step);
     if (!status && has_best && !isnan(best.accuracy))
@@ -493,7 +403,7 @@ static int print_end(const training *t) {
 static braid_status tell_recipe(const training *t) {
     const braid_data_info *info = t->feeding.info;
     char text[2048];
-    for (int i = 0; i < info->streams && info->dtype == BRAID_DTYPE_U8; i++)
+    for (int i = 0; i < info->streams && info->kind != BRAID_DATA_MIMII; i++)
         fprintf(stderr, "%s%s (%lld channel%s)%s", i ? ", " : "streams ", info->stream_names[i],
                 (long long)info->channels[i], info->channels[i] == 1 ? "" : "s", i + 1 < info->streams ? "" : "\n");
     braid_status status = braid_trainer_describe(t->trainer, text, sizeof text);
@@ -501,9 +411,11 @@ static braid_status tell_recipe(const training *t) {
     return status;
 }
 
-static int train(training *t, const char *name) {
+static int train(training *t) {
     braid_train_options o;
-    int code = open_net(t, name);
+    int code = open_net(t);
+    if (code == BRAID_ERROR_DATA && t->recalls_data && !t->feeding.info)
+        complain(0, "that is the --data which the run began with; if it was moved, add --data DIR");
     if (!code) code = count_steps(t);
     if (!code) code = check_options(t);
     if (!code) code = weigh_classes(t);
@@ -518,53 +430,111 @@ static int train(training *t, const char *name) {
     if (!status && !t->options->common.quiet) status = tell_recipe(t);
     if (!status) (t->options->resume ? feeding_resume_ledger : feeding_begin_ledger)(&t->feeding, t->trainer);
     if (!status) status = braid_model_set_text(t->model, BRAID_DATA_KEY, t->card.now);
+    if (!status && braid_model_set_text(t->model, TRAIN_OPTIONS_KEY, t->typed))
+        complain(0, "the options are not kept for --resume: %s", braid_message());
     if (!status) status = braid_trainer_run(t->trainer);
     if (t->bar_begun) bar_clear(&t->bar);
+    if (status == BRAID_ERROR_CHECK && interrupted()) return complain(EXIT_INTERRUPTED, "%s", braid_message());
     if (status) return failure(t, status);
     code = print_end(t);
     return !code && !braid_trainer_is_done(t->trainer) ? EXIT_INTERRUPTED : code;
 }
 
-/* An option that means nothing beside the others, and why; NULL: there is none. */
-static const char *unused_option(const train_options *o) {
-    int is_sgd = optimisers[o->optimiser] == BRAID_OPTIMISER_SGD;
-    if (o->nesterov && !is_sgd) return "--nesterov: expected --optimiser sgd, got another";
-    if (o->nesterov && o->momentum == 0) return "--nesterov: expected --momentum above 0, got 0";
-    if (o->min_delta > 0 && !o->patience) return "--min-delta: expected --patience beside it, got none";
-    if (o->stream_samples && !o->stream_epochs) return "--stream-samples: expected --stream-epochs beside it, got none";
-    if (!(o->modality > 0)) {
-        if (o->modality_start) return "--modality-start: expected --modality-dropout beside it, got none";
-        if (o->modality_ramp) return "--modality-ramp: expected --modality-dropout beside it, got none";
-        if (o->modality_down) return "--modality-down: expected --modality-dropout beside it, got none";
+/* ---- What is asked for ---------------------------------------------------------------------- */
+
+static int is_folder(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* A network, or the folder of the run to resume. */
+static int take_word(training *t, train_options *options, const char *word) {
+    if (network_is_name(word)) {
+        snprintf(t->name, sizeof t->name, "%s", word);
+        return 0;
     }
-    if ((o->alpha > 0 || o->gamma > 0) && losses[o->loss] != BRAID_LOSS_FOCAL)
-        return "--focal-alpha, --focal-gamma: expected --loss focal, got another";
-    if (o->tune > 0 && o->effort == BRAID_EFFORT_ESTIMATE)
-        return "--tune: expected --effort measure or exhaustive, got estimate, which races nothing";
-    if (o->momentum >= 0 && !is_sgd && optimisers[o->optimiser] != BRAID_OPTIMISER_RMSPROP)
-        return "--momentum: expected --optimiser sgd or rmsprop, got another";
-    return NULL;
+    if (!is_folder(word))
+        return complain(BRAID_ERROR_ARGUMENT,
+                        "--resume: expected the folder of a run, got \"%s\"; there is no such folder", word);
+    if (options->out && !path_is_same(options->out, word))
+        return complain(BRAID_ERROR_ARGUMENT, "--resume: expected one run, got %s and %s", options->out, word);
+    options->out = word;
+    return 0;
+}
+
+static int is_file(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+/* The run to resume: the folder of --out, or the word in place of the network; and its options. */
+static int recall_run(const verb *self, training *t, train_options *options, arguments *words) {
+    for (int j = 0; j < words->count; j++) {
+        int code = take_word(t, options, words->word[j]);
+        if (code) return code;
+    }
+    if (!options->out)
+        return complain(BRAID_ERROR_ARGUMENT, "--resume: expected the folder of the run, got none; type braid train "
+                                              "--resume RUN");
+    const char *typed = options->data;
+    train_options_read(options->out, t->remembered);
+    int code = train_options_recall(self, t->remembered, options, words);
+    t->recalls_data = !typed && options->data;
+    return code;
+}
+
+/* A new run needs a network, a set and a folder. */
+static int take_network(training *t, const arguments *words) {
+    const char *word = words->count ? words->word[0] : NULL;
+    if (!word)
+        return complain(BRAID_ERROR_ARGUMENT, "expected NET, got nothing (braid train --help); to continue a run: "
+                                              "braid train --resume RUN");
+    if (!network_is_name(word) && is_folder(word))
+        return complain(BRAID_ERROR_ARGUMENT,
+                        "expected a network, got the folder %s; to continue a run: braid train --resume %s", word,
+                        word);
+    if (words->count > 1)
+        return complain(BRAID_ERROR_ARGUMENT, "expected one network, got \"%s\" after %s", words->word[1], word);
+    snprintf(t->name, sizeof t->name, "%s", word);
+    return network_is_name(word) ? 0 : network_unknown(word);
+}
+
+static int check_places(const train_options *o) {
+    char last[PATH_BYTES];
+    if (!o->data && o->resume && o->out && is_folder(o->out))
+        return complain(BRAID_ERROR_ARGUMENT, "expected --data DIR, got none: %s does not tell what it was trained on",
+                        o->out);
+    if (!o->data || !o->out)
+        return complain(BRAID_ERROR_ARGUMENT, "expected --data DIR and --out RUN, got no %s",
+                        o->data ? "--out" : "--data");
+    if (path_is_inside(o->out, o->data))
+        return complain(BRAID_ERROR_ARGUMENT,
+                        "--out: expected a folder outside of the set %s, which is never written to, got %s", o->data,
+                        o->out);
+    if (is_file(o->out))
+        return complain(BRAID_ERROR_ARGUMENT,
+                        "--out: expected a folder for the run, got the file %s; take another name", o->out);
+    snprintf(last, sizeof last, "%s/last.safetensors", o->out);
+    if (o->resume || !is_file(last)) return 0;
+    return complain(BRAID_ERROR_ARGUMENT,
+                    "%s: expected a folder without a run, got one with last.safetensors; to continue it: braid train "
+                    "--resume %s; for a new run take another folder",
+                    o->out, o->out);
 }
 
 static int run(const verb *self, int argc, char **argv) {
-    train_options options = {.network = {.batch = DEFAULT_BATCH}, .momentum = NOT_GIVEN};
+    train_options options = {.network = {.batch = TRAIN_BATCH}, .momentum = NOT_GIVEN};
     arguments words;
     training t = {.options = &options};
     interrupt_begin();
     int code = options_parse(self, argc, argv, &options, &words);
     if (code) return code;
     if (options.common.help) return help_print(self);
-    if (!options.data || !options.out)
-        return complain(BRAID_ERROR_ARGUMENT, "expected --data DIR and --out RUN, got no %s",
-                        options.data ? "--out" : "--data");
-    if (path_is_inside(options.out, options.data))
-        return complain(BRAID_ERROR_ARGUMENT,
-                        "--out: expected a folder outside of the set %s, which is never written to, "
-                        "got %s",
-                        options.data, options.out);
-    const char *unused = unused_option(&options);
-    if (unused) return complain(BRAID_ERROR_ARGUMENT, "%s", unused);
-    code = train(&t, words.word[0]);
+    code = options.resume ? recall_run(self, &t, &options, &words) : take_network(&t, &words);
+    if (!code) code = check_places(&options);
+    if (!code) code = train_options_check(&options);
+    train_options_print(&words, t.typed);
+    if (!code) code = train(&t);
     braid_trainer_destroy(t.trainer);
     braid_model_destroy(t.model);
     braid_context_destroy(t.context);
@@ -577,24 +547,31 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_train = {
     .name = "train",
-    .arguments = "NET",
-    .summary = "train a network on a data set",
+    .group = "Data and networks",
+    .arguments = "NET --data DIR --out RUN | --resume RUN",
+    .summary = "train a network on a data set, or continue a run",
     .about =
         "Trains one of braid's networks on a set of images or sounds, and keeps in RUN: last.safetensors and\n"
         "best.safetensors, each with one older generation, metrics.jsonl, and event files for TensorBoard. A\n"
         "checkpoint is also a model for eval and predict. Ctrl-C, SIGTERM or SIGHUP ends the step, or the races\n"
-        "before the first one, saves and exits with 130; a second Ctrl-C exits at once. --resume goes on, to the same\n"
-        "bits as a run that was never stopped; give it the same options. A loss of training or validation that is no\n"
-        "number ends the run with exit 9 and leaves the last checkpoint as it was: go on with --resume and a lower\n"
-        "--rate.",
+        "before the first one, saves and exits with 130; a second Ctrl-C exits at once.\n"
+        "\n"
+        "braid train --resume RUN continues bit for bit, as if the run had never stopped. It remembers every option\n"
+        "that was typed. What is typed again must agree with it, and an error names both values. These may change:\n"
+        "--epochs, --steps, --data (the same samples elsewhere), --rate, --weight-decay, --schedule, --patience,\n"
+        "--min-delta, --stream-epochs, --stream-samples, --save-steps, --bad-sample, --verify-every, --readers,\n"
+        "--effort, --tune, and the options of device and output. Another device or other kernels change last bits.\n"
+        "A loss that is no finite number ends the run with exit 9 and leaves the last checkpoint as it was: resume\n"
+        "with a lower --rate.",
     .options = train_option_list,
+    .normals = "batch=32|size=that of the images|streams=those of the set|channels=those of the set|"
+               "classes=those of the set|layers=of the set, 256 between",
     .examples = "braid data make sunrgbd --out rooms\n"
                 "braid train linet18 --data rooms --out run --width 0.25 --epochs 8\n"
-                "braid train linet18 --data rooms --out run --width 0.25 --epochs 8 --resume\n"
+                "braid train --resume run\n"
                 "braid eval run --data rooms\n",
     .common = COMMON_CONTEXT | COMMON_FORMAT | COMMON_TALK | COMMON_NETWORK,
-    .least = 1,
-    .most = 1,
+    .most = 2,
     .shares_cores = 1,
     .run = run,
 };

@@ -31,16 +31,21 @@ typedef struct feeding_options {
     int stream_count;  /* without names: the first so many of the set; 0: all */
     const char *asked; /* --streams; NULL: not given */
     const char *card;  /* how training read its samples; NULL: as the folder says */
+    const char *fit;   /* --fit; NULL: not given */
+    int bytes;         /* 1: the network, or --augment, takes samples of u8 alone */
     int64_t size[2], batch;
     braid_split validate; /* which split stands for BRAID_PART_VALIDATE; BRAID_SPLIT_COUNT: the one to judge by */
     uint64_t seed;
-    int stratified, readers;
+    int stratified, readers, max_pixels;
     const char *ledger; /* as of feeding */
 } feeding_options;
 
 /* The names of a network's streams, "rgb,depth", for the folders of a set; "" where a set names its only one itself,
  * and without a network. */
 void feeding_streams(const braid_net *net, char *text, size_t size);
+
+/* 1: a network on images, which takes samples of f32, too. */
+int feeding_takes_floats(const braid_net *net);
 
 /* Opens a set. Returns 0, or an exit code after a message. */
 int feeding_open(feeding *f, const feeding_options *options);
@@ -59,6 +64,10 @@ int64_t feeding_row(const feeding *f, int stream);
 
 /* Refuses a network whose streams, channels or classes are not the set's. Returns 0, or an exit code. */
 int feeding_check(const feeding *f, const braid_net *net);
+
+/* A failure of the lab, with what to type where only the size of an image is another: --size of a set, --resize of
+ * files. Returns the exit code. */
+int feeding_complain_lab(braid_status status, int is_set);
 
 /* Why the set gave no more batches, on standard error. Returns the exit code. */
 int feeding_complain(const feeding *f, braid_status status);

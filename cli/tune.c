@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdlib.h>
+
 #include "plan_report.h"
 
 typedef struct tune_options {
@@ -15,20 +17,25 @@ typedef struct tune_options {
 
 #define OFFSET(member) offsetof(tune_options, member)
 static const option tune_option_list[] = {
-    {"phase", 0, OPTION_CHOICE, "train|eval", "a training step with AdamW (default), or a forward pass", OFFSET(phase)},
-    {"effort", 0, OPTION_CHOICE, "measure|exhaustive", "a time budget (default), or every candidate to the end",
+    {"phase", 0, OPTION_CHOICE, "train|eval", "train", "a training step with AdamW, or a forward pass", OFFSET(phase)},
+    {"seconds", 0, OPTION_REAL, "S", "until every problem is measured",
+     "end after about S seconds, the costliest problems first; the same command again continues", OFFSET(seconds)},
+    {"effort", 0, OPTION_CHOICE, "measure|exhaustive", "measure", "short races, or every candidate to the end",
      OFFSET(effort)},
-    {"seconds", 0, OPTION_REAL, "S", "time budget of all races (default: 16)", OFFSET(seconds)},
-    {"again", 0, OPTION_FLAG, NULL, "measure what is remembered too", OFFSET(again)},
+    {"again", 0, OPTION_FLAG, NULL, NULL, "measure what is remembered too", OFFSET(again)},
     {0}};
 
-/* How many problems were measured now, and for how long. */
+/* How many problems were measured now, for how long, and how many were not. */
 static braid_status add_tuned(const plan_work *work, braid_report *report) {
-    int count = plan_problem_count(work->plan), remembered = plan_remembered_count(work->plan);
-    char text[160];
-    snprintf(text, sizeof text, "%d of %d problems measured now, %d remembered; %.1f s", count - remembered, count,
-             remembered, work->planning_s);
+    const plan_problems p = plan_count_problems(work->plan);
+    char text[200];
+    int used = snprintf(text, sizeof text, "%d of %d problems measured now, %d remembered; %.1f s", p.measured, p.all,
+                        p.remembered, work->planning_s);
+    if (p.untimed)
+        snprintf(text + used, sizeof text - (size_t)used,
+                 "; %d left untuned: the same command measures more, --seconds gives it more time", p.untimed);
     braid_status status = braid_report_add_text(report, "tuned", "tuned", text);
+    if (!status) status = braid_report_add_number(report, "untuned", NULL, p.untimed);
     return status ? status : braid_report_add_number(report, "seconds", NULL, work->planning_s);
 }
 
@@ -53,8 +60,12 @@ static int run(const verb *self, int argc, char **argv) {
     int code = options_parse(self, argc, argv, &options, &words);
     if (code) return code;
     if (options.common.help) return help_print(self);
-    if (options.common.cache_dir && !*options.common.cache_dir)
-        return complain(BRAID_ERROR_ARGUMENT, "--cache-dir: expected a folder to keep what is measured, got \"\"");
+    const char *folder = options.common.cache_dir ? options.common.cache_dir : getenv("BRAID_CACHE_DIR");
+    if (folder && !*folder)
+        return complain(BRAID_ERROR_ARGUMENT, "%s: expected a folder to keep what is measured, got \"\"",
+                        options.common.cache_dir ? "--cache-dir" : "BRAID_CACHE_DIR");
+    code = network_take_run(self, words.word[0], &words, &options.common);
+    if (code) return code;
     const plan_wish wish = {.common = &options.common,
                             .network = &options.network,
                             .phase = (braid_phase)options.phase,
@@ -73,11 +84,12 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_tune = {
     .name = "tune",
-    .arguments = "NET",
+    .group = "Kernels and speed",
+    .arguments = "NET|RUN",
     .summary = "measure the kernels of a network, and remember",
     .about = "Races the candidates of every problem of a network at the given batch, size and dtype, and keeps the\n"
              "times in the cache folder, where all later plans find them; predict, which never measures, too. What is\n"
-             "remembered is not measured again. Prints what the races brought: how much faster the chosen kernels\n"
+             "remembered is not measured again. Prints what the races gained: how much faster the chosen kernels\n"
              "are than the fastest vendor kernel of each problem, or than the ops of a fused one run one by one.\n"
              "-v lists the calls. Ctrl-C ends after the current problem and keeps what was measured (exit 130).",
     .options = tune_option_list,

@@ -8,9 +8,9 @@
 
 #include "cli.h"
 
-const verb *const verbs[] = {&verb_doctor, &verb_demo,    &verb_data,    &verb_train,   &verb_eval,
-                             &verb_bench,  &verb_explain, &verb_profile, &verb_tune,    &verb_predict,
-                             &verb_check,  &verb_convert, &verb_help,    &verb_version, NULL};
+const verb *const verbs[] = {&verb_doctor,  &verb_demo,  &verb_data,    &verb_train,   &verb_eval,    &verb_predict,
+                             &verb_convert, &verb_bench, &verb_compare, &verb_explain, &verb_profile, &verb_tune,
+                             &verb_check,   &verb_help,  &verb_version, NULL};
 
 static const char *complaining_verb;
 

@@ -23,6 +23,7 @@ static int run(const verb *self, int argc, char **argv) {
 
 const verb verb_version = {
     .name = "version",
+    .group = "About braid",
     .arguments = "",
     .summary = "the version of the program and of the library",
     .about = "Prints the version of the program, and the version and ABI number of the library it loaded.",

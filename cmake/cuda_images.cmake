@@ -1,20 +1,21 @@
 # CUDA kernels become fatbins, embedded in libbraid and listed in one table (src/backend/cuda/images.h).
 # nvcc is called as a plain tool; where there is none the table is empty and the build goes on.
-# Every kernels/cuda/**/*.cu outside tile/ is one image, named by its path without ".cu": code for
-# sm_80 and sm_90a, and compute_80 PTX for everything newer. A file named *_sm90a.cu (it uses wgmma) is
-# built for sm_90a alone.
+# Every .cu file below kernels/cuda is one image, named by its file name without ".cu". BRAID_CUDA_ARCHITECTURES says for
+# which GPUs: `all` is code for sm_80 and sm_90a, and compute_80 PTX for everything newer; `native` is the part of it that
+# the GPUs of this machine take, and nothing where there is none. A file named *_sm90a.cu (it uses wgmma) is for sm_90a alone.
 #
 # SPDX-License-Identifier: MIT
 
 set(BRAID_CUDA_MINIMUM 12.0) # the first nvcc that knows sm_90a
+# What can be built: its name, what nvcc is told, and the compute capabilities that take it, the least and the most.
+set(BRAID_CUDA_TARGETS sm_80 compute_80 sm_90a)
+set(BRAID_CUDA_sm_80 arch=compute_80,code=sm_80 80 89)
+set(BRAID_CUDA_compute_80 arch=compute_80,code=compute_80 91 999)
+set(BRAID_CUDA_sm_90a arch=compute_90a,code=sm_90a 90 90)
 
 # Sets BRAID_NVCC, or leaves it empty and says why.
 function(braid_find_nvcc)
     set(BRAID_NVCC "" PARENT_SCOPE)
-    if(BRAID_CUDA STREQUAL "OFF")
-        message(STATUS "CUDA: off (BRAID_CUDA=OFF)")
-        return()
-    endif()
     find_program(BRAID_NVCC_PROGRAM nvcc HINTS "$ENV{CUDA_HOME}/bin" "$ENV{CUDA_PATH}/bin" /usr/local/cuda/bin)
     set(reason "no nvcc on PATH, in $CUDA_HOME or in /usr/local/cuda")
     if(BRAID_NVCC_PROGRAM)
@@ -25,7 +26,7 @@ function(braid_find_nvcc)
         elseif(CMAKE_MATCH_1 VERSION_LESS BRAID_CUDA_MINIMUM)
             set(reason "${BRAID_NVCC_PROGRAM} is ${CMAKE_MATCH_1}, and ${BRAID_CUDA_MINIMUM} or newer is needed")
         else()
-            message(STATUS "CUDA: kernels are built with nvcc ${CMAKE_MATCH_1}")
+            set(BRAID_NVCC_VERSION "${CMAKE_MATCH_1}" PARENT_SCOPE)
             set(BRAID_NVCC "${BRAID_NVCC_PROGRAM}" PARENT_SCOPE)
             return()
         endif()
@@ -36,48 +37,129 @@ function(braid_find_nvcc)
     message(STATUS "CUDA: ${reason}; this build has no CUDA kernels and runs on the CPU")
 endfunction()
 
-# braid_fatbin(OUT source stem): compiles one kernel file.
-function(braid_fatbin out source stem)
-    set(fatbin "${PROJECT_BINARY_DIR}/cuda/${stem}.fatbin")
-    set(targets -gencode arch=compute_90a,code=sm_90a)
-    if(NOT stem MATCHES "_sm90a$")
-        list(PREPEND targets -gencode arch=compute_80,code=sm_80 -gencode arch=compute_80,code=compute_80)
+# braid_native_targets(OUT): what the GPUs of this machine take; all of it where they do not tell what they are.
+function(braid_native_targets out)
+    set(found "")
+    find_program(BRAID_NVIDIA_SMI nvidia-smi HINTS /usr/lib/wsl/lib)
+    set(failed 1)
+    if(BRAID_NVIDIA_SMI)
+        execute_process(COMMAND "${BRAID_NVIDIA_SMI}" --query-gpu=compute_cap --format=csv,noheader
+                        OUTPUT_VARIABLE text ERROR_QUIET RESULT_VARIABLE failed)
     endif()
-    get_filename_component(folder "${fatbin}" DIRECTORY)
-    file(MAKE_DIRECTORY "${folder}")
+    if(failed)
+        file(GLOB gpus /proc/driver/nvidia/gpus/*)
+        set(found "${BRAID_CUDA_TARGETS}")
+        if(NOT gpus)
+            set(found "")
+        endif()
+    else()
+        string(REGEX MATCHALL "[0-9]+\\.[0-9]" capabilities "${text}")
+        foreach(capability ${capabilities})
+            string(REPLACE "." "" capability "${capability}")
+            foreach(target ${BRAID_CUDA_TARGETS})
+                list(GET BRAID_CUDA_${target} 1 least)
+                list(GET BRAID_CUDA_${target} 2 most)
+                if(capability GREATER_EQUAL least AND capability LESS_EQUAL most)
+                    list(APPEND found ${target})
+                endif()
+            endforeach()
+        endforeach()
+        list(REMOVE_DUPLICATES found)
+    endif()
+    set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+# Sets BRAID_NVCC and BRAID_CUDA_BUILT, the targets of this build; both are empty where there is nothing to build.
+function(braid_cuda_targets)
+    set(targets "")
+    set(BRAID_NVCC "")
+    if(BRAID_CUDA STREQUAL "OFF")
+        message(STATUS "CUDA: off (BRAID_CUDA=OFF)")
+    elseif(BRAID_CUDA_ARCHITECTURES STREQUAL "all")
+        set(targets "${BRAID_CUDA_TARGETS}")
+    elseif(BRAID_CUDA_ARCHITECTURES STREQUAL "native")
+        braid_native_targets(targets)
+        if(NOT targets AND BRAID_CUDA STREQUAL "ON")
+            set(targets "${BRAID_CUDA_TARGETS}")
+        elseif(NOT targets)
+            message(STATUS "CUDA: no GPU of compute capability 8.0 or newer here, so no kernels for GPUs (all of them: make GPUS=all)")
+        endif()
+    else()
+        message(FATAL_ERROR "BRAID_CUDA_ARCHITECTURES: expected native or all, got ${BRAID_CUDA_ARCHITECTURES}")
+    endif()
+    if(targets)
+        braid_find_nvcc()
+    endif()
+    if(BRAID_NVCC)
+        list(JOIN targets " " names)
+        message(STATUS "CUDA: kernels are built with nvcc ${BRAID_NVCC_VERSION} for ${names}")
+    endif()
+    set(BRAID_NVCC "${BRAID_NVCC}" PARENT_SCOPE)
+    set(BRAID_CUDA_BUILT "${targets}" PARENT_SCOPE)
+endfunction()
+
+# braid_fatbin(OUT source stem): compiles one kernel file; OUT is empty where no target takes it.
+function(braid_fatbin out source stem)
+    list(JOIN BRAID_CUDA_BUILT "_" folder) # one for each set of targets: make does not see that a command has changed
+    set(fatbin "${PROJECT_BINARY_DIR}/cuda/${folder}/${stem}.fatbin")
+    set(codes "")
+    foreach(target ${BRAID_CUDA_BUILT})
+        list(GET BRAID_CUDA_${target} 0 code)
+        if(target STREQUAL "sm_90a" OR NOT stem MATCHES "_sm90a$")
+            list(APPEND codes -gencode ${code})
+        endif()
+    endforeach()
+    set(${out} "" PARENT_SCOPE)
+    if(NOT codes)
+        return()
+    endif()
+    file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/cuda/${folder}")
     add_custom_command(
         OUTPUT "${fatbin}"
-        COMMAND "${BRAID_NVCC}" -fatbin ${targets} -std=c++17 -O3 "-I${PROJECT_SOURCE_DIR}"
+        COMMAND ${BRAID_CCACHE} "${BRAID_NVCC}" -fatbin -c ${codes} -std=c++17 -O3 "-I${PROJECT_SOURCE_DIR}"
                 "-I${PROJECT_SOURCE_DIR}/include" "-I${PROJECT_SOURCE_DIR}/src"
                 -MD -MT "${fatbin}" -MF "${fatbin}.d" -o "${fatbin}" "${source}"
         DEPENDS "${source}" "${PROJECT_SOURCE_DIR}/cmake/cuda_images.cmake" DEPFILE "${fatbin}.d"
-        COMMENT "Compiling kernels/cuda/${stem}.cu for the GPU" VERBATIM)
+        COMMENT "Compiling ${stem}.cu for the GPU" VERBATIM)
     set(${out} "${fatbin}" PARENT_SCOPE)
 endfunction()
 
-# braid_cuda_images(OUT): OUT is the C source that embeds every fatbin and defines the table.
+# braid_images_source(file targets declarations rows): the C source that defines the tables of images.h.
+function(braid_images_source file targets declarations rows)
+    set(ranges "")
+    foreach(target ${targets})
+        list(GET BRAID_CUDA_${target} 1 least)
+        list(GET BRAID_CUDA_${target} 2 most)
+        string(APPEND ranges "    {\"${target}\", ${least}, ${most}},\n")
+    endforeach()
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/cuda_images.c.in" "${file}" @ONLY)
+endfunction()
+
+# braid_cuda_images(OUT): OUT is the C source that embeds every fatbin and defines the tables.
 function(braid_cuda_images out)
-    braid_find_nvcc()
+    braid_cuda_targets()
     set(declarations "")
     set(rows "")
     set(fatbins "")
-    set(count 0)
+    set(built "")
     if(BRAID_NVCC)
+        set(built "${BRAID_CUDA_BUILT}")
         braid_glob(sources kernels/cuda/*.cu)
-        list(FILTER sources EXCLUDE REGEX "/kernels/cuda/tile/")
         list(SORT sources)
+        set(count 0)
         foreach(source ${sources})
-            file(RELATIVE_PATH stem "${PROJECT_SOURCE_DIR}/kernels/cuda" "${source}")
-            string(REGEX REPLACE "\\.cu$" "" stem "${stem}")
+            get_filename_component(stem "${source}" NAME_WE)
             braid_fatbin(fatbin "${source}" "${stem}")
-            list(APPEND fatbins "${fatbin}")
-            string(APPEND declarations "EMBED(${count}, \"${fatbin}\")\n")
-            string(APPEND rows "    {\"${stem}\", cuda_image_${count}_begin, cuda_image_${count}_end},\n")
-            math(EXPR count "${count} + 1")
+            if(fatbin)
+                list(APPEND fatbins "${fatbin}")
+                string(APPEND declarations "EMBED(${count}, \"${fatbin}\")\n")
+                string(APPEND rows "    {\"${stem}\", cuda_image_${count}_begin, cuda_image_${count}_end},\n")
+                math(EXPR count "${count} + 1")
+            endif()
         endforeach()
     endif()
     set(file "${BRAID_GENERATED_DIR}/cuda_images.c")
-    configure_file("${PROJECT_SOURCE_DIR}/cmake/cuda_images.c.in" "${file}" @ONLY)
+    braid_images_source("${file}" "${built}" "${declarations}" "${rows}")
     set_source_files_properties("${file}" PROPERTIES OBJECT_DEPENDS "${fatbins}")
     set(${out} "${file}" ${fatbins} PARENT_SCOPE)
 endfunction()

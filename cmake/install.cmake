@@ -1,5 +1,5 @@
-# `make install`: libraries, headers, pkg-config files, the CMake package, the program and the suites of its
-# benches. All of it may be moved as a whole: every path in it is relative to where it lies. `make bundle` takes the
+# `make install`: libraries, headers, pkg-config files, the CMake package, the program with its man pages and
+# completion, and the suites of its benches. All of it may be moved as a whole: every path in it is relative to where it lies. `make bundle` takes the
 # part `runtime`.
 #
 # SPDX-License-Identifier: MIT
@@ -17,6 +17,14 @@ install(TARGETS ${installed_libraries} EXPORT braid-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 if(TARGET braid_program)
     install(TARGETS braid_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+    # Man pages and the completion for bash, which the program writes from the tables of its options.
+    set(pages "${PROJECT_BINARY_DIR}/pages")
+    add_custom_command(OUTPUT "${pages}/braid.1" COMMAND braid_program help --pages "${pages}" DEPENDS braid_program
+                       COMMENT "Writing the man pages" VERBATIM)
+    add_custom_target(braid_pages ALL DEPENDS "${pages}/braid.1")
+    install(DIRECTORY "${pages}/" DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime FILES_MATCHING PATTERN "*.1")
+    install(FILES "${pages}/braid.bash" DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME braid
+            COMPONENT runtime)
 endif()
 install(DIRECTORY bench/suites DESTINATION ${CMAKE_INSTALL_DATADIR}/braid COMPONENT runtime)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)

@@ -83,7 +83,8 @@ int main(void) {
     check(braid_model_create(context, net, NULL, &loaded)), check(braid_model_load(loaded, "m.safetensors"));
     double kept = run(loaded, data, 0, BRAID_SPLIT_VAL);
     printf("accuracy %.2f, of the loaded model %.2f (a guess has 0.07)\n", learned, kept);
-    check(braid_data_open_files(braid_model_text(loaded, BRAID_DATA_KEY), &(braid_data_files){words, 3, 0}, &files));
+    check(braid_data_open_files(braid_model_text(loaded, BRAID_DATA_KEY),
+                                &(braid_data_files){.words = words, .count = 3}, &files));
     run(loaded, files, 0, BRAID_SPLIT_TEST);
     braid_data_destroy(files), braid_data_destroy(data), braid_text_destroy(card);
     braid_model_destroy(loaded), braid_model_destroy(model), braid_net_destroy(net), braid_context_destroy(context);

@@ -46,9 +46,11 @@
 extern "C" {
 #endif
 
-#define BRAID_VERSION "0.1.0"
-#define BRAID_ABI 7 /* changes whenever a public struct or function changes its meaning */
+/* The version of these headers, and the number of the binary interface, for braid_version and braid_abi. */
+#define BRAID_VERSION "0.2.0"
+#define BRAID_ABI 10 /* changes whenever a public struct or function changes its meaning */
 
+/* Marks what the library exports, and what must not be ignored. */
 #define BRAID_API __attribute__((visibility("default")))
 #define BRAID_MUST_CHECK __attribute__((warn_unused_result))
 
@@ -70,6 +72,15 @@ typedef enum braid_status {
 
 /* The message of this thread's last failed call: what was expected, what came, what to do. Never NULL. */
 BRAID_API const char *braid_message(void);
+
+/* What a failure is about, where a program may want to decide by more than its status. */
+typedef enum braid_detail {
+    BRAID_DETAIL_NONE = 0,
+    BRAID_DETAIL_SMALL_BATCH = 1, /* a normalisation in training has one value per channel: use a larger batch */
+} braid_detail;
+
+/* The detail of this thread's last failed call; most have none. */
+BRAID_API braid_detail braid_message_detail(void);
 
 /* The name of a status, "argument" for BRAID_ERROR_ARGUMENT. Never NULL. */
 BRAID_API const char *braid_status_name(braid_status status);
@@ -113,8 +124,8 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
     X(BN_STATS, bn_stats)                           \
     X(BN_FINALIZE, bn_finalize)                     \
     X(BN_APPLY, bn_apply)                           \
-    X(BN_SUMS, bn_sums)                             \
-    X(BN_DAPPLY, bn_dapply)                         \
+    X(BN_BWD_REDUCE, bn_bwd_reduce)                             \
+    X(BN_BWD_APPLY, bn_bwd_apply)                         \
     X(NORMALIZE, normalize)                         \
     X(AUGMENT, augment)                             \
     X(SGD, sgd)                                     \
@@ -128,32 +139,36 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_set_allocator(const braid_allocato
     X(FOCAL, focal)                                 \
     X(MSE, mse)                                     \
     X(BALANCE, balance)                             \
-    X(BATCHNORM, batchnorm)                         \
     X(BN_ACT, bn_act)                               \
     X(BN_ADD_ACT, bn_add_act)                       \
     X(BN_ACT_POOL, bn_act_pool)                     \
     X(LI_CONV2D, li_conv2d)                         \
     X(LINEAR_ACT, linear_act)                       \
     X(CONV2D_SCALE_BIAS_ACT, conv2d_scale_bias_act) \
-    X(BN_PREPARE, bn_prepare)                       \
+    X(BN_STATS_FINALIZE, bn_stats_finalize)                       \
     X(SSAE, ssae)                                   \
-    X(INTEGRATE_DAPPLY, integrate_dapply)           \
-    X(INTEGRATE_PREPARE, integrate_prepare)         \
-    X(CONV2D_POOL_DAPPLY, conv2d_pool_dapply)       \
-    X(CONV2D_PREPARE, conv2d_prepare)               \
-    X(CONV2D_DSUMS, conv2d_dsums)                   \
+    X(INTEGRATE_BN_BWD_APPLY, integrate_bn_bwd_apply)           \
+    X(INTEGRATE_BN_STATS, integrate_bn_stats)         \
+    X(CONV2D_POOL_BN_BWD_APPLY, conv2d_pool_bn_bwd_apply)       \
+    X(CONV2D_BN_STATS, conv2d_bn_stats)               \
+    X(CONV2D_DGRAD_BN_REDUCE, conv2d_dgrad_bn_reduce)                   \
     X(BN_ACT_CONV2D, bn_act_conv2d)                 \
-    X(BN_GRAD, bn_grad)                             \
-    X(BN_NORM, bn_norm)                             \
+    X(BN_BWD, bn_bwd)                             \
     X(BIAS, bias)
 /* clang-format on */
 
+/* What can be computed: BRAID_OP_CONV2D and so on, in the order of BRAID_OP_LIST. */
 #define BRAID_OP_ENUM(NAME, name) BRAID_OP_##NAME,
-typedef enum braid_op_id { BRAID_OP_LIST(BRAID_OP_ENUM) BRAID_OP_COUNT } braid_op_id;
+typedef enum braid_op_id {
+    BRAID_OP_LIST(BRAID_OP_ENUM) BRAID_OP_COUNT,
+    BRAID_OP_BATCHNORM /* a layer of braid_net_layer, no op: its ops are bn_stats, bn_finalize and bn_apply */
+} braid_op_id;
 #undef BRAID_OP_ENUM
 
+/* Which way: the values, the gradient of the inputs, or the gradient of the weights. */
 typedef enum braid_pass { BRAID_PASS_FWD, BRAID_PASS_BWD_DATA, BRAID_PASS_BWD_WEIGHT, BRAID_PASS_COUNT } braid_pass;
 
+/* How a number is stored. */
 typedef enum braid_dtype {
     BRAID_DTYPE_F32,
     BRAID_DTYPE_F16,
@@ -165,6 +180,7 @@ typedef enum braid_dtype {
     BRAID_DTYPE_COUNT
 } braid_dtype;
 
+/* What a filter sees beyond the edge of an image. */
 typedef enum braid_padding_mode {
     BRAID_PADDING_ZEROS,
     BRAID_PADDING_REFLECT,
@@ -173,11 +189,13 @@ typedef enum braid_padding_mode {
     BRAID_PADDING_COUNT
 } braid_padding_mode;
 
+/* What a network or a normalisation is run for: training goes by the batch, evaluation by running statistics. */
 typedef enum braid_phase { BRAID_PHASE_TRAIN, BRAID_PHASE_EVAL, BRAID_PHASE_COUNT } braid_phase;
 
 /* How running statistics follow the batches: by momentum, or as the plain mean of all batches so far. */
 typedef enum braid_average { BRAID_AVERAGE_EXPONENTIAL, BRAID_AVERAGE_CUMULATIVE, BRAID_AVERAGE_COUNT } braid_average;
 
+/* The function applied to every value. */
 typedef enum braid_activation {
     BRAID_ACTIVATION_RELU,
     BRAID_ACTIVATION_GELU,      /* exact, by the error function */
@@ -232,10 +250,9 @@ typedef struct braid_problem {
     int transpose;                          /* [trans] 1: the second matrix lies [k][c] */
     int add;                                /* [add]  1: a residual z is added before the activation; integrate: */
                                             /*        1: to dr, 2: to dz, 3: to both */
-    int residual_norm;                      /* [zn]   1: the residual has a scale and a shift of its own; bn_norm: */
-                                            /*        2: residuals are the first planes, normalised here as well */
+    int residual_norm;                      /* [zn]   1: the residual has a scale and a shift of its own */
     int given;                              /* [given] planes, the first ones, whose sums are given */
-    int skip;                               /* [skip] planes, the first ones, that have no gradient, or no y */
+    int skip;                               /* [skip] planes, the first ones, that have no gradient */
     braid_fusion fusion;                    /* [fuse] */
     double rate;                            /* [rate] share of values that dropout drops */
     double smoothing;                       /* [smooth] label smoothing, 0 to 1 */
@@ -281,21 +298,24 @@ BRAID_API const char *braid_dtype_name(braid_dtype dtype);
 
 /* ---- Contexts ----------------------------------------------------------------------------- */
 
+/* How far results must be the same bit for bit. */
 typedef enum braid_repro {
     BRAID_REPRO_RUN,     /* R1: same choices, threads and device give the same bits, run to run */
     BRAID_REPRO_THREADS, /* R2: the same bits at any number of threads */
 } braid_repro;
 
+/* Which device a context is on and how it works. Zero means the default. */
 typedef struct braid_context_options {
     const char *device;    /* "cpu", "cuda:0" or "auto" (a GPU where there is one); NULL: $BRAID_DEVICE, then "auto" */
     int threads;           /* 0: $OMP_NUM_THREADS, then the cores this process may use */
     braid_repro repro;     /* which kernels may be chosen */
-    const char *cache_dir; /* wisdom; NULL: $BRAID_CACHE_DIR, then the user's cache folder; "": keep none */
+    const char *cache_dir; /* wisdom; NULL: $BRAID_CACHE_DIR, then the user's; "" (of either): keep none */
     const char *disable;   /* candidates to leave out, "onednn,openblas"; NULL: $BRAID_DISABLE */
 } braid_context_options;
 
-/* One device with its memory and its wisdom. Used by one thread at a time; refused after fork. Destroy the ops and
- * the memory of a context before the context. */
+/* One device with its memory and its wisdom. Used by one thread at a time; refused after fork. A child of a fork makes
+ * its own, which works on one thread, and on CUDA only where its parent has not used that. Destroy the ops and the
+ * memory of a context before the context. */
 typedef struct braid_context braid_context;
 
 /* options may be NULL. Returns a context. */
@@ -317,6 +337,7 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_synchronize(braid_context *context
 
 /* ---- Ops ---------------------------------------------------------------------------------- */
 
+/* One problem on one device, with the kernel that was chosen for it. */
 typedef struct braid_op braid_op;
 
 /* Copies and checks the problem, borrows the context. Returns an op without a kernel: plan it next. */
@@ -327,6 +348,7 @@ BRAID_API void braid_op_destroy(braid_op *op);
 /* The checked problem. Borrowed from the op. */
 BRAID_API const braid_problem *braid_op_problem(const braid_op *op);
 
+/* What an op does with an operand: read it, write all of it, or change it. */
 typedef enum braid_role { BRAID_ROLE_IN, BRAID_ROLE_OUT, BRAID_ROLE_INOUT } braid_role;
 
 /* One operand of an op. dims is the shape of each plane as it lies in memory, slowest first. */
@@ -341,21 +363,25 @@ typedef struct braid_operand_info {
     size_t bytes[BRAID_MAX_PLANES];
 } braid_operand_info;
 
+/* The operands of an op, index from 0. */
 BRAID_API int braid_op_operand_count(const braid_op *op);
 BRAID_API BRAID_MUST_CHECK braid_status braid_op_operand(const braid_op *op, int index, braid_operand_info *info);
 
+/* How much is spent on the choice of kernels. */
 typedef enum braid_effort {
     BRAID_EFFORT_MEASURE,    /* race the candidates within the time budget; what wisdom knows is not measured again */
     BRAID_EFFORT_ESTIMATE,   /* choose by the cost model, at once */
     BRAID_EFFORT_EXHAUSTIVE, /* race with narrow intervals, however long it takes */
 } braid_effort;
 
+/* How a kernel is chosen. Zero means the default. */
 typedef struct braid_plan_options {
     braid_effort effort;
-    double seconds;     /* time budget of the race; 0: 2 seconds, and 1 for each step of a fused op's chain */
-    int again;          /* 1: measure even if wisdom knows the answer */
-    int all;            /* 1: a plan of a network races every problem, beyond its seconds, which the races share */
+    double seconds; /* time budget of the race; 0: 2 seconds, and 1 for each step of a fused op's chain */
+    int again;      /* 1: measure even if wisdom knows the answer */
+    int all; /* 1: a plan of a network races every problem; with seconds until they are over, the costliest first */
     const char *kernel; /* take this candidate, unraced; NULL: choose */
+    int warm;           /* 1: race on one copy of the operands, which a cache may hold; not remembered */
 } braid_plan_options;
 
 /* Chooses the kernel and readies it. options may be NULL. May be called again, with other options. */
@@ -378,6 +404,7 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_op_run(braid_op *op, const braid_o
 
 /* ---- Seeing the choice -------------------------------------------------------------------- */
 
+/* Where a candidate comes from. */
 typedef enum braid_kind {
     BRAID_KIND_OWN,
     BRAID_KIND_VENDOR,
@@ -390,24 +417,30 @@ typedef enum braid_kind {
 typedef struct braid_candidate {
     const char *kernel;
     braid_kind kind;
-    const char *reason;   /* NULL: it took part; else, in words, why it did not, or how it failed */
-    double median_s;      /* seconds of one launch; 0: not timed */
-    double low_s, high_s; /* the interval of that median */
-    double max_err;       /* largest error, as a share of the tolerance; <= 1 passes; -1: not checked */
-    int64_t compared;     /* outputs compared with the reference */
-    int handicapped;      /* 1: a vendor library that does not run at the CPU's best instruction set: proves nothing */
+    const char *reason;           /* NULL: it took part; else, in words, why it did not, or how it failed */
+    double median_s;              /* seconds of one launch; 0: not timed */
+    double low_s, high_s;         /* the interval of that median, in this race alone: two of them show no difference */
+    double ratio;                 /* the baseline's time over this one's, both in turns; 0: not timed */
+    double ratio_low, ratio_high; /* it lies between them but for 1 of 1000 races, the floor of noise counted in */
+    double max_err;               /* largest error, as a share of the tolerance; <= 1 passes; -1: not checked */
+    int64_t compared;             /* outputs compared with the reference */
+    int handicapped; /* 1: a vendor library that does not run at the CPU's best instruction set: proves nothing */
     size_t workspace_bytes;
     int64_t layout_copy_bytes; /* bytes that it moves only to rearrange activations, per launch */
 } braid_candidate;
 
+/* All candidates of a problem and the choice among them. */
 typedef struct braid_race {
     const braid_candidate *candidates;
     int count;
-    int winner;      /* index of the chosen candidate; -1: the last call chose none (braid_op_check never does) */
-    const char *why; /* one sentence: why the winner was chosen */
-    int from_wisdom; /* 1: the times were read, not measured */
-    double flops;    /* operations of one launch */
-    double bytes;    /* fewest bytes of one launch: inputs read once, outputs written once */
+    int winner;       /* index of the chosen candidate; -1: the last call chose none (braid_op_check never does) */
+    const char *why;  /* one sentence: why the winner was chosen */
+    int from_wisdom;  /* 1: the times were read, not measured */
+    int baseline;     /* index of the fastest timed vendor's, else the chain, the reference, our fastest; or -1 */
+    int is_busy;      /* 1: other work ran beside the race: the cost model chose, and nothing is remembered */
+    const char *load; /* what ran beside it, in words; "": not known */
+    double flops;     /* operations of one launch */
+    double bytes;     /* fewest bytes of one launch: inputs read once, outputs written once */
 } braid_race;
 
 /* What the last braid_op_plan or braid_op_check saw. Borrowed from the op until its next plan or check. */
@@ -416,6 +449,28 @@ BRAID_API const braid_race *braid_op_explain(const braid_op *op);
 /* What a device must have for one of our kernels, by its name: "sm_80" (or newer), "sm_90a" (that alone), "avx512", ...
  * NULL: nothing, or it is not ours. */
 BRAID_API const char *braid_kernel_architecture(const char *name);
+
+/* The method of the races held against the truth: one kernel raced against a copy of itself that takes a share longer.
+ * The caller sets `plant`. */
+typedef struct braid_proof {
+    double plant;                        /* 0.02: 2 % longer; 0: not at all */
+    double ratio, ratio_low, ratio_high; /* the kernel's time over its copy's: 1 / (1 + plant) in truth */
+    double seconds;                      /* of one launch of the kernel */
+    double others;                       /* CPUs that other processes kept busy; -1: not known */
+    int is_busy;                         /* 1: a race would not be believed */
+} braid_proof;
+#define BRAID_MAX_PROOFS 7
+
+/* How to prove. Zero means the default. */
+typedef struct braid_proof_options {
+    double seconds;       /* of one race with all copies; 0: 0.5 */
+    double floor_seconds; /* the floor of noise is measured first where it is not known and these are 1 or more */
+    uint64_t seed;        /* of the order */
+} braid_proof_options;
+
+/* Races the planned kernel against so many copies of itself, all in one race and in an order that is drawn. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_op_prove(braid_op *op, const braid_proof_options *options,
+                                                       braid_proof *proofs, int count);
 
 /* Runs every candidate against the reference: small integers bit for bit where the op allows it, real
  * numbers under the stated bound, outputs poisoned, red zones around every buffer, twice for the same

@@ -37,6 +37,7 @@ BRAID_API void braid_text_destroy(char *text);
 
 /* ---- Tables ------------------------------------------------------------------------------- */
 
+/* How tables and reports are printed. */
 typedef enum braid_format {
     BRAID_FORMAT_TABLE, /* aligned columns for people */
     BRAID_FORMAT_CSV,   /* RFC 4180, one heading line, numbers in full */
@@ -55,6 +56,7 @@ typedef enum braid_cell {
     BRAID_CELL_RATIO,   /* shown as 1.25x */
 } braid_cell;
 
+/* One column of a table. */
 typedef struct braid_column {
     const char *key;   /* the name in csv and json */
     const char *title; /* the heading in table and markdown; NULL: not shown in the table */
@@ -65,6 +67,7 @@ typedef struct braid_column {
     int keep_end; /* 1: text that does not fit is cut at its front */
 } braid_column;
 
+/* Rows of texts and numbers under named columns. */
 typedef struct braid_table braid_table;
 
 /* Borrows the columns. Returns a table without rows. */
@@ -78,6 +81,7 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_table_add_number(braid_table *tabl
 /* Whole rows so far. */
 BRAID_API int braid_table_rows(const braid_table *table);
 
+/* How a table or a report is printed. Zero means the default. */
 typedef struct braid_print_options {
     braid_format format;
     int width;      /* columns of the terminal; 0: as wide as need be */
@@ -96,6 +100,7 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_table_print(const braid_table *tab
  * its title; csv has the first table alone, or the titled values as one row where there is no table. */
 typedef struct braid_report braid_report;
 
+/* Returns a report without parts. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_report_create(braid_report **report);
 BRAID_API void braid_report_destroy(braid_report *report);
 
@@ -134,6 +139,7 @@ typedef struct braid_suite braid_suite;
 BRAID_API BRAID_MUST_CHECK braid_status braid_suite_read(const char *name, braid_suite **suite);
 BRAID_API void braid_suite_destroy(braid_suite *suite);
 
+/* The problems of a suite, index from 0. */
 BRAID_API int braid_suite_count(const braid_suite *suite);
 BRAID_API const char *braid_suite_problem(const braid_suite *suite, int index); /* canonical; borrowed from the suite */
 BRAID_API const char *braid_suite_path(const braid_suite *suite);               /* the file; borrowed from the suite */
@@ -144,14 +150,16 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_suite_names(char **names);
 
 /* ---- Benches ------------------------------------------------------------------------------ */
 
-/* How a candidate stands to the baseline: by their intervals, so SAME is "no difference was shown". */
+/* How a candidate stands to the baseline, by the interval of their ratio. FAST and SLOW are false in 1 of 1000 races at
+ * most. */
 typedef enum braid_verdict {
-    BRAID_VERDICT_NONE, /* not timed, or no baseline, or faster than a handicapped one, which proves nothing */
-    BRAID_VERDICT_BASE, /* it is the baseline */
-    BRAID_VERDICT_FAST,
-    BRAID_VERDICT_SLOW,
-    BRAID_VERDICT_SAME,
-    BRAID_VERDICT_FAIL, /* wrong results: it has no time */
+    BRAID_VERDICT_NONE,      /* not timed, or no baseline, or faster than a handicapped one, which proves nothing */
+    BRAID_VERDICT_BASE,      /* it is the baseline */
+    BRAID_VERDICT_FAST,      /* the interval lies above 1 */
+    BRAID_VERDICT_SLOW,      /* below 1 */
+    BRAID_VERDICT_SAME,      /* it holds 1, and reaches at most 5 % from it */
+    BRAID_VERDICT_FAIL,      /* wrong results: it has no time */
+    BRAID_VERDICT_AMBIGUOUS, /* it holds 1, and reaches further: nothing was shown */
     BRAID_VERDICT_COUNT
 } braid_verdict;
 
@@ -170,9 +178,10 @@ typedef struct braid_bench_row {
     const char *reason; /* NULL: it took part; else why it did not, or how it failed */
     double median_s, low_s, high_s;
     double flops_per_s, bytes_per_s;
-    double roofline; /* share of the best possible speed: the roofline's time / this time */
-    double ratio;    /* the baseline's time / this time */
-    double max_err;  /* largest error as a share of the tolerance */
+    double roofline;              /* share of the best possible speed: the roofline's time / this time */
+    double ratio;                 /* the baseline's time / this time, in turns */
+    double ratio_low, ratio_high; /* its interval, the floor of noise counted in */
+    double max_err;               /* largest error as a share of the tolerance */
     int64_t compared;
     int64_t workspace_bytes, layout_copy_bytes;
 } braid_bench_row;
@@ -194,16 +203,21 @@ typedef struct braid_bench_result {
     double roofline_s;         /* the least time by the device's ceilings */
     int memory_bound;          /* 1: it is the copy ceiling that sets it, 0: the matrix product's */
     int gate;                  /* 0: no gate was asked for, or no vendor took part; 1: passed; -1: failed */
+    int is_busy;               /* 1: other work ran beside the race: the cost model chose */
+    const char *load;          /* what ran beside it, in words; "": not known */
     double gate_ratio;         /* the vendor's time / the chosen kernel's, in the fresh rounds; NaN: not measured */
 } braid_bench_result;
 
+/* How problems are raced. Zero means the default. */
 typedef struct braid_bench_options {
     braid_effort effort;
     double seconds; /* time budget of each race; 0: the library's */
     int remember;   /* 1: take what wisdom knows; 0: measure */
+    int warm;       /* 1: on one copy of the operands, which a cache may hold; its rows say so */
     int gate;       /* 1: race again, until a fresh race confirms the choice against the fastest vendor */
 } braid_bench_options;
 
+/* Problems raced one after the other, and their results. */
 typedef struct braid_bench braid_bench;
 
 /* Borrows the context; options may be NULL. The ceilings of a dtype are measured before its first problem. */
@@ -236,6 +250,58 @@ typedef struct braid_bench_summary {
 } braid_bench_summary;
 BRAID_API void braid_bench_summarize(const braid_bench *bench, braid_bench_summary *summary);
 
+/* ---- Proofs ------------------------------------------------------------------------------- */
+
+/* How often the method of the races is wrong: kernels against themselves, and with 2 % and 5 % of time planted. */
+typedef struct braid_prove braid_prove;
+
+/* Borrows the context. seconds: of each race; 0: 0.5. Returns proofs without rows. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_prove_create(braid_context *context, double seconds, braid_prove **prove);
+BRAID_API void braid_prove_destroy(braid_prove *prove);
+
+/* One more row: plans the problem, and races the kernel that was chosen against copies of itself. `*added` (may be
+ * NULL) is 0 where the kernel takes less than 50 us, found before the race, which then is none. No row is thrown away
+ * afterwards. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_prove_run(braid_prove *prove, const char *problem, int *added);
+
+/* A row for each problem and planted share: columns problem, kernel, device, planted, median_ms, ratio, ratio_low,
+ * ratio_high, verdict, others, busy. Then the sums of each share: planted, rows, busy, fast, slow, same, ambiguous,
+ * false_claims, found. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_prove_table(const braid_prove *prove, braid_table **table);
+BRAID_API BRAID_MUST_CHECK braid_status braid_prove_sums(const braid_prove *prove, braid_table **table);
+
+/* ---- Comparisons -------------------------------------------------------------------------- */
+
+/* Two sides of one or several runs each, row by row. */
+typedef struct braid_compare braid_compare;
+
+/* Zero means the default. */
+typedef struct braid_compare_options {
+    int chosen;   /* 1: rows of whichever kernel was chosen; 0: of the same kernel */
+    double floor; /* share by which two runs of one thing differ, for single runs; 0: as run.json has it, else 0.05 */
+} braid_compare_options;
+
+/* Reads and compares. A path is a csv or json file of rows (one run), a folder with results.csv or run.json (one run),
+ * or a folder of such folders and csv files. options may be NULL. Returns a comparison. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_compare_create(const char *a, const char *b,
+                                                             const braid_compare_options *options,
+                                                             braid_compare **compare);
+BRAID_API void braid_compare_destroy(braid_compare *compare);
+
+/* A row for each that every run has: columns problem, kernel, a_ms, b_ms, ratio (A's time over B's), ratio_low,
+ * ratio_high, verdict (of B). Then a row for each op and for all: group, rows, fast, slow, same, ambiguous, ratio (of
+ * the geometric means), ratio_low, ratio_high, verdict. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_compare_rows(const braid_compare *compare, braid_table **table);
+BRAID_API BRAID_MUST_CHECK braid_status braid_compare_groups(const braid_compare *compare, braid_table **table);
+
+/* The comparison in a few numbers. */
+typedef struct braid_compare_counts {
+    int a_runs, b_runs;
+    int rows, left_out; /* compared; and of A's first run those that some run lacks */
+    int fast, slow, same, ambiguous;
+} braid_compare_counts;
+BRAID_API void braid_compare_count(const braid_compare *compare, braid_compare_counts *counts);
+
 /* ---- Data --------------------------------------------------------------------------------- */
 
 /* The sets that can be read and made; docs/data.md has their folders and formats. */
@@ -243,9 +309,11 @@ typedef enum braid_data_kind {
     BRAID_DATA_SUNRGBD,  /* images of several streams and one label */
     BRAID_DATA_FMNIST86, /* grey images of 86x86 */
     BRAID_DATA_MIMII,    /* sounds of machines, normal and abnormal, as windows of a log-mel spectrogram */
+    BRAID_DATA_IMPORTED, /* images anywhere, named by a manifest (braid_data_import) */
     BRAID_DATA_KIND_COUNT
 } braid_data_kind;
 
+/* The parts of a set: to learn from, to choose by, to judge by. */
 typedef enum braid_split { BRAID_SPLIT_TRAIN, BRAID_SPLIT_VAL, BRAID_SPLIT_TEST, BRAID_SPLIT_COUNT } braid_split;
 
 /* "sunrgbd", "train"; NULL where the value is out of range. */
@@ -254,29 +322,54 @@ BRAID_API const char *braid_split_name(braid_split split);
 
 #define BRAID_DATA_CHANNELS 4 /* of one stream, at most, where it has statistics */
 
+/* What files may cost, and who can end the reading of them. A file may take a second on the CPU, and one more for each
+ * MiB of it; all threads together keep 256 MiB of decoded images. Zero means the default. */
+typedef struct braid_data_limits {
+    int64_t max_pixels; /* of an image, by its header; default 16777216 (4096x4096). More of them may take more time and
+                           memory in proportion */
+    int (*stop)(void *user); /* asked while files are read, by every thread that reads; anything but 0 ends the call
+                                with BRAID_ERROR_CHECK */
+    void *user;
+} braid_data_limits;
+
+/* How an image of another shape is brought to the size of the samples. */
+typedef enum braid_fit {
+    BRAID_FIT_STRETCH,
+    BRAID_FIT_CROP, /* as large as it can be, its middle */
+    BRAID_FIT_PAD,  /* all of it, with missing values around it */
+    BRAID_FIT_COUNT
+} braid_fit;
+BRAID_API const char *braid_fit_name(braid_fit fit); /* "crop"; NULL where the value is out of range */
+
+/* How a set is opened. Zero means the default. */
 typedef struct braid_data_options {
     const char *streams; /* "rgb,depth": these, in this order; NULL: those that are there, in their order */
     int stream_count;    /* with NULL: the first so many of them; 0: all */
     int64_t size[2];     /* resize images to this height and width; 0: all have one size, and another is an error */
     const char *card; /* of training: its mean and deviation, and its size where none is given; NULL: the set's own */
+    const char *fit;  /* of an imported set: "stretch", "crop" or "pad"; NULL: its own, or that of the card */
+    int bytes;        /* 1: samples of an imported set are u8, whatever its files hold */
+    braid_data_limits limits;
 } braid_data_options;
 
 /* An opened set. Several loaders, in several threads, may read it at once. */
 typedef struct braid_data braid_data;
 
+/* What is known of a set. */
 typedef struct braid_data_info {
     braid_data_kind kind;
     const char *folder;
     int streams;
     const char *stream_names[BRAID_MAX_STREAMS];
     const char *unused; /* "ir, lidar": streams of the set that were not asked for; "": none */
-    braid_dtype dtype;  /* u8, or f32 for sounds */
+    braid_dtype dtype;  /* u8; f32 for sounds, and for images of which a stream has more than 8 bits */
     int64_t size[2];    /* height and width of a sample; 1x1 for a vector */
     int64_t channels[BRAID_MAX_STREAMS];
-    double mean[BRAID_MAX_STREAMS][BRAID_DATA_CHANNELS]; /* of x / 255, for the op normalize */
+    double mean[BRAID_MAX_STREAMS][BRAID_DATA_CHANNELS]; /* of x / 255 where x is u8, of x where it is f32 */
     double std[BRAID_MAX_STREAMS][BRAID_DATA_CHANNELS];
     int unlabelled;     /* 1: made of files that have no labels, which are all 0 */
-    int has_statistics; /* 0: the set has none of its own, mean and std are usual ones */
+    int has_statistics; /* 0: the set has none of its own, mean and std are 0.5 and 0.25 (braid_data_measure) */
+    unsigned missing;   /* bit i: stream i has no files at all, its samples are zero (braid_data_open_files) */
     int classes;
     const char *const *class_names;
     int64_t samples[BRAID_SPLIT_COUNT]; /* 0: there is no such split */
@@ -302,10 +395,12 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_data_card(const braid_data *data, 
  * braid_text_destroy. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_data_card_copy(const char *card, char **copy);
 
+/* Files and folders named one by one, to be read as a set. */
 typedef struct braid_data_files {
     const char *const *words; /* FILE or FOLDER; with several streams STREAM=FILE, or a folder that has their folders */
     int count;
     int resize; /* 1: images of any size; 0: as in training */
+    braid_data_limits limits;
 } braid_data_files;
 
 /* Opens files as a set of the card's kind: its samples, without labels, are the split test, one for each image, each
@@ -338,6 +433,7 @@ typedef struct braid_bad_sample {
  * batch; anything else: the batch fails, as it does where nobody is told. */
 typedef int braid_bad_sample_function(void *user, const braid_bad_sample *bad);
 
+/* What a loader reads, and how. Zero means the default. */
 typedef struct braid_loader_options {
     braid_split split;
     int64_t batch;                         /* samples; default 32 */
@@ -361,6 +457,7 @@ typedef struct braid_batch {
     const int64_t *files;                   /* [count] of the split, for scores by file */
 } braid_batch;
 
+/* Where the time of a loader went. */
 typedef struct braid_loader_times {
     double waited_s;          /* the caller, for a batch that was not ready */
     double loading_s;         /* all threads, reading and decoding */
@@ -369,6 +466,7 @@ typedef struct braid_loader_times {
     int64_t batches, samples; /* that the caller got */
 } braid_loader_times;
 
+/* Makes batches of one split of a set, with threads that read ahead. */
 typedef struct braid_loader braid_loader;
 
 /* Borrows the set. Its threads wait until braid_loader_start. Returns a loader. */
@@ -393,6 +491,7 @@ BRAID_API braid_loader_times braid_loader_measure(braid_loader *loader);
 /* Called now and then; anything but 0 asks to stop. */
 typedef int braid_data_progress(void *user, int64_t done, int64_t total, const char *what);
 
+/* What a synthetic set is made of. Zero means the default. */
 typedef struct braid_data_make_options {
     int64_t size[2]; /* of an image, default 48x64; seconds of a sound in the first, default 4 */
     int64_t count;   /* training samples (sounds); a fifth as many for each other split. Default by the kind */
@@ -405,16 +504,72 @@ typedef struct braid_data_make_options {
 BRAID_API BRAID_MUST_CHECK braid_status braid_data_make(braid_data_kind kind, const char *folder,
                                                         const braid_data_make_options *options);
 
+/* What the files of a set hold. The caller destroys the tables. */
+typedef struct braid_data_stats_result {
+    braid_table *streams;  /* stream, split, files, channels, bits, size, sizes, unit, low, high, least, most, holes,
+                              levels, mean, std */
+    braid_table *counts;   /* split, class, name, samples, files */
+    braid_table *warnings; /* stream, warning */
+} braid_data_stats_result;
+
+/* Reads every file of a set of images and measures it; an imported set keeps the numbers. limits and progress may be
+ * NULL. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_data_stats(const char *folder, const braid_data_limits *limits,
+                                                         braid_data_progress *progress, void *user,
+                                                         braid_data_stats_result *result);
+
+/* Gives a set without statistics of its own those of its training samples (2,000 of them, evenly spread, at most). */
+BRAID_API BRAID_MUST_CHECK braid_status braid_data_measure(braid_data *data);
+
+/* Draws `samples` of the first split that has any (0: 6) x streams as a PNG file, with the numbers of each stream. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_data_preview(const braid_data *data, int samples, const char *path);
+
+/* What becomes a set, and how. Zero means the default. */
+typedef struct braid_data_import_options {
+    const char *const
+        *words; /* FOLDER, FILE.csv, FILE.tsv, STREAM=FOLDER, or lists: STREAM=FILE, label=FILE, split=FILE */
+    int count;
+    const char *streams; /* "rgb,depth": folders, names or columns that are streams; NULL: they are found */
+    const char *ranges;  /* "depth=0.3..8m,ir=100..4000": what counts of a quantity; NULL: measured */
+    const char *masks;   /* "depth": streams that get a channel which is 1 where there is a value; NULL: none */
+    int64_t size[2];     /* 0: that of the files, or the most frequent one where there are several */
+    const char *fit;     /* "stretch", "crop", "pad"; NULL: stretch */
+    uint64_t seed;       /* of the splits, where the files have none */
+    braid_data_limits limits;
+    braid_data_progress *progress;
+    void *user;
+} braid_data_import_options;
+
+/* What an import found. The caller destroys the tables. */
+typedef struct braid_data_import_result {
+    braid_data_stats_result stats;
+    braid_table *notes;                  /* file, note: what was left out, the first 1,000 */
+    int64_t left_out;                    /* all notes */
+    int64_t orphans, duplicates, broken; /* files of them */
+    int64_t divided;                     /* samples that got a split here */
+    int64_t samples[BRAID_SPLIT_COUNT];
+} braid_data_import_result;
+
+/* Makes a set of files that stay where they are: writes a manifest and statistics into a folder, which is made where it
+ * is missing. A file that cannot be read is a note; a set without samples is BRAID_ERROR_DATA. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_data_import(const char *out, const braid_data_import_options *options,
+                                                          braid_data_import_result *result);
+BRAID_API void braid_data_import_forget(braid_data_import_result *result); /* destroys its tables */
+
+/* What reading all files of a set showed. */
 typedef struct braid_data_check_result {
     braid_data_kind kind;
-    braid_table *problems; /* columns file, problem: every one */
+    braid_table *problems; /* columns file, problem: every one, or the first 10000 */
+    int64_t problem_count; /* of all */
     braid_table *counts;   /* columns split, class, name, samples, files */
+    braid_table *warnings; /* columns stream, warning: what is no fault, and yet not meant so */
     int64_t files;         /* looked at */
 } braid_data_check_result;
 
-/* Reads every file of a set. A bad file is a row of `problems`, not a failure of the call. progress may be NULL. The
- * caller destroys both tables. */
-BRAID_API BRAID_MUST_CHECK braid_status braid_data_check(const char *folder, braid_data_progress *progress, void *user,
+/* Reads every file of a set. A bad file is a row of `problems`, not a failure of the call. limits and progress may be
+ * NULL. The caller destroys the tables. */
+BRAID_API BRAID_MUST_CHECK braid_status braid_data_check(const char *folder, const braid_data_limits *limits,
+                                                         braid_data_progress *progress, void *user,
                                                          braid_data_check_result *result);
 
 #ifdef __cplusplus

@@ -5,10 +5,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "braid.h" /* before the guard: it includes this file */
+
 #ifndef BRAID_NET_H
 #define BRAID_NET_H
-
-#include "braid.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,7 +31,7 @@ typedef struct braid_net braid_net;
 
 #define BRAID_STREAM_NAME 32 /* bytes of the name of a stream, its end included */
 
-/* What the networks of braid can be asked for. Zero means the network's default. */
+/* Options of braid's networks. Zero means the default of the network. */
 typedef struct braid_net_options {
     int streams;                         /* linet: 1 to 8 input streams, default 3 */
     int64_t channels[BRAID_MAX_STREAMS]; /* of every input stream; default 3, 1, 1, ... */
@@ -39,7 +39,7 @@ typedef struct braid_net_options {
     double width;                        /* linet, mcresnet: factor on all channels; default 1 */
     double dropout;                      /* linet, mcresnet: rate before the classifier */
     int zero_init_residual;              /* linet, mcresnet: 1: every block begins as its shortcut */
-    int dilate[3];                       /* linet: 1: dilation takes the place of the stride of layer2, 3, 4 */
+    int dilate[3];                       /* linet: 1: dilation replaces the stride of layer2, 3, 4 */
     const char *init;                    /* linet: "head" (default) or "seed", as its versions began */
     braid_fusion fusion;                 /* mcresnet */
     int64_t layers[16];                  /* mlp: the widths, from the input to the output, ended by 0 */
@@ -73,8 +73,8 @@ BRAID_API braid_value braid_net_join(braid_net *net, braid_value x, braid_value 
 /* The pixels of x as rows [B][channels] or [B * m][channels], m rows for a sample; nothing moves. */
 BRAID_API braid_value braid_net_reshape(braid_net *net, braid_value x, int64_t channels);
 /* A layer on every stream of x: conv2d, linear, batchnorm, act, maxpool, avgpool, layernorm, dropout or fuse, with the
- * fields of its op except those of shape. Its parameters are called name.weight, name.bias, ..., with .0, .1, ...
- * behind where x has several streams. */
+ * fields of its op except those of shape. Its parameters are called name.weight, name.bias, ...; where x has several
+ * streams, the names end in .0, .1, ... */
 BRAID_API braid_value braid_net_layer(braid_net *net, const char *name, braid_value x, const braid_problem *layer);
 BRAID_API braid_value braid_net_add(braid_net *net, braid_value x, braid_value z);
 /* LINet's learned mix of the streams r and of the mix so far, z (or no value, {0}), as one stream. */
@@ -82,7 +82,7 @@ BRAID_API braid_value braid_net_integrate(braid_net *net, const char *name, brai
                                           const braid_problem *layer); /* integrated_out, stride */
 BRAID_API void braid_net_output(braid_net *net, braid_value y); /* one stream, [B][classes] or [B][1][1][classes] */
 
-/* BRAID_OK where the network is whole; else the first mistake. */
+/* BRAID_OK if the network is complete; else the first mistake. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_net_check(const braid_net *net);
 
 /* One tensor of a network's state as files have it: K,C,R,S for filters. */
@@ -95,6 +95,7 @@ typedef struct braid_tensor_info {
     int stream;       /* to which it belongs; -1: to none, or to the integrated pathway */
 } braid_tensor_info;
 
+/* The tensors of a network's state, index from 0. */
 BRAID_API int braid_net_tensor_count(const braid_net *net);
 BRAID_API BRAID_MUST_CHECK braid_status braid_net_tensor(const braid_net *net, int index, braid_tensor_info *info);
 BRAID_API int64_t braid_net_parameter_count(const braid_net *net); /* numbers that are learned */
@@ -103,11 +104,15 @@ BRAID_API int64_t braid_net_parameter_count(const braid_net *net); /* numbers th
 BRAID_API int braid_net_stream_count(const braid_net *net);
 BRAID_API const char *braid_net_stream(const braid_net *net, int index, int64_t *channels); /* channels may be NULL */
 
+/* The channels of the output: the classes of a classifier. 0: the network has no output yet. */
+BRAID_API int64_t braid_net_output_channels(const braid_net *net);
+
 /* ---- Models and plans ----------------------------------------------------------------------- */
 
 /* The numbers of a network on a device: parameters in one arena, running statistics, counters. */
 typedef struct braid_model braid_model;
 
+/* How the numbers of a model are stored and begin. Zero means the default. */
 typedef struct braid_model_options {
     braid_dtype dtype; /* of compute: f32, bf16, f16 with parameters in f32, or f64 throughout */
     int tf32;          /* 1, with f32: products may round their operands to TF32; numbers and sums stay f32 */
@@ -124,8 +129,8 @@ BRAID_API void braid_model_destroy(braid_model *model); /* after its plans */
 BRAID_API BRAID_MUST_CHECK braid_status braid_model_load(braid_model *model, const char *path);
 BRAID_API BRAID_MUST_CHECK braid_status braid_model_save(braid_model *model, const char *path);
 
-/* A text that the model's files carry along under a key of yours; NULL takes it away. A file that is loaded brings its
- * own texts in place of all others. The text is borrowed until then; NULL where there is none. */
+/* A text that the model's files keep under a key of yours; NULL removes it. Loading a file replaces all texts by its
+ * own. The text is borrowed until then; NULL where there is none. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_model_set_text(braid_model *model, const char *key, const char *text);
 BRAID_API const char *braid_model_text(const braid_model *model, const char *key);
 
@@ -141,11 +146,12 @@ BRAID_API BRAID_MUST_CHECK braid_status braid_model_write(braid_model *model, co
                                                           size_t bytes);
 
 /* The factor of the loss in training: gradients are multiplied by it, and divided by it before the update. All plans
- * of a model share it, as tensor "loss_scale"; it begins as 1. With follow it is halved by every update that an
- * overflow prevents, doubled after 2,000 updates in a row that were made, and becomes NaN, so that nothing changes any
- * more, where halving does not help or the loss itself is no number. All of that happens on the device. */
+ * of a model share it, as tensor "loss_scale", initially 1. With follow it is halved by every update that an overflow
+ * prevents and doubled after 2,000 successful updates in a row. It becomes NaN, so that nothing changes any more, where
+ * halving does not help or the loss itself is not finite. All of that happens on the device. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_model_scale_loss(braid_model *model, double loss_scale, int follow);
 
+/* What training makes small. */
 typedef enum braid_loss {
     BRAID_LOSS_NONE,
     BRAID_LOSS_CROSS_ENTROPY,
@@ -154,6 +160,7 @@ typedef enum braid_loss {
     BRAID_LOSS_COUNT
 } braid_loss;
 
+/* How gradients change parameters. */
 typedef enum braid_optimiser {
     BRAID_OPTIMISER_NONE,
     BRAID_OPTIMISER_SGD,
@@ -181,11 +188,11 @@ typedef struct braid_plan_request {
     double momentum;              /* sgd, rmsprop */
     int nesterov;                 /* sgd */
     double clip_norm;             /* largest norm of all gradients together; 0: no limit */
-    int keep_all;                 /* 1: keep every activation for the backward pass; -1: make cheap ones again;
+    int keep_all;                 /* 1: keep every activation for the backward pass; -1: recompute cheap ones;
                                    * 0: keep them on a GPU of whose free memory that takes at most half */
     int eager;                    /* 1: launch by launch also where the device could replay a recording */
     braid_plan_options choice;    /* how kernels are chosen; seconds: of all planning, checks too, default 20 */
-    braid_plan_progress progress; /* NULL: nobody is told */
+    braid_plan_progress progress; /* may be NULL */
     void *user;                   /* for progress */
 } braid_plan_request;
 
@@ -250,37 +257,41 @@ typedef struct braid_step_info {
     /* After braid_plan_profile on a GPU, else 0: kernels, copies and zeros that it queues, those inside vendor calls
      * included, and how many of them only change a layout. */
     int launches, layout_copies;
-    /* 1: lays out the weights for the step behind it, which has the same problem and kernel. The work of the problem
+    /* 1: lays out the weights for the step after it, which has the same problem and kernel. The work of the problem
      * (race, natural) is that step's, and so are `seconds`, which are of both. */
     int is_pack;
 } braid_step_info;
 BRAID_API int braid_plan_step_count(const braid_plan *plan);
 BRAID_API BRAID_MUST_CHECK braid_status braid_plan_step(const braid_plan *plan, int index, braid_step_info *info);
 
+/* The memory of a plan, in bytes. */
 typedef struct braid_plan_memory {
     size_t arena_bytes;    /* activations, their gradients and workspace, placed by lifetime */
     size_t sum_bytes;      /* the same if every tensor had its own memory */
     size_t model_bytes;    /* parameters and states */
     size_t training_bytes; /* gradients of the parameters and state of the optimiser */
 } braid_plan_memory;
+
+/* The memory that a plan takes. */
 BRAID_API void braid_plan_memory_use(const braid_plan *plan, braid_plan_memory *use);
 
-/* 1: it keeps every activation for the backward pass; -1: it makes cheap ones again, or is NULL or for evaluation,
+/* 1: it keeps every activation for the backward pass; -1: it recomputes cheap ones, or is NULL or for evaluation,
  * where nothing is kept. A request whose keep_all is this has the same calls, and with the same kernels the same bits,
  * also where less or more memory is free by then. */
 BRAID_API int braid_plan_keeps_all(const braid_plan *plan);
 
-/* Seconds that `runs` runs of the segments take, one behind the other, on the device's own clock. On a GPU they are
+/* Seconds that `runs` runs of the segments take, one after the other, on the device's own clock. On a GPU they are
  * replays of the recording. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_plan_time(braid_plan *plan, unsigned segments, int runs, double *seconds);
 
 /* Seconds of every step, measured by running the segments `rounds` times: medians, one for each step. On a GPU the
- * steps run one behind the other, without the host between them. */
+ * steps run one after the other, without the host between them. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_plan_profile(braid_plan *plan, unsigned segments, int rounds,
                                                            double *seconds);
 
 /* ---- Model files --------------------------------------------------------------------------- */
 
+/* The most dimensions of a tensor in a file. */
 #define BRAID_FILE_MAX_RANK 8
 
 /* One tensor of a safetensors file (docs/files.md). */
@@ -292,6 +303,7 @@ typedef struct braid_file_tensor {
     size_t bytes;
 } braid_file_tensor;
 
+/* Are told of each tensor and of each text of a file by braid_file_describe. */
 typedef void (*braid_file_tensor_function)(void *user, const braid_file_tensor *tensor);
 typedef void (*braid_file_text_function)(void *user, const char *key, const char *value);
 

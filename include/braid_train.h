@@ -1,6 +1,6 @@
 /*
  * Training of libbraid: a loop over batches that come from a function of yours, with schedules, early stopping,
- * metrics, and checkpoints from which a run goes on bit for bit; and evaluation, with streams blanked or not. A part of
+ * metrics, and checkpoints from which a run resumes bit for bit; and evaluation, with streams blanked or not. A part of
  * braid.h, which includes it and whose rules hold here.
  *
  *     braid_train_options o = {.input = BRAID_DTYPE_U8, .epochs = 20, .steps_per_epoch = 47, .folder = "run",
@@ -23,7 +23,7 @@ extern "C" {
 #define BRAID_MAX_GROUPS (BRAID_MAX_STREAMS + 2) /* of parameters, see braid_rates */
 #define BRAID_STATISTICS 4                       /* channels of a stream of bytes, at most */
 
-/* Which samples: those that are learned from, or those that are only looked at. */
+/* Which samples: those for training, or those for validation. */
 typedef enum braid_part { BRAID_PART_TRAIN, BRAID_PART_VALIDATE, BRAID_PART_COUNT } braid_part;
 
 /* One batch, borrowed until the next call of the source. */
@@ -35,7 +35,8 @@ typedef struct braid_train_batch {
     const int64_t *ids;                     /* [count], for messages and augmentation; NULL: the place in the epoch */
     const int64_t *files;                   /* [count], for scores by file; NULL: the same as ids */
     int64_t left_out; /* batches between the one before and this one that the source has passed over; they count as
-                       * batches of the epoch where a run goes on within it */
+                       * batches of the epoch when a run resumes within it */
+    int stop;         /* 1: there is none, and the run is to stop as where an event asks for it */
 } braid_train_batch;
 
 /* Where batches come from. The order of an epoch must follow from its number alone. A failure of either ends the run
@@ -46,21 +47,23 @@ typedef struct braid_train_source {
     void *user;
 } braid_train_source;
 
-/* What is known of the samples of a part so far. */
+/* The metrics of the samples of a part so far. */
 typedef struct braid_train_metrics {
     double loss;     /* mean over the batches; NaN without any */
     double accuracy; /* as a share of 1; NaN where there are no labels */
     int64_t samples, batches;
 } braid_train_metrics;
 
+/* What an event of training tells. */
 typedef enum braid_train_event_kind {
     BRAID_TRAIN_EVENT_STEP,     /* a batch of training is done; a GPU may still be at work on it: metrics, norm and
                                  * loss_scale are then those of some batches before */
     BRAID_TRAIN_EVENT_VALIDATE, /* a batch of validation is done */
     BRAID_TRAIN_EVENT_EPOCH,    /* an epoch is over, with its validation */
-    BRAID_TRAIN_EVENT_NOTE,     /* `text` tells something, such as an older checkpoint that was taken */
+    BRAID_TRAIN_EVENT_NOTE,     /* `text` is a note, such as that an older checkpoint was taken */
 } braid_train_event_kind;
 
+/* How far a run has come. What belongs to one kind of event alone says so. */
 typedef struct braid_train_event {
     braid_train_event_kind kind;
     int64_t epoch, batch;      /* the epoch counts from 0; batches that are done in this part of it */
@@ -88,10 +91,11 @@ typedef struct braid_train_options {
     /* Batch, size, loss, optimiser, clip_norm and choice; phase and mask are set for you. choice.seconds are for all
      * plans of the run together, default 5. */
     braid_plan_request step;
-    braid_dtype input;    /* of the batches: u8, which are normalised, or f32 (the default) for networks on rows */
+    braid_dtype input;    /* of the batches: u8 or, of networks on images, f32, which are normalised (NaN: missing,
+                             becomes the mean); f32 (the default) for networks on rows, which are taken as they are */
     int64_t data_size[2]; /* of images that are cut to `step.size`; default: the same */
     int augment;          /* 1: random changes of training images (docs/ops/augment.md) */
-    double mean[BRAID_MAX_STREAMS][BRAID_STATISTICS]; /* of x / 255 */
+    double mean[BRAID_MAX_STREAMS][BRAID_STATISTICS]; /* of x / 255 where x is u8, of x where it is f32 */
     double std[BRAID_MAX_STREAMS][BRAID_STATISTICS];  /* 0: 1 */
     double learning_rate;                             /* default 1e-3, sgd 1e-2; a resumed run has its own */
     double weight_decay;
@@ -105,29 +109,30 @@ typedef struct braid_train_options {
     int64_t modality_start;      /* first epoch of its ramp */
     int64_t modality_epochs;     /* length of its ramp */
     int modality_down;           /* 1: the ramp goes from 1 down to the share */
-    int64_t epochs;              /* default 1; of a run that goes on, with steps 0: as long as it began */
+    int64_t epochs;              /* default 1; of a resumed run, with steps 0: as it began */
     int64_t steps_per_epoch;     /* updates; needed */
-    int64_t steps;               /* 0: all epochs; else the run ends behind so many updates */
+    int64_t steps;               /* 0: all epochs; else the run ends after so many updates */
     int no_validation;           /* 1: the source has no part validate */
     int64_t patience;            /* the run ends after more epochs in a row without a better metric; 0: it does not */
     double min_delta;            /* of a better one */
     const char *monitor;         /* "val_loss" or "val_accuracy" (the default; val_loss where there are no labels) */
     int restore_best;            /* 1: at the end the model is that of the best epoch; needs the folder */
-    int64_t stream_epochs;  /* look with each stream blanked, too, every so many epochs and at the last; 0: never */
-    int64_t stream_samples; /* of training that are looked at so, the first of the source's epoch 0; default 500 */
-    uint64_t seed;          /* of modality dropout and augmentation */
-    const char *folder;     /* last.safetensors, best.safetensors, metrics.jsonl, event files; NULL: keep nothing */
-    int64_t save_steps;     /* save also behind every so many updates of an epoch; 0: behind epochs alone */
-    int64_t verify_every;   /* do every so manyth update twice and compare the bits of all that it changes; 0: never */
-    int resume;             /* 1: go on from the checkpoint of the folder; it is an error if there is none */
-    int64_t samples;        /* of the source's part train, 0: not known; a run goes on with as many as it began with */
-    int stratified;         /* 1: the source draws every class equally often; a run goes on as it began */
+    int64_t stream_epochs;       /* every so many epochs and at the last, validate without each stream too; 0: never */
+    int64_t stream_samples;      /* of training that are looked at so, the first of the source's epoch 0; default 500 */
+    uint64_t seed;               /* of modality dropout and augmentation */
+    const char *folder;   /* last.safetensors, best.safetensors, metrics.jsonl, event files; NULL: keep nothing */
+    int64_t save_steps;   /* save also after every save_steps updates of an epoch; 0: after epochs only */
+    int64_t verify_every; /* do every verify_every-th update twice and compare all that it changes; 0: never */
+    int resume;           /* 1: resume from the checkpoint of the folder; it is an error if there is none */
+    int64_t samples;      /* of the source's part train, 0: not known; a resumed run must have as many as before */
+    int stratified;       /* 1: the source draws every class equally often; a resumed run as it began */
     braid_train_source source;
     size_t source_bytes;               /* of the host's memory that the source takes when it starts; 0: not known */
     braid_train_event_function *event; /* may be NULL */
     void *user;                        /* of event */
 } braid_train_options;
 
+/* A training run of one model. */
 typedef struct braid_trainer braid_trainer;
 
 /* Borrows the model, of which it makes plans, and what the options point to. Returns a trainer. */
@@ -137,9 +142,9 @@ BRAID_API void braid_trainer_destroy(braid_trainer *trainer); /* before the mode
 
 /*
  * Runs until the end, or until it is asked to stop; a checkpoint is saved in both cases. A loss, a gradient or a
- * running statistic that is no number ends it with BRAID_ERROR_DIVERGED, naming step and samples, without a save; the
+ * running statistic that is not finite ends it with BRAID_ERROR_DIVERGED, naming step and samples, without a save; the
  * parameters stay those of the last good loss. On a GPU it is noticed some steps later, or when it would be saved. A
- * step that fails half done ends it for good: BRAID_ERROR_ARGUMENT from then on, and a resumed trainer goes on.
+ * step that fails half done ends it for good: BRAID_ERROR_ARGUMENT from then on; a resumed trainer continues.
  */
 BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_run(braid_trainer *trainer);
 
@@ -164,7 +169,7 @@ BRAID_API int braid_trainer_best(const braid_trainer *trainer, braid_train_metri
 BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_describe(const braid_trainer *trainer, char *text, size_t size);
 
 /* Saves a checkpoint now, as FOLDER/last.safetensors; an error without a folder, where restore_best has done its work,
- * and behind a step that failed half done. */
+ * and after a step that failed half done. */
 BRAID_API BRAID_MUST_CHECK braid_status braid_trainer_save(braid_trainer *trainer);
 
 /* ---- History ------------------------------------------------------------------------------ */

@@ -1,8 +1,8 @@
 /*
- * What a kernel is: one implementation of one op and pass, one line in kernels.def. Dispatch, the
+ * What a kernel is: one implementation of one op and pass. The rows of kernels.def list them all. Dispatch, the
  * race, tests, benches, `braid explain` and the support matrix all come from that list.
  *
- * A kernel file defines one `const kernel_functions NAME` and kernels.def names it. Kernels never
+ * A kernel file defines a `const kernel_functions NAME` for every kernel that a row lists. Kernels never
  * allocate (ask for a workspace), never synchronise, and write all of their output.
  *
  * SPDX-License-Identifier: MIT
@@ -19,6 +19,12 @@ typedef struct buffers {
     void *plane[OP_MAX_OPERANDS][BRAID_MAX_PLANES];
     void *workspace; /* aligned to 256 bytes; contents unknown */
 } buffers;
+
+/* What a cost depends on beside the problem. */
+typedef struct machine {
+    const device *device; /* NULL: not known; a chain then counts the kernels of this CPU */
+    int threads;          /* of the host, that a kernel of the CPU is given */
+} machine;
 
 typedef struct kernel_functions kernel_functions;
 
@@ -40,8 +46,10 @@ typedef struct kernel_adder {
 struct kernel_functions {
     /* NULL where the kernel can do the (checked) problem on this device; else the reason in words. */
     const char *(*supports)(const braid_problem *p, const device *d);
+    /* In its place, where a library may lack the memory to make the kernel ready: says which refusal it is. */
+    refusal (*refuses)(const braid_problem *p, const device *d);
     /* Predicted seconds, for effort `estimate`: only the order among candidates matters. */
-    double (*cost)(const braid_problem *p);
+    double (*cost)(const braid_problem *p, const machine *on);
     /* Readies the kernel for one problem: vendor plans, tables, tile choices. NULL where there is nothing to ready. */
     braid_status (*create)(const braid_problem *p, device *d, void **state, size_t *workspace_bytes);
     /* NULL where there are pack and run, or parts: for kernel_launch, which knows all of them. */
@@ -69,6 +77,11 @@ struct kernel_functions {
 
 #define KERNEL_SLOT(slot) (1u << (slot))
 
+/* What the functions of a kernel say of a (checked) problem. */
+static inline refusal functions_refuse(const kernel_functions *f, const braid_problem *p, const device *d) {
+    return f->refuses ? f->refuses(p, d) : refusal_unable(f->supports ? f->supports(p, d) : NULL);
+}
+
 /* All of a kernel: its launch, or pack and then run, or the parts and their sums. */
 static inline braid_status kernel_launch(const kernel_functions *f, const braid_problem *p, device *d, void *state,
                                          const buffers *b) {
@@ -84,15 +97,15 @@ static inline braid_status kernel_launch(const kernel_functions *f, const braid_
 /* Where a kernel runs. A reference kernel runs on the CPU, a chain wherever its steps do. */
 typedef enum kernel_backend { KERNEL_REF, KERNEL_CPU, KERNEL_CUDA, KERNEL_CHAIN } kernel_backend;
 
-#define KERNEL_OWN 1u              /* ours: not a forward to a vendor library or to the reference */
-#define KERNEL_DETERMINISTIC 2u    /* the same bits, run to run: without it a kernel is never chosen */
-#define KERNEL_THREAD_INVARIANT 4u /* the same bits at any number of threads: level R2 */
-#define KERNEL_TENSOR_CORE 8u      /* sums in blocks with a truncating accumulator: widens the error bound */
-#define KERNEL_WINOGRAD 16u        /* mixes the pixels of a 2x2 tile of outputs: the error follows the whole tile */
-#define KERNEL_TF32 32u            /* rounds f32 operands of products to TF32: only where the problem allows it */
+/* What is not so by default. Every kernel of the list gives the same bits, run to run, or verification fails it: what a
+ * vendor library has beside those is never a candidate. */
+#define KERNEL_TENSOR_CORE 1u         /* sums in blocks with a truncating accumulator: widens the error bound */
+#define KERNEL_WINOGRAD 2u            /* mixes the pixels of a 2x2 tile of outputs: the error follows the whole tile */
+#define KERNEL_TF32 4u                /* rounds f32 operands of products to TF32: only where the problem allows it */
+#define KERNEL_VARIES_WITH_THREADS 8u /* other bits at another number of threads: not at level R2 */
 
 typedef struct kernel {
-    const char *name; /* <op>_<pass>__<backend>_<algorithm>[_<tile>] */
+    const char *name; /* <op>_<pass>[_<dtype>]__<backend>_<algorithm>[_<tile or instruction set>] */
     braid_op_id op;
     braid_pass pass;
     unsigned dtypes; /* bits of braid_dtype */
@@ -112,11 +125,8 @@ uint64_t kernel_list_hash(void);
 /* 1 where a kernel belongs to the kind of device. */
 int kernel_runs_on(const kernel *k, const device *d);
 
-/* The functions of every chain line in kernels.def: the steps that the op table names, in src/plan/chain.c. */
+/* The functions of every CHAIN row in kernels.def: the steps that the op table names, in kernels/chain.c. */
 extern const kernel_functions chain_functions;
-
-/* Predicted seconds of the chain of a (checked) fused problem on a device. */
-double chain_cost(const braid_problem *p, const device *d);
 
 /* Who chooses the kernels of a chain's steps: the context of the device. NULL: it does not know either. */
 typedef struct chooser {
@@ -126,7 +136,10 @@ typedef struct chooser {
     const char *(*excludes)(const void *context, const kernel *k);
 } chooser;
 
-/* Why a kernel cannot do a problem on a device, in words; NULL: it can. Covers op, dtype, features and supports(). */
+/* Why a kernel cannot do a problem on a device. Covers op, dtype, features and supports() or refuses(). */
+refusal kernel_refusal(const kernel *k, const braid_problem *p, const device *d);
+
+/* The same in words; NULL: it can. */
 const char *kernel_refuses(const kernel *k, const braid_problem *p, const device *d);
 
 /* 1 where it refuses the problem for good, and not for want of memory at the moment: what calls a plan has, and so its

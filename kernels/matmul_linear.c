@@ -35,15 +35,16 @@ static braid_problem as_linear(const braid_problem *p) {
     return linear;
 }
 
-const char *matmul_linear_supports(const matmul_linear *m, const braid_problem *p, const device *d) {
+refusal matmul_linear_refuses(const matmul_linear *m, const braid_problem *p, const device *d) {
     const braid_problem linear = as_linear(p);
-    if (!functions_of(m, p)) return p->transpose ? "only with trans0" : "only with trans1";
-    return functions_of(m, p)->supports(&linear, d);
+    if (!functions_of(m, p)) return refusal_unable(p->transpose ? "only with trans0" : "only with trans1");
+    return functions_refuse(functions_of(m, p), &linear, d);
 }
 
-double matmul_linear_cost(const matmul_linear *m, const braid_problem *p) {
+double matmul_linear_cost(const matmul_linear *m, const braid_problem *p, const machine *on) {
     const braid_problem linear = as_linear(p);
-    return functions_of(m, p) ? functions_of(m, p)->cost(&linear) : INFINITY; /* a chain asks before it knows who can */
+    const kernel_functions *f = functions_of(m, p);
+    return f ? f->cost(&linear, on) : INFINITY; /* a chain asks before it knows who can */
 }
 
 braid_status matmul_linear_create(const matmul_linear *m, const braid_problem *p, device *d, void **state,

@@ -17,24 +17,36 @@ typedef struct matmul_linear {
     const kernel_functions *turned;   /* trans0 */
 } matmul_linear;
 
-const char *matmul_linear_supports(const matmul_linear *m, const braid_problem *p, const device *d);
-double matmul_linear_cost(const matmul_linear *m, const braid_problem *p);
+refusal matmul_linear_refuses(const matmul_linear *m, const braid_problem *p, const device *d);
+double matmul_linear_cost(const matmul_linear *m, const braid_problem *p, const machine *on);
 braid_status matmul_linear_create(const matmul_linear *m, const braid_problem *p, device *d, void **state,
                                   size_t *workspace_bytes);
 braid_status matmul_linear_launch(const braid_problem *p, device *d, void *state, const buffers *b);
 void matmul_linear_destroy(device *d, void *state);
 
-/* `const kernel_functions name` from the two; each is &kernel or NULL. */
-#define MATMUL_KERNEL(name, straight, turned)                                                           \
+/* `const kernel_functions name` from the two kernels of linear, or from one of them. */
+#define MATMUL_KERNEL(name, straight, turned)       \
+    extern const kernel_functions straight, turned; \
+    MATMUL_FORMS(name, &straight, &turned)
+#define MATMUL_STRAIGHT(name, straight)     \
+    extern const kernel_functions straight; \
+    MATMUL_FORMS(name, &straight, NULL)
+#define MATMUL_TURNED(name, turned)       \
+    extern const kernel_functions turned; \
+    MATMUL_FORMS(name, NULL, &turned)
+
+#define MATMUL_FORMS(name, straight, turned)                                                            \
     static const matmul_linear name##_forms = {straight, turned};                                       \
-    static const char *name##_supports(const braid_problem *p, const device *d) {                       \
-        return matmul_linear_supports(&name##_forms, p, d);                                             \
+    static refusal name##_refuses(const braid_problem *p, const device *d) {                            \
+        return matmul_linear_refuses(&name##_forms, p, d);                                              \
     }                                                                                                   \
-    static double name##_cost(const braid_problem *p) { return matmul_linear_cost(&name##_forms, p); }  \
+    static double name##_cost(const braid_problem *p, const machine *on) {                              \
+        return matmul_linear_cost(&name##_forms, p, on);                                                \
+    }                                                                                                   \
     static braid_status name##_create(const braid_problem *p, device *d, void **state, size_t *bytes) { \
         return matmul_linear_create(&name##_forms, p, d, state, bytes);                                 \
     }                                                                                                   \
-    const kernel_functions name = {.supports = name##_supports,                                         \
+    const kernel_functions name = {.refuses = name##_refuses,                                           \
                                    .cost = name##_cost,                                                 \
                                    .create = name##_create,                                             \
                                    .launch = matmul_linear_launch,                                      \

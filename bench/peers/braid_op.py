@@ -26,13 +26,15 @@ class Operand(ctypes.Structure):
 
 
 class PlanOptions(ctypes.Structure):
-    _fields_ = [("effort", c_int), ("seconds", c_double), ("again", c_int), ("all", c_int), ("kernel", c_char_p)]
+    _fields_ = [("effort", c_int), ("seconds", c_double), ("again", c_int), ("all", c_int), ("kernel", c_char_p),
+                ("warm", c_int)]
 
 
 class Candidate(ctypes.Structure):
     _fields_ = [("kernel", c_char_p), ("kind", c_int), ("reason", c_char_p), ("median_s", c_double),
-                ("low_s", c_double), ("high_s", c_double), ("max_err", c_double), ("compared", c_int64),
-                ("handicapped", c_int), ("workspace_bytes", c_size_t), ("layout_copy_bytes", c_int64)]
+                ("low_s", c_double), ("high_s", c_double), ("ratio", c_double), ("ratio_low", c_double),
+                ("ratio_high", c_double), ("max_err", c_double), ("compared", c_int64), ("handicapped", c_int),
+                ("workspace_bytes", c_size_t), ("layout_copy_bytes", c_int64)]
 
 
 class Race(ctypes.Structure):

@@ -20,6 +20,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import kernel_list  # noqa: E402
+
 SHAPES = (
     "n3:b2:hw104x136:c64:k64:rs3x3:pad1",
     "n3:b2:hw52x68:c128:k128:rs3x3:pad1",
@@ -29,15 +33,15 @@ SHAPES = (
 )
 PASSES = ("conv2d_fwd", "conv2d_bwd_data", "conv2d_bwd_weight")
 DTYPES = ("f32", "bf16")
-KERNELS = Path(__file__).resolve().parents[2] / "kernels" / "kernels.def"
 # Kernels that are never the fastest where AVX-512 is.
-LEFT_OUT = r"KERNEL\((conv2d_(?:fwd|bwd_data|bwd_weight)(?:_\w+?)?__(?:ref|cpu_\w+_(?:portable|avx2))),"
+LEFT_OUT = [kernel.name for kernel in kernel_list.kernels((ROOT / "kernels" / "kernels.def").read_text())
+            if kernel.op in PASSES and re.search(r"__cpu_\w+_(portable|avx2)$", kernel.name)]
 
 
 def race(options, problems):
     """The rows of one call, by number format."""
     command = [options.braid, "bench", *problems.values(), "--device", "cpu", "--threads", str(options.threads),
-               "--seconds", str(options.seconds), "--disable", ",".join(re.findall(LEFT_OUT, KERNELS.read_text())),
+               "--seconds", str(options.seconds), "--disable", ",".join(LEFT_OUT),
                "--cache-dir", "", "-q", "-o", "json"]
     rows = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     return {dtype: [row for row in rows if row["dtype"] == dtype and row["median_ms"]] for dtype in problems}

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Times PyTorch on an NVIDIA GPU on the work that braid's networks are judged by: whole networks as they usually run
-(eager, channels last), replayed as one CUDA graph, and compiled; and the single convolutions of LINet's layers.
+(eager, channels last), replayed as one CUDA graph, and compiled; the single convolutions of LINet's layers; and linear
+layers with ReLU, forward (fwd) and with all gradients (all).
 
     bench/peers/torch_cuda.py [--only REGEX] [--seconds S] [--compile] [--kernels] [--csv FILE] [--list]
 
@@ -11,6 +12,7 @@ Prints a table and, with --csv, writes the same rows to a file. The methods:
   compiled_graph  torch.compile as it comes, captured as a whole, optimiser included: about one minute (--compile)
   grouped   a convolution of all streams as one call with groups, in a graph (the streams lie packed already)
   each      one call for each stream, in a graph
+  graph_beyond  a linear layer with ReLU in a graph that passes over copies which exceed the cache
 Times are those of the GPU between two events, a sample for every so many runs, the median and its 95 % interval. The
 single convolutions pass over copies of their tensors that exceed the cache. cuDNN tries its algorithms first
 (benchmark mode); products are of TF32 where a row says tf32, and there alone. Needs PyTorch 2.x.
@@ -267,6 +269,42 @@ def layer_rows(dtypes=("f16",)):
                         yield f"conv2d_{what}:{layer}:n3:b16", method, dtype
 
 
+# ---- Linear layers ---------------------------------------------------------------------------------------------------
+
+# batch, in, out
+LINEAR_SIZES = ((8192, 4096, 4096), (4096, 1024, 4096), (1024, 784, 2048), (3000, 1111, 777), (256, 256, 512))
+LINEAR_WORKS = {f"linear_act_{what}:b{b}:c{c}:k{k}": (what, b, c, k)
+                for b, c, k in LINEAR_SIZES for what in ("fwd", "all")}
+
+
+def linear_work(work, dtype, beyond):
+    """relu(x w + b), or that and its three gradients; over copies that exceed the cache, or always the same tensors:
+    (run, copies, flops of one)."""
+    what, batch, inputs, outputs = LINEAR_WORKS[work]
+    made = {"device": "cuda", "dtype": HALVES.get(dtype, torch.float32)}
+    values = batch * inputs + inputs * outputs + 2 * batch * outputs
+    copies = min(64, 1 + math.ceil(BEYOND_CACHE / (values * made["dtype"].itemsize))) if beyond else 1
+    sets = [(torch.randn(batch, inputs, **made, requires_grad=True),
+             torch.randn(outputs, inputs, **made, requires_grad=True),
+             torch.randn(outputs, **made, requires_grad=True), torch.randn(batch, outputs, **made))
+            for _ in range(copies)]
+
+    def run():
+        for x, w, b, g in sets:
+            y = F.relu(F.linear(x, w, b))
+            if what == "all":
+                torch.autograd.grad(y, (x, w, b), g)
+
+    return run, copies, 2 * batch * inputs * outputs * (3 if what == "all" else 1)
+
+
+def linear_rows():
+    for work in LINEAR_WORKS:
+        for dtype in ("bf16", "f16", "tf32", "f32"):
+            for method in ("eager", "graph", "graph_beyond"):
+                yield work, method, dtype
+
+
 # ---- Rows ------------------------------------------------------------------------------------------------------------
 
 def flops_of(run):
@@ -299,12 +337,18 @@ def conv_row(work, method, dtype, options):
     return [s / copies for s in samples], flops, None, None
 
 
+def linear_row(work, method, dtype, options):
+    run, copies, flops = linear_work(work, dtype, method == "graph_beyond")
+    samples = samples_of(run if method == "eager" else captured(run), options.seconds / 4)
+    return [s / copies for s in samples], flops, None, None
+
+
 def row_of(key, options):
     work, method, dtype = key
     row = dict.fromkeys(FIELDS) | {"work": work, "method": method, "dtype": dtype, "note": ""}
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
     try:
-        measure = conv_row if work.startswith("conv2d_") else network_row
+        measure = {"conv2d": conv_row, "linear": linear_row}.get(work.split("_")[0], network_row)
         samples, flops, peak, row["kernels"] = measure(*key, options)
         row["median_ms"], row["low_ms"], row["high_ms"] = interval(samples)
         row["tflops"] = flops / row["median_ms"] * 1e-9
@@ -323,6 +367,7 @@ def all_rows(options):
                 if method not in COMPILED or options.compile:
                     yield work, method, dtype
     yield from layer_rows()
+    yield from linear_rows()
 
 
 def text_of(value):

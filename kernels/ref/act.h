@@ -32,8 +32,10 @@ static inline double act_slope(braid_activation activation, double x) {
         case BRAID_ACTIVATION_GELU:
             return 0.5 * (1 + erf(x * ACT_SQRT_HALF)) + x * ACT_INV_SQRT_2PI * exp(-0.5 * x * x);
         case BRAID_ACTIVATION_GELU_TANH: {
-            double t = tanh(ACT_SQRT_2_OVER_PI * (x + ACT_CUBE * x * x * x));
-            return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * ACT_SQRT_2_OVER_PI * (1 + 3 * ACT_CUBE * x * x);
+            double u = 2 * ACT_SQRT_2_OVER_PI * (x + ACT_CUBE * x * x * x);
+            double above = 1 / (1 + exp(-u)),
+                   below = 1 / (1 + exp(u)); /* of (1 + tanh t) / 2, and what it lacks to 1 */
+            return above + 2 * x * above * below * ACT_SQRT_2_OVER_PI * (1 + 3 * ACT_CUBE * x * x);
         }
         case BRAID_ACTIVATION_NONE: return 1;
         default: return x <= 0 ? 0 : 1;

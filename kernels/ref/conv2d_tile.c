@@ -1,6 +1,6 @@
 /*
  * The magnitudes behind one output of Winograd's F(2x2, 3x3), the measure of its error bound. With the
- * absolute values of its matrices (kernels/cpu/tile/winograd.h), output y0 of a line of two outputs gathers
+ * absolute values of its matrices (kernels/cpu/conv/winograd.h), output y0 of a line of two outputs gathers
  *
  *   |d0 - d2| |g0| + |d1 + d2| |g0 + g1 + g2| / 2 + |d2 - d1| |g0 - g1 + g2| / 2
  *   <= |d0| |g0| + |d1| (|g0| + |g1| + |g2|) + |d2| (2 |g0| + |g1| + |g2|)
@@ -10,15 +10,14 @@
  *
  * The weight gradient is the transposed sum: tap g gathers |d| |dy| of every tile by the same coefficients.
  *
- * A fused op hands these magnitudes on as it hands on values: li_conv2d mixes them by |v|, its gradients take
- * the magnitudes of dr for those of dy, and conv2d_scale_bias_act multiplies them with |scale|.
+ * conv2d_scale_bias_act hands these magnitudes on as it hands on values: multiplied with |scale|.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <math.h>
 
+#include "kernels/ref/conv2d.h"
 #include "kernels/ref/conv2d_scale_bias_act.h"
-#include "kernels/ref/li_conv2d.h"
 
 #define AT_ONCE 64 /* channels of a patch */
 
@@ -120,7 +119,7 @@ static real forward(const braid_problem *p, const buffers *b, int i, int64_t ind
 }
 
 /* Element `index` of dx_i; the taps of the transposed convolution are those of the filter from the last one on. */
-static real data_gradient(const braid_problem *p, const buffers *b, int i, int64_t index, conv2d_gradient gradient) {
+static real data_gradient(const braid_problem *p, const buffers *b, int i, int64_t index) {
     const int64_t channels = p->in_channels[i], filters = p->out_channels[i];
     const real *w = (const real *)b->plane[CONV2D_W][i] + 8 * channels + index % channels;
     int64_t at[3];
@@ -129,7 +128,7 @@ static real data_gradient(const braid_problem *p, const buffers *b, int i, int64
     if (mask_blanks(b->plane[CONV2D_MASK][i], at[0])) return 0;
     for (int64_t first = 0; first < filters; first += AT_ONCE) {
         patch t;
-        fill_patch(&t, p, b, i, at, first, filters, gradient);
+        fill_patch(&t, p, b, i, at, first, filters, conv2d_given);
         total += sum_patch(&t, w + first * 9 * channels, -channels, 9 * channels);
     }
     return total;
@@ -138,14 +137,14 @@ static real data_gradient(const braid_problem *p, const buffers *b, int i, int64
 /* ---- Weight gradient ----------------------------------------------------------------------- */
 
 /* Adds up the tile at [sample][row][column] for one tap of input channel c and output channel k. */
-static real sum_tile(const braid_problem *p, const buffers *b, int i, const int64_t at[3], const int64_t kc[2], int tap,
-                     conv2d_gradient gradient) {
+static real sum_tile(const braid_problem *p, const buffers *b, int i, const int64_t at[3], const int64_t kc[2],
+                     int tap) {
     const int64_t out[2] = {conv2d_out_size(p, 0), conv2d_out_size(p, 1)};
     real dy[4] = {0}, total = 0;
     for (int j = 0; j < 4; j++) {
         int64_t y = at[1] + j / 2, x = at[2] + j % 2;
         if (y < out[0] && x < out[1])
-            dy[j] = (real)gradient(p, b, i, (at[0] * out[0] + y) * out[1] + x, kc[0]).magnitude;
+            dy[j] = (real)conv2d_given(p, b, i, (at[0] * out[0] + y) * out[1] + x, kc[0]).magnitude;
     }
     for (int place = 0; place < 16; place++) {
         int64_t row = source_line(p, 0, at[1], place / 4), line = source_line(p, 1, at[2], place % 4);
@@ -158,7 +157,7 @@ static real sum_tile(const braid_problem *p, const buffers *b, int i, const int6
     return total;
 }
 
-static real weight_gradient(const braid_problem *p, const buffers *b, int i, int64_t index, conv2d_gradient gradient) {
+static real weight_gradient(const braid_problem *p, const buffers *b, int i, int64_t index) {
     const int64_t channels = p->in_channels[i], kc[2] = {index / channels / 9, index % channels};
     real total = 0;
     for (int64_t sample = 0; sample < p->batch; sample++) {
@@ -166,43 +165,14 @@ static real weight_gradient(const braid_problem *p, const buffers *b, int i, int
         for (int64_t row = 0; row < conv2d_out_size(p, 0); row += 2) {
             for (int64_t column = 0; column < conv2d_out_size(p, 1); column += 2) {
                 const int64_t at[3] = {sample, row, column};
-                total += sum_tile(p, b, i, at, kc, (int)(index / channels % 9), gradient);
+                total += sum_tile(p, b, i, at, kc, (int)(index / channels % 9));
             }
         }
     }
     return total;
 }
 
-/* ---- Fused ops ----------------------------------------------------------------------------- */
-
-/* Adds what one stream brings to output o of the mix at a place: its patch is the same for all of its channels. */
-static real sum_mixed(const braid_problem *p, const buffers *b, int i, const int64_t at[3], int64_t o) {
-    const int64_t channels = p->in_channels[i], filters = p->out_channels[i];
-    const real *w = b->plane[LI_CONV2D_W][i], *v = (const real *)b->plane[LI_CONV2D_V][i] + o * filters;
-    real total = 0;
-    if (mask_blanks(b->plane[LI_CONV2D_MASK][i], at[0])) return 0;
-    for (int64_t first = 0; first < channels; first += AT_ONCE) {
-        patch t;
-        fill_patch(&t, p, b, i, at, first, channels, given_x);
-        for (int64_t k = 0; k < filters; k++)
-            total += (real)fabs(v[k]) * sum_patch(&t, w + k * 9 * channels + first, channels, 1);
-    }
-    return total;
-}
-
-static double mixed(const braid_problem *p, const buffers *b, int64_t index) {
-    const real *bias = b->plane[LI_CONV2D_ZBIAS][0], *z = b->plane[LI_CONV2D_Z][0], *wz = b->plane[LI_CONV2D_WZ][0];
-    const int64_t size[2] = {conv2d_out_size(p, 0), conv2d_out_size(p, 1)}, o = index % p->integrated_out;
-    int64_t at[3];
-    find_place(index / p->integrated_out, size, at);
-    double total = bias ? fabs(bias[o]) : 0;
-    for (int64_t a = 0; a < p->integrated_in; a++) {
-        int64_t from = (at[0] * p->size[0] + at[1]) * p->size[1] + at[2];
-        total += fabs(z[from * p->integrated_in + a] * wz[o * p->integrated_in + a]);
-    }
-    for (int i = 0; i < p->streams; i++) total += sum_mixed(p, b, i, at, o);
-    return total;
-}
+/* ---- Fused op ------------------------------------------------------------------------------ */
 
 static double scaled(const braid_problem *p, const buffers *b, int i, int64_t index) {
     ref_value u = conv2d_unscaled(p, b, i, index);
@@ -217,10 +187,8 @@ static double forward_of(const braid_problem *p, const buffers *b, int slot, int
 }
 
 double REF(tile_magnitude)(const braid_problem *p, const buffers *b, int slot, int i, int64_t index) {
-    conv2d_gradient gradient = p->op == BRAID_OP_LI_CONV2D ? li_conv2d_dr : conv2d_given;
-    if (p->pass == BRAID_PASS_BWD_DATA) return data_gradient(p, b, i, index, gradient);
-    if (p->pass == BRAID_PASS_BWD_WEIGHT) return weight_gradient(p, b, i, index, gradient);
-    if (p->op == BRAID_OP_LI_CONV2D && slot == LI_CONV2D_ZY) return mixed(p, b, index);
+    if (p->pass == BRAID_PASS_BWD_DATA) return data_gradient(p, b, i, index);
+    if (p->pass == BRAID_PASS_BWD_WEIGHT) return weight_gradient(p, b, i, index);
     if (is_blank(p, b, i, index)) return 0;
     return p->op == BRAID_OP_CONV2D_SCALE_BIAS_ACT ? scaled(p, b, i, index) : forward_of(p, b, slot, i, index);
 }

@@ -177,7 +177,8 @@ static const char *supports(const braid_problem *p, const device *d) {
 }
 
 /* Every output makes all of its sums anew, also those that a kernel would make once for many outputs. */
-static double cost(const braid_problem *p) {
+static double cost(const braid_problem *p, const machine *on) {
+    (void)on;
     double outputs = 0, flops = op_of(p)->flops(p);
     EACH_PLANE(p, slot, i) {
         plane_shape s;

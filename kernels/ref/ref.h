@@ -26,8 +26,7 @@ typedef ref_value (*ref_at)(const braid_problem *p, const buffers *b, int slot, 
 /* The element function of an op and pass in double, the truth of every check; NULL where there is none. */
 ref_at ref_at_f64(braid_op_id op, braid_pass pass);
 
-/* 1 where Winograd's kernels make an output from tiles: not dbias, nor what a mix alone gives. The slots of ops with
- * convolutions begin as those of conv2d. */
+/* 1 where Winograd's kernels make an output from tiles: not dbias. */
 static inline int ref_is_tiled(const braid_problem *p, int slot) {
     if (p->pass == BRAID_PASS_FWD) return 1;
     return slot == (p->pass == BRAID_PASS_BWD_DATA ? CONV2D_X : CONV2D_W);
@@ -39,7 +38,7 @@ double tile_magnitude_f64(const braid_problem *p, const buffers *b, int slot, in
 /* Where element `index` of a plane lies, in elements from its start. */
 int64_t ref_offset(const plane_shape *s, int64_t index);
 
-/* The functions of every reference line in kernels.def. */
+/* The functions of every REFERENCE row in kernels.def. */
 extern const kernel_functions ref_functions;
 
 /* Inside the reference files: the type and the name of this compilation. */

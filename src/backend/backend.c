@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char backend_no_memory[] =
-    "its library finds no memory to make it ready; make the batch smaller or end other programs on this device";
+refusal refusal_no_memory(void) {
+    return (refusal){
+        REFUSAL_NO_MEMORY,
+        "its library finds no memory to make it ready; make the batch smaller or end other programs on this device"};
+}
 
 const char *feature_name(unsigned bit) {
     switch (bit) {

@@ -77,11 +77,11 @@ typedef struct backend {
     braid_status (*record_end)(device *d, recording **out);
     braid_status (*replay)(device *d, recording *r);
     void (*forget)(device *d, recording *r);
-    /* Inside a recording: what is launched from aside to aside_end may run beside all that is launched later, until
-     * join waits for it and for what was put aside before it. Numbers grow from one to the next. record_end joins what
-     * is left. All three are NULL where nothing runs side by side. */
-    braid_status (*aside)(device *d);
-    braid_status (*aside_end)(device *d, int number);
+    /* Inside a recording: what is launched from side_begin to side_end may run beside all that is launched later, until
+     * join waits for it and for what the side queue has before it. Numbers grow from one to the next. record_end joins
+     * what is left. All three are NULL where nothing runs side by side. */
+    braid_status (*side_begin)(device *d);
+    braid_status (*side_end)(device *d, int number);
     braid_status (*join)(device *d, int number);
     int has_own_memory; /* 1: the device's memory is not the host's, and its plans are what it is for */
     /* Bytes of the last cache level, and of free memory. */
@@ -106,9 +106,17 @@ struct device {
 
 extern const backend backend_cpu, backend_cuda;
 
-/* Why a kernel is left out that could do its problem, had its library found the memory to make it ready: asked again,
- * it may be there. */
-extern const char backend_no_memory[];
+/* Why something is refused: the text is for people, the kind is what the code goes by. For want of memory: a library
+ * found none to make a kernel ready that can do its problem; asked again, it may be there. */
+typedef enum refusal_kind { REFUSAL_NONE, REFUSAL_UNABLE, REFUSAL_NO_MEMORY } refusal_kind;
+typedef struct refusal {
+    refusal_kind kind;
+    const char *text; /* NULL where nothing is refused */
+} refusal;
+
+/* For good, in words; NULL: not at all. */
+static inline refusal refusal_unable(const char *text) { return (refusal){text ? REFUSAL_UNABLE : REFUSAL_NONE, text}; }
+refusal refusal_no_memory(void);
 
 /* Opens "cpu", "cuda:0" or "auto". */
 braid_status backend_open(const char *name, device **out);

@@ -18,11 +18,11 @@ typedef struct braid_bench {
     int have_ceilings[BRAID_DTYPE_COUNT];
 } braid_bench;
 
-/* Finds the baseline and gives every row its ratio and verdict. */
+/* Gives every row its verdict, by its ratio to the baseline of the result. One that is our own kernel is none. */
 void judge(braid_bench_result *result, braid_bench_row *rows);
 
-/* How `a` stands to `b`, by their intervals. */
-braid_verdict judge_times(const double a_low_high[2], const double b_low_high[2]);
+/* The verdict of an interval of speeds: the other's time over this one's. */
+braid_verdict judge_speed(double speed, double low, double high);
 
 /* Races again, and sets the gate of the result. */
 braid_status gate(const braid_bench *bench, braid_op *op, braid_bench_result *result);

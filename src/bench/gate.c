@@ -13,29 +13,19 @@
 
 #define GATE_RACES 4
 
-static const braid_candidate *fastest_vendor(const braid_race *race) {
-    const braid_candidate *found = NULL;
-    for (int i = 0; i < race->count; i++) {
-        const braid_candidate *c = &race->candidates[i];
-        if (c->kind == BRAID_KIND_VENDOR && c->median_s > 0 && (!found || c->median_s < found->median_s)) found = c;
-    }
-    return found;
-}
-
 static const braid_candidate *candidate_named(const braid_race *race, const char *kernel) {
     for (int i = 0; i < race->count; i++)
         if (!strcmp(race->candidates[i].kernel, kernel)) return &race->candidates[i];
     return NULL;
 }
 
-/* 1: not slower, -1: slower beyond noise, 0: no vendor candidate has a time. */
+/* 1: not slower, -1: slower beyond noise, 0: no vendor candidate has a time, or other work ran beside the race. */
 static int race_once(const braid_race *race, const char *chosen_kernel, double *ratio) {
-    const braid_candidate *vendor = fastest_vendor(race), *chosen = candidate_named(race, chosen_kernel);
-    if (!vendor) return 0;
+    const braid_candidate *chosen = candidate_named(race, chosen_kernel);
+    if (race->is_busy || race->baseline < 0 || race->candidates[race->baseline].kind != BRAID_KIND_VENDOR) return 0;
     if (!chosen || chosen->median_s <= 0) return -1;
-    *ratio = vendor->median_s / chosen->median_s;
-    const double chosen_times[2] = {chosen->low_s, chosen->high_s}, vendor_times[2] = {vendor->low_s, vendor->high_s};
-    return chosen != vendor && judge_times(chosen_times, vendor_times) == BRAID_VERDICT_SLOW ? -1 : 1;
+    *ratio = chosen->ratio;
+    return judge_speed(chosen->ratio, chosen->ratio_low, chosen->ratio_high) == BRAID_VERDICT_SLOW ? -1 : 1;
 }
 
 braid_status gate(const braid_bench *bench, braid_op *op, braid_bench_result *result) {

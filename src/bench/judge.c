@@ -1,15 +1,17 @@
 /*
  * Who is faster than whom. The baseline is the fastest vendor candidate, else the chain, else the reference. A
- * difference counts only where the intervals of the two medians do not meet; what beats a
- * handicapped library has shown nothing.
+ * difference counts only where the interval of the ratio does not hold 1; what beats a handicapped library has shown
+ * nothing.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <math.h>
 
 #include "bench/bench.h"
+#include "core/ratio.h"
 
-static const char *const verdict_names[BRAID_VERDICT_COUNT] = {"-", "BASE", "FAST", "SLOW", "SAME", "FAIL"};
+static const char *const verdict_names[BRAID_VERDICT_COUNT] = {"-",    "BASE", "FAST",     "SLOW",
+                                                               "SAME", "FAIL", "AMBIGUOUS"};
 
 const char *braid_verdict_name(braid_verdict verdict) {
     return (unsigned)verdict < BRAID_VERDICT_COUNT ? verdict_names[verdict] : "-";
@@ -20,40 +22,34 @@ const char *braid_kind_name(braid_kind kind) {
     return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "-";
 }
 
-braid_verdict judge_times(const double a_low_high[2], const double b_low_high[2]) {
-    if (a_low_high[1] < b_low_high[0]) return BRAID_VERDICT_FAST;
-    if (a_low_high[0] > b_low_high[1]) return BRAID_VERDICT_SLOW;
-    return BRAID_VERDICT_SAME;
+braid_verdict judge_speed(double speed, double low, double high) {
+    static const braid_verdict verdicts[] = {[CLAIM_NONE] = BRAID_VERDICT_NONE,
+                                             [CLAIM_FAST] = BRAID_VERDICT_FAST,
+                                             [CLAIM_SLOW] = BRAID_VERDICT_SLOW,
+                                             [CLAIM_SAME] = BRAID_VERDICT_SAME,
+                                             [CLAIM_AMBIGUOUS] = BRAID_VERDICT_AMBIGUOUS};
+    const interval times = {1 / speed, isnan(high) ? 0 : 1 / high, 1 / low};
+    return verdicts[claim_of(&times)];
 }
 
-static int fastest(const braid_bench_row *rows, int count, braid_kind kind) {
-    int found = -1;
-    for (int i = 0; i < count; i++) {
-        if (rows[i].kind != kind || isnan(rows[i].median_s)) continue;
-        if (found < 0 || rows[i].median_s < rows[found].median_s) found = i;
-    }
-    return found;
-}
-
-static braid_verdict verdict_of(const braid_bench_row *row, const braid_bench_row *baseline) {
+/* Beside other work a time may be far off in every round: nothing is claimed. */
+static braid_verdict verdict_of(const braid_bench_row *row, const braid_bench_row *baseline, int is_busy) {
     if (row->max_err > 1) return BRAID_VERDICT_FAIL;
     if (isnan(row->median_s) || !baseline) return BRAID_VERDICT_NONE;
     if (row == baseline) return BRAID_VERDICT_BASE;
-    const double row_times[2] = {row->low_s, row->high_s}, base_times[2] = {baseline->low_s, baseline->high_s};
-    braid_verdict verdict = judge_times(row_times, base_times);
+    braid_verdict verdict = judge_speed(row->ratio, row->ratio_low, row->ratio_high);
+    if (is_busy && (verdict == BRAID_VERDICT_FAST || verdict == BRAID_VERDICT_SLOW)) verdict = BRAID_VERDICT_AMBIGUOUS;
     return verdict == BRAID_VERDICT_FAST && baseline->handicapped ? BRAID_VERDICT_NONE : verdict;
 }
 
 void judge(braid_bench_result *result, braid_bench_row *rows) {
-    int baseline = fastest(rows, result->count, BRAID_KIND_VENDOR);
-    if (baseline < 0) baseline = fastest(rows, result->count, BRAID_KIND_CHAIN);
-    if (baseline < 0) baseline = fastest(rows, result->count, BRAID_KIND_REF);
-    const braid_bench_row *base = baseline < 0 ? NULL : &rows[baseline];
-    result->baseline = baseline;
+    const braid_bench_row *base = result->baseline < 0 ? NULL : &rows[result->baseline];
+    if (base && base->kind == BRAID_KIND_OWN) base = NULL;
+    if (!base) result->baseline = -1;
     result->baseline_name = !base ? "" : base->kind == BRAID_KIND_REF ? "ref" : base->kernel;
     for (int i = 0; i < result->count; i++) {
-        rows[i].ratio = base ? base->median_s / rows[i].median_s : NAN;
-        rows[i].verdict = verdict_of(&rows[i], base);
+        if (!base) rows[i].ratio = rows[i].ratio_low = rows[i].ratio_high = NAN;
+        rows[i].verdict = verdict_of(&rows[i], base, result->is_busy);
     }
 }
 

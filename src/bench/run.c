@@ -38,6 +38,7 @@ static void free_result(braid_bench_result *r) {
     free((char *)r->problem);
     free((char *)r->device);
     free((char *)r->why);
+    free((char *)r->load);
 }
 
 void braid_bench_destroy(braid_bench *bench) {
@@ -64,6 +65,9 @@ static braid_status copy_candidate(const braid_race *race, int index, braid_benc
                              .median_s = or_nan(c->median_s, timed),
                              .low_s = or_nan(c->low_s, timed),
                              .high_s = or_nan(c->high_s, timed),
+                             .ratio = or_nan(c->ratio, timed),
+                             .ratio_low = or_nan(c->ratio_low, timed),
+                             .ratio_high = or_nan(c->ratio_high, timed && isfinite(c->ratio_high)),
                              .flops_per_s = timed ? race->flops / c->median_s : NAN,
                              .bytes_per_s = timed ? race->bytes / c->median_s : NAN,
                              .max_err = or_nan(c->max_err, c->max_err >= 0),
@@ -133,25 +137,31 @@ static braid_status fill_result(braid_bench *bench, braid_op *op, braid_bench_re
     LAB_TRY(lab_copy_text(text, (char **)&r->problem));
     LAB_TRY(lab_copy_text(braid_context_device(bench->context), (char **)&r->device));
     LAB_TRY(lab_copy_text(race->why ? race->why : "", (char **)&r->why));
+    LAB_TRY(lab_copy_text(race->load ? race->load : "", (char **)&r->load));
+    r->is_busy = race->is_busy;
     r->dtype = problem->dtype;
     r->tf32 = problem->tf32;
     r->from_wisdom = race->from_wisdom;
     r->flops = race->flops;
     r->bytes = race->bytes;
     r->gate_ratio = NAN;
-    r->chosen = -1;
+    r->chosen = r->baseline = -1;
     LAB_TRY(copy_rows(race, r));
     braid_bench_row *rows = (braid_bench_row *)r->rows;
-    for (int i = 0; i < r->count; i++)
+    for (int i = 0; i < r->count; i++) {
         if (rows[i].chosen) r->chosen = i;
+        if (race->baseline >= 0 && !strcmp(rows[i].kernel, race->candidates[race->baseline].kernel)) r->baseline = i;
+    }
     judge(r, rows);
     set_roofline(bench, r, rows);
     return BRAID_OK;
 }
 
 braid_status bench_plan(const braid_bench *bench, braid_op *op, int again) {
-    const braid_plan_options options = {
-        .effort = bench->options.effort, .seconds = bench->options.seconds, .again = again};
+    const braid_plan_options options = {.effort = bench->options.effort,
+                                        .seconds = bench->options.seconds,
+                                        .again = again,
+                                        .warm = bench->options.warm};
     return lab_from_braid(braid_op_plan(op, &options));
 }
 

@@ -9,6 +9,8 @@
 
 const char *braid_message(void) { return fail_message(); }
 
+braid_detail braid_message_detail(void) { return fail_detail(); }
+
 const char *braid_status_name(braid_status status) {
     switch (status) {
         case BRAID_OK: return "ok";

@@ -1,7 +1,6 @@
 /*
- * Files, read whole and replaced atomically. The table holds every call that can fail for want of disk;
- * what only asks about a file (fstat, stat) stays outside of it. Linux closes the descriptor even when
- * close() is interrupted, so close is never repeated.
+ * Files, read whole and replaced atomically. The table holds every call that can fail for want of disk; what only asks
+ * about a file stays outside. Linux closes a descriptor even when close() is interrupted, so close is never repeated.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/files_calls.h"
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "core/temporaries.h"
@@ -26,6 +26,7 @@
 #define MAX_NAMES 100      /* temporaries of crashed processes to step over */
 #define FIRST_READ 4096    /* files of /proc and /sys do not tell their size */
 #define FILE_MODE 0644
+#define FOR_READING (O_RDONLY | O_NONBLOCK | O_NOCTTY) /* a pipe must not hold us up */
 #define FOLDER_MODE 0777
 #define PRIVATE_FOLDER_MODE 0700
 
@@ -52,13 +53,12 @@ static bool is_of_path(int error) {
            error == ENXIO;
 }
 
-static braid_status fail_file(braid_status code, const char *path, const char *action, int error) {
-    char text[128];
+braid_status files_fail(braid_status code, const char *path, const char *action, int error) {
     had_fault |= !is_of_path(error);
-    return fail(code, "%s: could not %s: %s", path, action, strerror_r(error, text, sizeof text));
+    return fail(code, "%s: could not %s: %s", path, action, fail_reason(error));
 }
 
-static int open_file(const char *path, int flags, unsigned mode) {
+int files_call_open(const char *path, int flags, unsigned mode) {
     int fd = -1;
     for (int tries = 0; tries < MAX_INTERRUPTS && fd < 0; tries++) {
         fd = table->open(path, flags | O_CLOEXEC, mode);
@@ -69,8 +69,7 @@ static int open_file(const char *path, int flags, unsigned mode) {
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
-/* Fills data from `offset` of the file until `room` bytes or the end of the file. False with errno. */
-static bool read_bytes(int fd, size_t offset, char *data, size_t room, size_t *used) {
+bool files_call_read(int fd, size_t offset, char *data, size_t room, size_t *used) {
     int interrupts = 0;
     while (*used < room) {
         ssize_t got = table->pread(fd, data + *used, room - *used, (off_t)(offset + *used));
@@ -106,30 +105,36 @@ static braid_status read_all(int fd, const char *path, size_t expected, size_t l
         if (!size_add(room, 1, &buffer_bytes))
             return fail(BRAID_ERROR_MEMORY, "%s: the file does not fit in memory", path);
         TRY(grow_buffer(data, *used, buffer_bytes));
-        if (!read_bytes(fd, 0, *data, room, used)) return fail_file(code, path, "read", errno);
+        if (!files_call_read(fd, 0, *data, room, used)) return files_fail(code, path, "read", errno);
         if (*used > limit) return fail(code, "%s: expected a file of at most %zu bytes, got a larger one", path, limit);
         if (*used < room || room == most) return BRAID_OK;
         if (!size_mul(room, 2, &room)) room = most;
     }
 }
 
-static braid_status look_at_input(files_input *in, const char *root) {
-    struct stat info;
-    TRY(within_check(root, in->fd, in->path, in->code));
-    if (fstat(in->fd, &info) != 0) return fail_file(in->code, in->path, "read", errno);
-    if (!S_ISREG(info.st_mode)) return fail(in->code, "%s: expected a file, got a folder or a device", in->path);
-    in->bytes = (size_t)info.st_size;
+/* For reading, what is only found so far. */
+static braid_status open_found(files_input *in) {
+    char name[WITHIN_NAME];
+    int fd = files_call_open(within_name(in->fd, in->path, name), FOR_READING, 0);
+    if (fd < 0) return files_fail(in->code, in->path, "open", errno);
+    table->close(in->fd);
+    in->fd = fd;
     return BRAID_OK;
 }
 
-braid_status files_input_open(files_input *in, const char *path, braid_status code) {
-    return files_input_open_within(in, NULL, path, code);
+static braid_status look_at_input(files_input *in, const char *root) {
+    struct stat info;
+    TRY(within_check(root, in->fd, in->path, in->code));
+    if (fstat(in->fd, &info) != 0) return files_fail(in->code, in->path, "read", errno);
+    if (!S_ISREG(info.st_mode)) return fail(in->code, "%s: expected a file, got a folder or a device", in->path);
+    in->bytes = (size_t)info.st_size;
+    return root ? open_found(in) : BRAID_OK;
 }
 
 braid_status files_input_open_within(files_input *in, const char *root, const char *path, braid_status code) {
     *in = (files_input){.fd = -1, .code = code};
-    in->fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* a pipe must not hold us up */
-    if (in->fd < 0) return fail_file(code, path, "open", errno);
+    in->fd = files_call_open(path, root ? O_PATH : FOR_READING, 0); /* outside of the root, opening alone may do harm */
+    if (in->fd < 0) return files_fail(code, path, "open", errno);
     in->path = path;
     braid_status status = look_at_input(in, root);
     if (status != BRAID_OK) files_input_close(in);
@@ -139,11 +144,11 @@ braid_status files_input_open_within(files_input *in, const char *root, const ch
 braid_status files_input_read(const files_input *in, size_t offset, void *data, size_t bytes) {
     size_t used = 0, end;
     if (!size_add(offset, bytes, &end) || end > in->bytes)
-        return fail(in->code, "%s: expected %zu bytes behind byte %zu, got a file of %zu bytes", in->path, bytes,
-                    offset, in->bytes);
-    if (!read_bytes(in->fd, offset, data, bytes, &used)) return fail_file(in->code, in->path, "read", errno);
+        return fail(in->code, "%s: expected %zu bytes after byte %zu, got a file of %zu bytes", in->path, bytes, offset,
+                    in->bytes);
+    if (!files_call_read(in->fd, offset, data, bytes, &used)) return files_fail(in->code, in->path, "read", errno);
     if (used < bytes)
-        return fail(in->code, "%s: expected %zu bytes behind byte %zu, got %zu; the file was cut while it was read",
+        return fail(in->code, "%s: expected %zu bytes after byte %zu, got %zu; the file was cut while it was read",
                     in->path, bytes, offset, used);
     return BRAID_OK;
 }
@@ -152,10 +157,6 @@ void files_input_close(files_input *in) {
     if (in->path && in->fd >= 0) table->close(in->fd); /* nothing was written: nothing to lose */
     in->path = NULL;
     in->fd = -1;
-}
-
-braid_status files_read(const char *path, size_t limit, braid_status code, char **data, size_t *bytes) {
-    return files_read_within(NULL, path, limit, code, data, bytes);
 }
 
 braid_status files_read_within(const char *root, const char *path, size_t limit, braid_status code, char **data,
@@ -180,7 +181,7 @@ braid_status files_read_within(const char *root, const char *path, size_t limit,
 
 /* ---- Replacing ---------------------------------------------------------------------------- */
 
-static bool write_bytes(int fd, size_t offset, const char *data, size_t bytes) {
+bool files_call_write(int fd, size_t offset, const char *data, size_t bytes) {
     int interrupts = 0;
     while (bytes > 0) {
         ssize_t put = table->pwrite(fd, data, bytes, (off_t)offset);
@@ -199,7 +200,7 @@ static bool write_bytes(int fd, size_t offset, const char *data, size_t bytes) {
     return true;
 }
 
-static bool sync_file(int fd) {
+bool files_call_sync(int fd) {
     for (int tries = 0; tries < MAX_INTERRUPTS; tries++) {
         if (table->fsync(fd) == 0) return true;
         if (errno != EINTR) return false;
@@ -207,10 +208,11 @@ static bool sync_file(int fd) {
     return false;
 }
 
-/* After a successful sync an interrupted close has lost nothing. */
-static bool close_file(int fd) { return table->close(fd) == 0 || errno == EINTR; }
+bool files_call_close(int fd) { return table->close(fd) == 0 || errno == EINTR; }
 
-static bool sync_folder(int fd) { return sync_file(fd) || errno == EINVAL; } /* EINVAL: no folders are synced here */
+static bool sync_folder(int fd) {
+    return files_call_sync(fd) || errno == EINVAL;
+} /* EINVAL: no folders are synced here */
 
 static bool unlink_file(const char *path) {
     for (int tries = 0; tries < MAX_INTERRUPTS; tries++) {
@@ -226,12 +228,12 @@ static braid_status open_temporary(const char *folder, const char *path, char **
         char base[TEMPORARY_NAME_BYTES];
         temporary_name(base);
         TRY(files_join(folder, base, name));
-        *fd = open_file(*name, O_WRONLY | O_CREAT | O_EXCL, FILE_MODE);
+        *fd = files_call_open(*name, O_WRONLY | O_CREAT | O_EXCL, FILE_MODE);
         if (*fd >= 0) return BRAID_OK;
         int error = errno;
         memory_free(*name);
         *name = NULL;
-        if (error != EEXIST) return fail_file(BRAID_ERROR_DISK, path, "create a temporary file beside it", error);
+        if (error != EEXIST) return files_fail(BRAID_ERROR_DISK, path, "create a temporary file beside it", error);
     }
     return fail(BRAID_ERROR_DISK, "%s: expected a free temporary name, got %d in use; remove %s/.braid.*.tmp", path,
                 MAX_NAMES, folder);
@@ -255,8 +257,8 @@ static braid_status open_output(files_output *out) {
     braid_status status = temporaries_sweep(out->folder, &removed);
     if (status == BRAID_ERROR_MEMORY) return status;
     if (status != BRAID_OK) fail_put_back(&kept);
-    out->folder_fd = open_file(out->folder, O_RDONLY | O_DIRECTORY, 0);
-    if (out->folder_fd < 0) return fail_file(BRAID_ERROR_DISK, out->folder, "open the folder", errno);
+    out->folder_fd = files_call_open(out->folder, O_RDONLY | O_DIRECTORY, 0);
+    if (out->folder_fd < 0) return files_fail(BRAID_ERROR_DISK, out->folder, "open the folder", errno);
     return open_temporary(out->folder, out->path, &out->temporary, &out->fd);
 }
 
@@ -279,16 +281,18 @@ braid_status files_output_begin(files_output *out, const char *path) {
 }
 
 braid_status files_output_write(files_output *out, size_t offset, const void *data, size_t bytes) {
-    if (write_bytes(out->fd, offset, data, bytes)) return BRAID_OK;
-    return fail_file(BRAID_ERROR_DISK, out->path, "write", errno);
+    if (files_call_write(out->fd, offset, data, bytes)) return BRAID_OK;
+    return files_fail(BRAID_ERROR_DISK, out->path, "write", errno);
 }
 
 /* Syncs and closes the temporary (in any case), and gives it its name. */
 static braid_status close_and_rename(files_output *out, braid_status status) {
-    if (status == BRAID_OK && !sync_file(out->fd)) status = fail_file(BRAID_ERROR_DISK, out->path, "sync", errno);
-    if (!close_file(out->fd) && status == BRAID_OK) status = fail_file(BRAID_ERROR_DISK, out->path, "close", errno);
+    if (status == BRAID_OK && !files_call_sync(out->fd))
+        status = files_fail(BRAID_ERROR_DISK, out->path, "sync", errno);
+    if (!files_call_close(out->fd) && status == BRAID_OK)
+        status = files_fail(BRAID_ERROR_DISK, out->path, "close", errno);
     if (status == BRAID_OK && table->rename(out->temporary, out->path) != 0)
-        status = fail_file(BRAID_ERROR_DISK, out->path, "rename the temporary file to", errno);
+        status = files_fail(BRAID_ERROR_DISK, out->path, "rename the temporary file to", errno);
     return status;
 }
 
@@ -296,8 +300,8 @@ braid_status files_output_end(files_output *out, braid_status status) {
     status = close_and_rename(out, status);
     if (status != BRAID_OK) unlink_file(out->temporary);
     if (status == BRAID_OK && !sync_folder(out->folder_fd))
-        status = fail_file(BRAID_ERROR_DISK, out->path,
-                           "sync its folder (the new file is in place, but a power cut may undo it)", errno);
+        status = files_fail(BRAID_ERROR_DISK, out->path,
+                            "sync its folder (the new file is in place, but a power cut may undo it)", errno);
     release_output(out);
     return status;
 }
@@ -308,89 +312,25 @@ braid_status files_replace(const char *path, const void *data, size_t bytes) {
     return files_output_end(&out, files_output_write(&out, 0, data, bytes));
 }
 
-/* ---- Growing ------------------------------------------------------------------------------ */
-
-void files_growing_open(files_growing *file, const char *path, size_t bytes) {
-    *file = (files_growing){.path = path, .fd = -1, .bytes = bytes};
-}
-
-static braid_status write_piece(files_growing *file, const void *data, size_t bytes) {
-    size_t end;
-    if (!size_add(file->bytes, bytes, &end))
-        return fail(BRAID_ERROR_DISK, "%s: expected a length that fits in 64 bits", file->path);
-    if (file->fd < 0) file->fd = open_file(file->path, O_WRONLY | O_CREAT | O_NOCTTY, FILE_MODE);
-    if (file->fd < 0) return fail_file(BRAID_ERROR_DISK, file->path, "open", errno);
-    if (!write_bytes(file->fd, file->bytes, data, bytes))
-        return fail_file(BRAID_ERROR_DISK, file->path, "write", errno);
-    file->bytes = end;
-    return BRAID_OK;
-}
-
-/* A copy of a piece behind those that wait. */
-static braid_status keep_waiting(files_growing *file, const void *data, size_t bytes) {
-    size_t room;
-    void *memory;
-    if (!size_add(file->waiting_bytes, bytes, &room))
-        return fail(BRAID_ERROR_MEMORY, "%s: expected a length that fits in 64 bits", file->path);
-    TRY(memory_alloc(room, 1, "what a disk refused", &memory));
-    if (file->waiting) memcpy(memory, file->waiting, file->waiting_bytes);
-    memcpy((char *)memory + file->waiting_bytes, data, bytes);
-    memory_free(file->waiting);
-    file->waiting = memory;
-    file->waiting_bytes = room;
-    return BRAID_OK;
-}
-
-static braid_status write_waiting(files_growing *file) {
-    if (!file->waiting) return BRAID_OK;
-    TRY(write_piece(file, file->waiting, file->waiting_bytes));
-    memory_free(file->waiting);
-    file->waiting = NULL;
-    file->waiting_bytes = 0;
-    return BRAID_OK;
-}
-
-braid_status files_growing_add(files_growing *file, const void *data, size_t bytes) {
-    if (file->waiting) {
-        TRY(keep_waiting(file, data, bytes));
-        return write_waiting(file);
-    }
-    braid_status status = write_piece(file, data, bytes);
-    if (status != BRAID_OK) TRY(keep_waiting(file, data, bytes));
-    return status;
-}
-
-braid_status files_growing_sync(files_growing *file) {
-    TRY(write_waiting(file));
-    if (!file->path || file->fd < 0) return BRAID_OK; /* nothing was written */
-    return sync_file(file->fd) ? BRAID_OK : fail_file(BRAID_ERROR_DISK, file->path, "sync", errno);
-}
-
-void files_growing_close(files_growing *file) {
-    if (file->path && file->fd >= 0) table->close(file->fd);
-    memory_free(file->waiting);
-    *file = (files_growing){.fd = -1};
-}
-
 /* ---- Names -------------------------------------------------------------------------------- */
-
-braid_status files_remove(const char *path) {
-    return unlink_file(path) ? BRAID_OK : fail_file(BRAID_ERROR_DISK, path, "remove", errno);
-}
 
 static braid_status sync_folder_of(const char *path) {
     char *folder;
     TRY(folder_of(path, &folder));
-    int fd = open_file(folder, O_RDONLY | O_DIRECTORY, 0);
+    int fd = files_call_open(folder, O_RDONLY | O_DIRECTORY, 0);
     bool synced = fd >= 0 && sync_folder(fd);
     int error = errno;
     if (fd >= 0) table->close(fd);
     memory_free(folder);
-    return synced ? BRAID_OK : fail_file(BRAID_ERROR_DISK, path, "sync its folder", error);
+    return synced ? BRAID_OK : files_fail(BRAID_ERROR_DISK, path, "sync its folder", error);
+}
+
+braid_status files_remove(const char *path) {
+    return unlink_file(path) ? BRAID_OK : files_fail(BRAID_ERROR_DISK, path, "remove", errno);
 }
 
 braid_status files_rename(const char *from, const char *to) {
-    if (table->rename(from, to) != 0) return fail_file(BRAID_ERROR_DISK, from, "rename", errno);
+    if (table->rename(from, to) != 0) return files_fail(BRAID_ERROR_DISK, from, "rename", errno);
     return sync_folder_of(to);
 }
 
@@ -414,19 +354,19 @@ braid_status files_link_aside(const char *path, char **aside, bool *refused) {
     if (no_memory) return BRAID_ERROR_MEMORY;
     *refused = error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EMLINK;
     if (*refused || error == ENOENT) return BRAID_OK;
-    return fail_file(BRAID_ERROR_DISK, path, "give it a second name", error);
+    return files_fail(BRAID_ERROR_DISK, path, "give it a second name", error);
 }
 
 braid_status files_write(const char *path, const void *data, size_t bytes) {
-    int fd = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, FILE_MODE);
-    if (fd < 0) return fail_file(BRAID_ERROR_DISK, path, "create", errno);
-    bool written = write_bytes(fd, 0, data, bytes);
+    int fd = files_call_open(path, O_WRONLY | O_CREAT | O_TRUNC, FILE_MODE);
+    if (fd < 0) return files_fail(BRAID_ERROR_DISK, path, "create", errno);
+    bool written = files_call_write(fd, 0, data, bytes);
     int error = errno;
-    if (!close_file(fd) && written) {
+    if (!files_call_close(fd) && written) {
         written = false;
         error = errno;
     }
-    return written ? BRAID_OK : fail_file(BRAID_ERROR_DISK, path, "write", error);
+    return written ? BRAID_OK : files_fail(BRAID_ERROR_DISK, path, "write", error);
 }
 
 /* ---- Room --------------------------------------------------------------------------------- */
@@ -446,13 +386,15 @@ braid_status files_need_room(const char *folder, size_t bytes, const char *what)
 static braid_status make_folder(const char *path, unsigned mode, int *made) {
     struct stat info;
     if (table->mkdir(path, mode) == 0) {
-        ++*made;
-        return BRAID_OK;
+        braid_status status = sync_folder_of(path); /* else a power cut takes it with all that is synced in it */
+        *made += status == BRAID_OK;
+        if (status != BRAID_OK) (void)rmdir(path);
+        return status;
     }
     if (errno == EEXIST) return BRAID_OK;
     int error = errno;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return BRAID_OK; /* read-only, but there */
-    return fail_file(BRAID_ERROR_DISK, path, "make the folder", error);
+    return files_fail(BRAID_ERROR_DISK, path, "make the folder", error);
 }
 
 /* Makes every folder on the way, and counts them; cuts `path` at each slash and mends it. */
@@ -465,13 +407,13 @@ static braid_status make_folders(char *path, unsigned mode, int *made) {
     return make_folder(path, mode, made);
 }
 
-static braid_status check_private(const char *path) {
+braid_status files_check_private(const char *path) {
     struct stat info;
-    int fd = open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    if (fd < 0) return fail_file(BRAID_ERROR_DISK, path, "open it as a folder that is no link", errno);
+    int fd = files_call_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (fd < 0) return files_fail(BRAID_ERROR_DISK, path, "open it as a folder that is no link", errno);
     int failed = fstat(fd, &info), error = errno;
     table->close(fd);
-    if (failed) return fail_file(BRAID_ERROR_DISK, path, "look at the folder", error);
+    if (failed) return files_fail(BRAID_ERROR_DISK, path, "look at the folder", error);
     if (info.st_uid != geteuid())
         return fail(BRAID_ERROR_DISK,
                     "%s: expected a folder of user %ld, got one of user %ld; choose another with BRAID_CACHE_DIR", path,
@@ -516,7 +458,7 @@ static braid_status make_and_check(const char *path, unsigned mode, bool is_priv
         remove_folders(copy, count);
     }
     if (made) *made = status ? 0 : count;
-    if (status == BRAID_OK && is_private) status = check_private(copy);
+    if (status == BRAID_OK && is_private) status = files_check_private(copy);
     memory_free(copy);
     return status;
 }
@@ -550,8 +492,8 @@ static int take_lock(int fd) {
 
 braid_status files_lock_folder(files_lock *lock, const char *path) {
     *lock = (files_lock){.fd = -1};
-    int fd = open_file(path, O_RDONLY | O_DIRECTORY, 0);
-    if (fd < 0) return fail_file(BRAID_ERROR_DISK, path, "open the folder", errno);
+    int fd = files_call_open(path, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0) return files_fail(BRAID_ERROR_DISK, path, "open the folder", errno);
     int error = take_lock(fd);
     if (error == 0) {
         *lock = (files_lock){.held = true, .fd = fd};
@@ -589,11 +531,10 @@ braid_status files_join(const char *folder, const char *name, char **path) {
 }
 
 braid_status files_cache_folder(char **path) {
-    const char *chosen = getenv("BRAID_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     *path = NULL;
-    if (chosen && *chosen) return memory_copy_text(chosen, path);
     if (cache && *cache == '/') return files_join(cache, "braid", path); /* a relative one is to be ignored */
     if (home && *home) return files_join(home, ".cache/braid", path);
     return fail(BRAID_ERROR_ARGUMENT,
-                "cache folder: expected BRAID_CACHE_DIR, XDG_CACHE_HOME or HOME to be set, got none of them");
+                "cache folder: expected XDG_CACHE_HOME or HOME to be set, or BRAID_CACHE_DIR, got none of them");
 }

@@ -44,13 +44,15 @@ static inline braid_status files_blame_system(braid_status status) {
     return fail(BRAID_ERROR_DISK, "%s", why.text);
 }
 
-/* Reads a whole file of at most `limit` bytes, and adds a zero byte behind it. `code` is the status of a
- * failure. Returns memory for memory_free. */
-braid_status files_read(const char *path, size_t limit, braid_status code, char **data, size_t *bytes);
-
-/* The same of a file that must lie in `root`, see core/within.h. */
+/* Reads a whole file of at most `limit` bytes, which must lie in `root` (core/within.h; NULL: anywhere), and adds a
+ * zero byte behind it. `code` is the status of a failure. Returns memory for memory_free. */
 braid_status files_read_within(const char *root, const char *path, size_t limit, braid_status code, char **data,
                                size_t *bytes);
+
+/* The same of a file that may lie anywhere. */
+static inline braid_status files_read(const char *path, size_t limit, braid_status code, char **data, size_t *bytes) {
+    return files_read_within(NULL, path, limit, code, data, bytes);
+}
 
 /* Replaces a file atomically, mode 0644 less the umask. Retries interrupted and short writes; on failure the old
  * file stays and no temporary is left. One failure comes later: when the folder cannot be synced, the new file is in
@@ -65,8 +67,10 @@ typedef struct files_input {
     braid_status code; /* of a failure */
 } files_input;
 
-braid_status files_input_open(files_input *in, const char *path, braid_status code);
 braid_status files_input_open_within(files_input *in, const char *root, const char *path, braid_status code);
+static inline braid_status files_input_open(files_input *in, const char *path, braid_status code) {
+    return files_input_open_within(in, NULL, path, code);
+}
 
 /* Exactly `bytes` bytes from `offset` on; a file that ends before them is a failure. */
 braid_status files_input_read(const files_input *in, size_t offset, void *data, size_t bytes);
@@ -86,15 +90,17 @@ braid_status files_output_write(files_output *out, size_t offset, const void *da
 /* Gives the temporary its name if `status` is BRAID_OK, else removes it. Returns `status` or the first failure. */
 braid_status files_output_end(files_output *out, braid_status status);
 
-/* A file that grows piece by piece, and is made with the first of them. Each piece is written behind the last whole
- * one, so that the next overwrites what a failed write has left. A piece that the disk refuses is kept, and goes in
- * front of the next one or with the next sync. Borrows the path until it is closed. */
+/* A file that grows piece by piece, and is made with the first of them. What no sync has confirmed is kept: a piece
+ * that the disk refuses goes in front of the next one or with the next sync, and after a failed sync all since the last
+ * good one is written again. No link is followed. A file that is removed or replaced is there again, whole, after the
+ * next sync. Borrows the path until it is closed. */
 typedef struct files_growing {
     const char *path;
-    int fd;        /* -1: not open yet */
-    size_t bytes;  /* of whole pieces */
-    char *waiting; /* pieces that were refused; NULL: none */
-    size_t waiting_bytes;
+    int fd;       /* -1: not open */
+    size_t bytes; /* that a sync has confirmed */
+    char *kept;   /* pieces behind them */
+    size_t kept_bytes, kept_room;
+    size_t written; /* of the kept bytes, to this descriptor */
 } files_growing;
 
 /* A file, there or not, to go on with behind its first `bytes` bytes. Nothing is touched before the first piece. */
@@ -148,10 +154,13 @@ void files_unlock(files_lock *lock); /* one that is zeroed, or unlocked, is fine
 /* Makes a private folder (0700) and its parents if missing. Refuses one that others may write to, or not ours. */
 braid_status files_make_private_folder(const char *path);
 
+/* Refuses a folder that is a link, that others may write to, or that is not ours: nothing in it is to be believed. */
+braid_status files_check_private(const char *path);
+
 /* folder + "/" + name. Returns memory for memory_free. */
 braid_status files_join(const char *folder, const char *name, char **path);
 
-/* $BRAID_CACHE_DIR, else $XDG_CACHE_HOME/braid, else ~/.cache/braid. Returns memory for memory_free. */
+/* $XDG_CACHE_HOME/braid, else ~/.cache/braid. Returns memory for memory_free. */
 braid_status files_cache_folder(char **path);
 
 #endif

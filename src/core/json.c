@@ -1,6 +1,7 @@
 /*
- * Strict JSON. Depth is counted over the raw text before jansson sees it, because jansson recurses by
- * depth and its own limit is 2048. Writing asks for the size first, so that the text is ours to free.
+ * Strict JSON. Depth and values are counted over the raw text before jansson sees it: jansson recurses by depth (its
+ * own limit is 2048), and takes up to 250 bytes for a value of three. Writing asks for the size first, so that the text
+ * is ours to free.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,15 +13,17 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/reals.h"
 #include "core/sizes.h"
 
-#define MAX_BYTES ((size_t)1 << 27)
 #define WRITE_FLAGS (JSON_SORT_KEYS | JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17))
 
-/* The deepest nesting of brackets outside strings. Exact for valid text; invalid text is refused later anyway. */
-static size_t nesting_depth(const char *text, size_t bytes) {
+/* The deepest nesting of brackets outside strings, and how many values there may be at most: one after each bracket and
+ * comma. Exact for the depth of valid text; invalid text is refused later anyway. */
+static size_t nesting_depth(const char *text, size_t bytes, size_t *values) {
     size_t depth = 0, deepest = 0;
     bool in_string = false;
+    *values = 1;
     for (size_t i = 0; i < bytes; i++) {
         if (in_string) {
             if (text[i] == '\\')
@@ -31,6 +34,9 @@ static size_t nesting_depth(const char *text, size_t bytes) {
             in_string = true;
         } else if (text[i] == '[' || text[i] == '{') {
             if (++depth > deepest) deepest = depth;
+            ++*values;
+        } else if (text[i] == ',') {
+            ++*values;
         } else if ((text[i] == ']' || text[i] == '}') && depth > 0) {
             depth--;
         }
@@ -42,13 +48,18 @@ braid_status json_read(const char *text, size_t bytes, const char *what, braid_s
     json_error_t error;
     *out = NULL;
     if (!text || bytes == 0) return fail(code, "%s: expected JSON, got an empty text", what);
-    if (bytes > MAX_BYTES) return fail(code, "%s: expected JSON of at most %zu bytes, got %zu", what, MAX_BYTES, bytes);
+    if (bytes > JSON_MAX_BYTES)
+        return fail(code, "%s: expected JSON of at most %zu bytes, got %zu", what, JSON_MAX_BYTES, bytes);
     if (memchr(text, 0, bytes)) /* jansson would take it for the end and not look behind it */
         return fail(code, "%s: expected JSON, got a text with a zero byte", what);
-    size_t depth = nesting_depth(text, bytes);
+    size_t values, depth = nesting_depth(text, bytes, &values);
+    if (values > JSON_MAX_VALUES)
+        return fail(code, "%s: expected JSON of at most %d values, got about %zu", what, JSON_MAX_VALUES, values);
     if (depth > JSON_MAX_DEPTH)
         return fail(code, "%s: expected JSON nested at most %d deep, got %zu", what, JSON_MAX_DEPTH, depth);
+    const locale_t before = real_enter_c(); /* jansson calls strtod and snprintf */
     *out = json_loadb(text, bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    real_leave_c(before);
     if (*out) return BRAID_OK;
     if (json_error_code(&error) == json_error_out_of_memory)
         return fail(BRAID_ERROR_MEMORY, "%s: no memory to read the JSON", what);
@@ -106,9 +117,19 @@ braid_status json_get_array(const json_t *object, const char *field, json_t **ou
     return BRAID_OK;
 }
 
+/* In the C locale. 0: jansson refused, or had no memory. */
+static size_t dump(const json_t *value, char *text, size_t room) {
+    const locale_t before = real_enter_c();
+    size_t length = json_dumpb(value, text, room, WRITE_FLAGS);
+    real_leave_c(before);
+    return length;
+}
+
+size_t json_length(const json_t *value) { return value ? dump(value, NULL, 0) : 0; }
+
 /* A NULL value is what jansson's builders give when they have no memory. */
 braid_status json_write(const json_t *value, char **text, size_t *bytes) {
-    size_t length = value ? json_dumpb(value, NULL, 0, WRITE_FLAGS) : 0, room;
+    size_t length = json_length(value), room;
     void *memory;
     *text = NULL;
     *bytes = 0;
@@ -118,7 +139,7 @@ braid_status json_write(const json_t *value, char **text, size_t *bytes) {
                     value ? "one that jansson refused" : "NULL");
     TRY(memory_alloc(room, 1, "JSON text", &memory));
     char *buffer = memory;
-    if (json_dumpb(value, buffer, length, WRITE_FLAGS) != length) {
+    if (dump(value, buffer, length) != length) {
         memory_free(buffer);
         return fail(BRAID_ERROR_MEMORY, "JSON: no memory to write the value");
     }

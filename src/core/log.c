@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/log.h"
+#include "core/reals.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -79,7 +80,7 @@ void log_write(log_topic topic, const char *format, ...) {
     va_list arguments;
     if (!log_enabled(topic)) return;
     va_start(arguments, format);
-    int length = vsnprintf(text, sizeof text, format, arguments);
+    int length = real_format_list(text, sizeof text, format, arguments);
     va_end(arguments);
     if (length < 0) return;
     if (length >= TEXT_BYTES) memcpy(text + TEXT_BYTES - 4, "...", 4);

@@ -19,8 +19,8 @@ static braid_status lay_plane(planes *p, int i) {
     snprintf(what, sizeof what, "plane %d", i);
     TRY(size_tensor(dims, 4, p->pitch[i], p->dtype, what, &plane_bytes));
     if (!size_add(p->bytes, plane_bytes, &end) || !size_align(end, MEMORY_DEVICE_ALIGNMENT, &end))
-        return fail(BRAID_ERROR_MEMORY, "%s: expected planes whose bytes fit in 64 bits, got %zu behind %zu bytes",
-                    what, plane_bytes, p->bytes);
+        return fail(BRAID_ERROR_MEMORY, "%s: expected planes whose bytes fit in 64 bits, got %zu after %zu bytes", what,
+                    plane_bytes, p->bytes);
     p->offset[i] = p->bytes;
     p->bytes = end;
     return BRAID_OK;

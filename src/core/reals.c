@@ -1,39 +1,45 @@
 /*
- * Real numbers as text. The locale is changed for this thread alone, and only while a number is read or written.
+ * Real numbers as text. The locale is changed for this thread alone, and only while a number is read or written. The C
+ * locale is a constant of the C library: asking for all of it takes no memory and cannot fail.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "core/reals.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Gives this thread the C locale's numbers. Returns the locale to hand to leave_c; 0: there was no memory for it. */
-static locale_t enter_c(locale_t *before) {
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (c != (locale_t)0) *before = uselocale(c);
-    return c;
-}
+locale_t real_enter_c(void) { return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0)); }
 
-static void leave_c(locale_t c, locale_t before) {
-    if (c == (locale_t)0) return;
-    uselocale(before);
-    freelocale(c);
-}
+void real_leave_c(locale_t before) { uselocale(before); }
 
 double real_read(const char *text, char **end) {
-    locale_t before = (locale_t)0, c = enter_c(&before);
+    const locale_t before = real_enter_c();
     double value = strtod(text, end);
-    leave_c(c, before);
+    real_leave_c(before);
     return value;
 }
 
 void real_print(char *text, size_t size, double value) {
-    locale_t before = (locale_t)0, c = enter_c(&before);
+    const locale_t before = real_enter_c();
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, size, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }
-    leave_c(c, before);
+    real_leave_c(before);
+}
+
+int real_format_list(char *text, size_t size, const char *format, va_list arguments) {
+    const locale_t before = real_enter_c();
+    int length = vsnprintf(text, size, format, arguments);
+    real_leave_c(before);
+    return length;
+}
+
+int real_format(char *text, size_t size, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = real_format_list(text, size, format, arguments);
+    va_end(arguments);
+    return length;
 }

@@ -4,7 +4,8 @@
  * the data, little-endian, in C order. Nothing in a file is trusted, and nothing of it is run.
  *
  * A file that braid writes carries checksums of its header and of every tensor ("braid.checksum" in the
- * metadata), which are verified when they are there. Damaged and foreign files are BRAID_ERROR_MODEL.
+ * metadata), which are verified when they are there, and a mark ("braid.written") that says that they must be: a
+ * flipped bit in the key of the checksums does not switch them off. Damaged files are BRAID_ERROR_MODEL.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,6 +19,7 @@
 #define SAFETENSORS_MAX_TENSORS 1000000       /* and as many metadata pairs */
 #define SAFETENSORS_MAX_HEADER 100000000      /* bytes, as the reference implementation has it */
 #define SAFETENSORS_CHECKSUM "braid.checksum" /* metadata that the write adds and the read verifies */
+#define SAFETENSORS_MARK "braid.written"      /* metadata that the write adds: there must be checksums */
 #define SAFETENSORS_NET "braid.net"           /* metadata: the network, as braid_net_describe tells it */
 
 /* One tensor of a file. A rank of 0 is a scalar; a dimension of 0 a tensor without data. */
@@ -28,6 +30,9 @@ typedef struct safetensors_entry {
     int64_t dims[SAFETENSORS_MAX_RANK]; /* slowest first */
     size_t begin, end;                  /* bytes, counted from the end of the header */
 } safetensors_entry;
+
+/* Is it a key of the metadata that the write adds by itself? */
+int safetensors_is_own_key(const char *key);
 
 /* "F32" for BRAID_DTYPE_F32; NULL for a value out of range. */
 const char *safetensors_dtype_name(braid_dtype dtype);

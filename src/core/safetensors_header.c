@@ -26,6 +26,10 @@ const char *safetensors_dtype_name(braid_dtype dtype) {
     return (unsigned)dtype < BRAID_DTYPE_COUNT ? dtype_names[dtype] : NULL;
 }
 
+int safetensors_is_own_key(const char *key) {
+    return strcmp(key, SAFETENSORS_CHECKSUM) == 0 || strcmp(key, SAFETENSORS_MARK) == 0;
+}
+
 /* ---- Texts and numbers -------------------------------------------------------------------- */
 
 typedef struct cursor {
@@ -120,7 +124,7 @@ static braid_status read_escape(cursor *c, char **to) {
         return read_coded(c, to);
     }
     const char *letter = c->at < c->end && *c->at ? strchr(letters, *c->at) : NULL;
-    if (!letter) return fail_here(c, "an escape of JSON behind \\");
+    if (!letter) return fail_here(c, "an escape of JSON after \\");
     *(*to)++ = meanings[letter - letters];
     c->at++;
     return BRAID_OK;
@@ -142,7 +146,7 @@ static braid_status read_text(cursor *c, const char *expected, const char **out)
         to += length;
         c->at += length;
     }
-    if (c->at >= c->end) return fail_here(c, "'\"' behind a text");
+    if (c->at >= c->end) return fail_here(c, "'\"' after a text");
     c->at++;
     *to = 0;
     *out = start;
@@ -375,7 +379,7 @@ static braid_status read_all(cursor *c, size_t data_bytes, safetensors_header *h
     c->at++;
     TRY(read_members(c, data_bytes, header));
     skip_space(c);
-    if (c->at < c->end) return fail_here(c, "nothing but spaces behind the header");
+    if (c->at < c->end) return fail_here(c, "nothing but spaces after the header");
     if (header->count > 0) qsort(header->entries, header->count, sizeof *header->entries, compare_places);
     TRY(check_cover(header, data_bytes, c->what));
     return sort_names(header, c->what);

@@ -79,14 +79,21 @@ static braid_status compare_checksum(const safetensors *file, const char *stored
     return fail(
         BRAID_ERROR_MODEL,
         "%s: %s%.128s: expected the checksum %.16s, got %s; the file is damaged or was changed since braid wrote it: "
-        "copy it again, or remove " SAFETENSORS_CHECKSUM " from its metadata if the change was meant",
+        "copy it again, or remove " SAFETENSORS_CHECKSUM " and " SAFETENSORS_MARK
+        " from its metadata if the change was meant",
         name_of(file), part, name, stored, digits);
 }
 
 static braid_status check_header_checksum(safetensors *file) {
     const char *value = safetensors_metadata(file, SAFETENSORS_CHECKSUM);
     size_t start = strlen(SAFETENSORS_CHECKSUM_START), expected;
-    if (!value) return BRAID_OK;
+    if (!value && !safetensors_metadata(file, SAFETENSORS_MARK)) return BRAID_OK; /* of another program */
+    if (!value)
+        return fail(BRAID_ERROR_MODEL,
+                    "%s: expected " SAFETENSORS_CHECKSUM " in its metadata, as every file that braid wrote has, got "
+                    "none; the file is damaged or was changed: copy it again, or remove " SAFETENSORS_MARK
+                    " from its metadata if the change was meant",
+                    name_of(file));
     if (!size_mul(file->header.count + 1, SAFETENSORS_DIGITS, &expected) || !size_add(expected, start, &expected) ||
         strncmp(value, SAFETENSORS_CHECKSUM_START, start) != 0 || strlen(value) != expected)
         return fail(BRAID_ERROR_MODEL,

@@ -39,8 +39,27 @@ struct safetensors_writer {
 
 /* ---- What to write ------------------------------------------------------------------------ */
 
+static braid_status add_pair(safetensors_writer *writer, const char *key, const char *value) {
+    char *key_copy, *value_copy;
+    TRY(memory_grow((void **)&writer->pairs, writer->pair_count, &writer->pair_room, sizeof *writer->pairs,
+                    "metadata of a model file"));
+    TRY(memory_copy_text(key, &key_copy));
+    braid_status status = memory_copy_text(value, &value_copy);
+    if (status != BRAID_OK) {
+        memory_free(key_copy);
+        return status;
+    }
+    writer->pairs[writer->pair_count++] = (safetensors_pair){.key = key_copy, .value = value_copy};
+    return BRAID_OK;
+}
+
 braid_status safetensors_writer_create(safetensors_writer **writer) {
-    return memory_calloc(1, sizeof **writer, "a writer of model files", (void **)writer);
+    TRY(memory_calloc(1, sizeof **writer, "a writer of model files", (void **)writer));
+    braid_status status = add_pair(*writer, SAFETENSORS_MARK, "with " SAFETENSORS_CHECKSUM);
+    if (status == BRAID_OK) return BRAID_OK;
+    safetensors_writer_destroy(*writer);
+    *writer = NULL;
+    return status;
 }
 
 void safetensors_writer_destroy(safetensors_writer *writer) {
@@ -108,23 +127,13 @@ braid_status safetensors_writer_add(safetensors_writer *writer, const safetensor
 }
 
 braid_status safetensors_writer_metadata(safetensors_writer *writer, const char *key, const char *value) {
-    char *key_copy, *value_copy;
     TRY(check_text(key, "key of metadata"));
     TRY(check_text(value, "value of metadata"));
     TRY(safetensors_check_name(key, "safetensors", "metadata text", BRAID_ERROR_ARGUMENT));
-    if (strcmp(key, SAFETENSORS_CHECKSUM) == 0)
-        return fail(BRAID_ERROR_ARGUMENT,
-                    "key of metadata: expected another than " SAFETENSORS_CHECKSUM ", which the write itself adds");
-    TRY(memory_grow((void **)&writer->pairs, writer->pair_count, &writer->pair_room, sizeof *writer->pairs,
-                    "metadata of a model file"));
-    TRY(memory_copy_text(key, &key_copy));
-    braid_status status = memory_copy_text(value, &value_copy);
-    if (status != BRAID_OK) {
-        memory_free(key_copy);
-        return status;
-    }
-    writer->pairs[writer->pair_count++] = (safetensors_pair){.key = key_copy, .value = value_copy};
-    return BRAID_OK;
+    if (safetensors_is_own_key(key))
+        return fail(BRAID_ERROR_ARGUMENT, "key of metadata: expected another than %s, which the write itself adds",
+                    key);
+    return add_pair(writer, key, value);
 }
 
 /* ---- The header --------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +26,8 @@
 #include "core/memory.h"
 
 #define OLD_S 3600
+#define LARGE 2000     /* entries of a folder that takes milliseconds to read */
+#define REST_S 60      /* such a one is not swept again before */
 #define START_FIELD 22 /* of /proc/PID/stat: clock ticks from the boot to the start of the process */
 
 static atomic_uint name_count;
@@ -83,13 +86,19 @@ static bool is_old(const char *path) {
     return lstat(path, &info) == 0 && info.st_ctime + OLD_S < time(NULL);
 }
 
+/* Is there a process with this number, though /proc does not show it (hidepid)? */
+static bool is_hidden(long pid) { return getpgid((pid_t)pid) >= 0; }
+
+/* Of a process that is there and whose beginning cannot be seen, age decides. */
 static bool is_abandoned(const char *path, const char *name, uint32_t here) {
     long pid;
     unsigned long long start;
     unsigned maker;
     if (sscanf(name, ".braid.%ld.%llu.%8x.", &pid, &start, &maker) != 3 || !start || !here || maker != here)
         return is_old(path);
-    return start_of(pid) != start;
+    unsigned long long began = start_of(pid);
+    if (began == 0 && pid > 0 && is_hidden(pid)) return is_old(path);
+    return began != start;
 }
 
 static braid_status sweep_entry(const char *folder, const char *name, uint32_t here, int *removed) {
@@ -104,15 +113,48 @@ static braid_status sweep_entry(const char *folder, const char *name, uint32_t h
     return status;
 }
 
+/* The last large folder that was swept; one for the whole process. */
+static struct {
+    pthread_mutex_t mutex;
+    dev_t device;
+    ino_t folder;
+    time_t until; /* on the monotonic clock */
+} rest = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static time_t now_s(void) {
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+static bool may_rest(const struct stat *info) {
+    pthread_mutex_lock(&rest.mutex);
+    bool may = rest.device == info->st_dev && rest.folder == info->st_ino && now_s() < rest.until;
+    pthread_mutex_unlock(&rest.mutex);
+    return may;
+}
+
+static void note_large(const struct stat *info) {
+    pthread_mutex_lock(&rest.mutex);
+    rest.device = info->st_dev;
+    rest.folder = info->st_ino;
+    rest.until = now_s() + REST_S;
+    pthread_mutex_unlock(&rest.mutex);
+}
+
 /* Goes on after a failure, and returns the first. */
 braid_status temporaries_sweep(const char *folder, int *removed) {
     braid_status first = BRAID_OK;
+    struct stat info;
+    int seen = 0;
     *removed = 0;
+    if (stat(folder, &info) == 0 && may_rest(&info)) return BRAID_OK;
     DIR *entries = opendir(folder);
     if (!entries && (errno == ENOENT || errno == ENOTDIR)) return BRAID_OK;
     if (!entries) return fail(BRAID_ERROR_DISK, "%s: could not list the folder", folder);
     uint32_t here = host();
     for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) {
+        if (++seen == LARGE && fstat(dirfd(entries), &info) == 0) note_large(&info);
         if (!is_temporary(entry->d_name)) continue;
         braid_status status = sweep_entry(folder, entry->d_name, here, removed);
         if (first == BRAID_OK) first = status;

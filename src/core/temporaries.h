@@ -19,7 +19,8 @@ void temporary_name(char name[TEMPORARY_NAME_BYTES]);
 
 /*
  * Removes the temporaries of a folder that nobody will finish: those of processes of this machine that are gone, and
- * any other that has not changed for an hour. A folder that does not exist has none. *removed counts them.
+ * any other that has not changed for an hour. A folder that does not exist has none; one of thousands of files is swept
+ * once a minute. *removed counts them.
  */
 braid_status temporaries_sweep(const char *folder, int *removed);
 

@@ -10,13 +10,18 @@
 
 #include <stdint.h>
 
-int threads_available(void); /* $OMP_NUM_THREADS, else the cores this process may use */
+#define THREADS_MOST 1024 /* libgomp has them all on its stack, which ends at some ten thousand */
+
+int threads_most(void);      /* THREADS_MOST; in a child of a fork 1 */
+int threads_available(void); /* $OMP_NUM_THREADS, else the cores this process may use; at most threads_most() */
 void threads_set(int count); /* for the calling thread's next threads_for; 0: threads_available() */
 int threads_get(void);
 const char *threads_runtime(void); /* "libgomp" or "libomp": they must not be mixed in one process */
 
-/* Sets how many threads a vendor library called from this thread will start, and returns what it was before. */
+/* Sets how many threads a vendor library called from this thread will start, and returns what it was before, for
+ * threads_restore. */
 int threads_apply(int count);
+void threads_restore(int before);
 
 /* Calls part(context, i) once for each i in [0, parts), on any thread, in any order. */
 void threads_for(int64_t parts, void (*part)(void *context, int64_t i), void *context);

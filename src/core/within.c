@@ -28,10 +28,17 @@ static bool lies_in(const char *root, const char *real) {
     return strncmp(real, root, length) == 0 && (real[length] == '/' || real[length] == 0);
 }
 
+static void name_descriptor(int fd, char name[WITHIN_NAME]) { snprintf(name, WITHIN_NAME, "/proc/self/fd/%d", fd); }
+
+const char *within_name(int fd, const char *path, char name[WITHIN_NAME]) {
+    name_descriptor(fd, name);
+    return access(name, F_OK) == 0 ? name : path;
+}
+
 /* As the system knows the open file, or, where it does not tell, as its path is now. */
 static bool find_real(int fd, const char *path, char real[PATH_MAX]) {
-    char name[64];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    char name[WITHIN_NAME];
+    name_descriptor(fd, name);
     ssize_t length = readlink(name, real, PATH_MAX);
     if (length > 0 && length < PATH_MAX && real[0] == '/') {
         real[length] = 0;
@@ -65,6 +72,6 @@ braid_status within_check(const char *root, int fd, const char *path, braid_stat
         return fail(code, "%.1000s: expected a place in %.1000s, got a link to %.1000s; put a copy there", path, root,
                     target);
     return fail(code,
-                "%.1000s: expected a place in %.1000s, got one behind the link %.1000s to %.1000s; put a copy there",
+                "%.1000s: expected a place in %.1000s, got one through the link %.1000s to %.1000s; put a copy there",
                 path, root, link, target);
 }

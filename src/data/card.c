@@ -39,7 +39,7 @@ static json_t *describe_streams(const braid_data *d) {
     for (int i = 0; i < d->info.streams; i++) {
         json_t *stream =
             json_pack("{s:s, s:I}", "name", d->stream_names[i], "channels", (json_int_t)d->info.channels[i]);
-        if (d->info.dtype == BRAID_DTYPE_U8 && stream) {
+        if (d->kind != &data_mimii && stream) {
             json_object_set_new(stream, "mean", numbers(d->info.mean[i], d->info.channels[i]));
             json_object_set_new(stream, "std", numbers(d->info.std[i], d->info.channels[i]));
         }
@@ -104,7 +104,7 @@ static braid_status read_numbers(const json_t *stream, const char *field, int64_
 
 static braid_status read_stream(braid_data *d, const json_t *stream, int i) {
     const char *name;
-    int images = d->info.dtype == BRAID_DTYPE_U8;
+    int images = d->kind != &data_mimii;
     TRY(json_get_text(stream, "name", &name));
     if (!*name || strlen(name) >= sizeof d->stream_names[i] || strpbrk(name, "/="))
         return fail(BRAID_ERROR_DATA, "card of the data: expected a stream's name of 1 to 31 letters, got \"%.40s\"",

@@ -14,8 +14,10 @@
 
 /* ---- Problems ----------------------------------------------------------------------------- */
 
+#define PROBLEMS_MOST 10000
+
 typedef struct problems {
-    braid_table *table; /* NULL: only the first is kept */
+    braid_table *table; /* of the first PROBLEMS_MOST; NULL: only the first is kept */
     int64_t count;
     char first[512];
 } problems;
@@ -77,7 +79,7 @@ typedef struct data_kind {
     braid_status (*take_files)(braid_data *d, const json_t *card, int resize);
 } data_kind;
 
-extern const data_kind data_sunrgbd, data_fmnist86, data_mimii;
+extern const data_kind data_sunrgbd, data_fmnist86, data_mimii, data_imported;
 
 struct braid_data {
     braid_data_info info;
@@ -89,7 +91,8 @@ struct braid_data {
     char **class_names;
     data_split split[BRAID_SPLIT_COUNT];
     gathered files; /* empty where the set is a folder */
-    void *state;    /* of the kind */
+    braid_data_limits limits;
+    void *state; /* of the kind */
 };
 
 /* The file that a sample is in. */
@@ -100,6 +103,12 @@ size_t data_sample_bytes(const braid_data *d, int stream);
 
 /* Labels for `samples` samples of the split test that have none. */
 braid_status data_unlabelled(braid_data *d, int64_t samples);
+
+/* A table of the samples of each split and class, which the caller destroys, also on failure. */
+braid_status data_counts(const braid_data *d, braid_table **table);
+
+/* A table of what the files of some training samples make doubtful; empty for sets that are not of images. */
+braid_status data_warnings(const braid_data *d, braid_table **table);
 
 /* A file of a set: folder/name, at most `most` bytes, which must lie in `root` (core/within.h; NULL: anywhere). */
 typedef struct data_file {
@@ -119,5 +128,6 @@ typedef struct folder_list {
 braid_status folder_read(const char *root, const char *folder, folder_list *out);
 void folder_free(folder_list *list);
 int folder_exists(const char *path);
+int data_is_file(const char *path); /* of any kind but a folder */
 
 #endif

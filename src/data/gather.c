@@ -65,25 +65,28 @@ static braid_status add_path(braid_data *d, int stream, const char *path) {
     return S_ISDIR(info.st_mode) ? add_folder(d, stream, path) : add_file(d, stream, path, 0);
 }
 
-/* A folder with a folder for each stream. */
-static braid_status add_streams(braid_data *d, const char *folder) {
-    for (int i = 0; i < d->info.streams; i++) {
-        char *path;
-        TRY(files_join(folder, d->stream_names[i], &path));
-        braid_status status = folder_exists(path) ? add_folder(d, i, path)
-                                                  : fail(BRAID_ERROR_DATA, "%s: expected a folder \"%s\", got none",
-                                                         folder, d->stream_names[i]);
-        memory_free(path);
-        TRY(status);
-    }
-    return BRAID_OK;
-}
-
 /* "rgb, depth, orth" */
 static void list_streams(const braid_data *d, char *text, size_t size) {
     size_t used = 0;
     for (int i = 0; i < d->info.streams && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", d->stream_names[i]);
+}
+
+/* A folder with a folder for each stream. */
+static braid_status add_streams(braid_data *d, const char *folder) {
+    char names[512];
+    int found = 0;
+    for (int i = 0; i < d->info.streams; i++) {
+        char *path;
+        TRY(files_join(folder, d->stream_names[i], &path));
+        braid_status status = folder_exists(path) ? add_folder(d, i, path) : BRAID_OK;
+        found |= folder_exists(path);
+        memory_free(path);
+        TRY(status);
+    }
+    if (found) return BRAID_OK;
+    list_streams(d, names, sizeof names);
+    return fail(BRAID_ERROR_DATA, "%s: expected a folder for a stream (%s), got none", folder, names);
 }
 
 /* The stream in front of a word, and where its path begins; -1: there is none. */
@@ -127,8 +130,8 @@ static const char *stem(const char *path, size_t *length) {
     return name;
 }
 
-static braid_status check_pair(const braid_data *d, int stream, int64_t k) {
-    const path_list *first = &d->files.stream[0], *list = &d->files.stream[stream];
+static braid_status check_pair(const braid_data *d, int known, int stream, int64_t k) {
+    const path_list *first = &d->files.stream[known], *list = &d->files.stream[stream];
     size_t a, b;
     const char *x = stem(first->paths[k], &a), *y = stem(list->paths[k], &b);
     if (!first->from_folder[k] || !list->from_folder[k] || (a == b && !memcmp(x, y, a))) return BRAID_OK;
@@ -137,17 +140,18 @@ static braid_status check_pair(const braid_data *d, int stream, int64_t k) {
 }
 
 braid_status gather_files(braid_data *d, const char *const *words, int count) {
+    int first = 0;
     for (int w = 0; w < count; w++) TRY(add_word(d, words[w]));
+    while (d->files.stream[first].count == 0) first++; /* a word that adds no file is a failure */
     for (int i = 0; i < d->info.streams; i++) {
-        int64_t files = d->files.stream[i].count, expected = d->files.stream[0].count;
+        int64_t files = d->files.stream[i].count, expected = d->files.stream[first].count;
+        for (int64_t k = 0; k < files && k < expected; k++) TRY(check_pair(d, first, i, k));
         if (files == 0)
-            return fail(BRAID_ERROR_DATA, "stream %s: expected a file for it, %s=FILE, got none", d->stream_names[i],
-                        d->stream_names[i]);
-        for (int64_t k = 0; k < files && k < expected; k++) TRY(check_pair(d, i, k));
-        if (files != expected)
+            d->info.missing |= 1u << i;
+        else if (files != expected)
             return fail(BRAID_ERROR_DATA, "stream %s: expected as many files as %s has, %lld, got %lld",
-                        d->stream_names[i], d->stream_names[0], (long long)expected, (long long)files);
+                        d->stream_names[i], d->stream_names[first], (long long)expected, (long long)files);
     }
-    d->files.count = d->files.stream[0].count;
+    d->files.count = d->files.stream[first].count;
     return BRAID_OK;
 }

@@ -26,7 +26,7 @@ braid_status idx_read(const void *data, size_t bytes, idx *out) {
     if (bytes < header) return fail(BRAID_ERROR_DATA, "IDX: expected a header of %zu bytes, got %zu", header, bytes);
     for (int i = 0; i < out->rank; i++) out->dims[i] = big_endian(file + 4 + 4 * i);
     if (size_elements(out->dims, out->rank, "IDX", &elements) || (size_t)elements != bytes - header)
-        return fail(BRAID_ERROR_DATA, "IDX: expected %lld x %lld x %lld bytes behind the header, got %zu",
+        return fail(BRAID_ERROR_DATA, "IDX: expected %lld x %lld x %lld bytes after the header, got %zu",
                     (long long)out->dims[0], (long long)(out->rank > 1 ? out->dims[1] : 1),
                     (long long)(out->rank > 2 ? out->dims[2] : 1), bytes - header);
     out->data = file + header;

@@ -171,25 +171,10 @@ braid_status norm_stats_read(const char *text, size_t bytes, braid_data_info *in
     return status;
 }
 
-/* Of SUN RGB-D with 15 classes at 416x544. */
-static const struct {
-    const char *stream;
-    double mean[3], std[3];
-} usual[] = {
-    {"rgb", {.49830, .46678, .44290}, {.27731, .28602, .28995}},
-    {"depth", {.2908}, {.1504}},
-    {"orth", {.4944}, {.2065}},
-};
-
-void norm_stats_usual(braid_data_info *info) {
+void norm_stats_unknown(braid_data_info *info) {
     for (int i = 0; i < info->streams; i++)
         for (int64_t c = 0; c < info->channels[i]; c++) {
             info->mean[i][c] = 0.5;
             info->std[i][c] = 0.25;
-            for (int u = 0; u < 3; u++)
-                if (!strcmp(info->stream_names[i], usual[u].stream) && c < 3 && usual[u].std[c] > 0) {
-                    info->mean[i][c] = usual[u].mean[c];
-                    info->std[i][c] = usual[u].std[c];
-                }
         }
 }

@@ -11,6 +11,7 @@
 
 #define LISTS_MAX_BYTES ((size_t)256 << 20)
 #define LISTS_MAX_CLASSES 100000
+#define LISTS_MAX_STATISTICS ((size_t)1 << 20) /* bytes of norm_stats.json */
 
 /* One whole number a line, 0 to classes - 1. A bad line is a problem, and its label is -1. Returns memory. */
 braid_status labels_read(const char *text, size_t bytes, int classes, const char *path, problems *found,
@@ -26,7 +27,7 @@ braid_status class_names_copy(const char *const *from, int count, char ***names)
  * of the streams that info names. orth falls back to depth. */
 braid_status norm_stats_read(const char *text, size_t bytes, braid_data_info *info);
 
-/* Mean and deviation for a set that tells none. */
-void norm_stats_usual(braid_data_info *info);
+/* Mean and deviation of a set that tells none, until it is measured: those of even noise, about. */
+void norm_stats_unknown(braid_data_info *info);
 
 #endif

@@ -18,6 +18,7 @@
 #include "core/memory.h"
 #include "core/planes.h"
 #include "data/data.h"
+#include "data/limits.h"
 #include "data/order.h"
 
 #define DEFAULT_BATCH 32
@@ -88,7 +89,9 @@ static braid_status read_sample(braid_loader *l, int64_t t, place *to, bool *is_
     to->labels[row] = l->data->split[split].labels[sample];
     to->files[row] = data_file_of(l->data, split, sample);
     files_forget_fault();
+    limits_begin(&l->data->limits);
     braid_status status = l->data->kind->read(l->data, split, sample, streams);
+    limits_end();
     *is_bad = status == BRAID_ERROR_DATA && !files_had_fault();
     return status;
 }

@@ -97,8 +97,8 @@ static braid_status end_mark(const maker *m, braid_status status) {
 braid_status braid_data_make(braid_data_kind kind, const char *folder, const braid_data_make_options *options) {
     const braid_data_make_options none = {0};
     maker m = {.folder = folder, .options = options ? options : &none};
-    if ((unsigned)kind >= BRAID_DATA_KIND_COUNT)
-        return fail(BRAID_ERROR_ARGUMENT, "kind: expected 0 to %d, got %d", BRAID_DATA_KIND_COUNT - 1, (int)kind);
+    if ((unsigned)kind >= BRAID_DATA_KIND_COUNT || !makers[kind].make)
+        return fail(BRAID_ERROR_ARGUMENT, "kind: expected 0 to %d, got %d", BRAID_DATA_MIMII, (int)kind);
     if (!folder || !*folder) return fail(BRAID_ERROR_ARGUMENT, "folder: expected a path, got none");
     int64_t count = m.options->count ? m.options->count : makers[kind].count;
     if (count < 1 || count > MAX_COUNT)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/reals.h"
 #include "core/sizes.h"
 #include "data/image.h"
 #include "data/make.h"
@@ -213,8 +214,8 @@ static size_t print_numbers(char *text, size_t room, const sums *s, int stream, 
     size_t used = (size_t)snprintf(text, room, "  \"%s_%s\": [", stream_names[stream], is_std ? "std" : "mean");
     for (int c = 0; c < stream_channels[stream]; c++) {
         double mean = s->sum[stream][c] / (double)s->count, square = s->square[stream][c] / (double)s->count;
-        used += (size_t)snprintf(text + used, room - used, "%s%.6f", c ? ", " : "",
-                                 (is_std ? sqrt(square - mean * mean) : mean) / 255);
+        used += (size_t)real_format(text + used, room - used, "%s%.6f", c ? ", " : "",
+                                    (is_std ? sqrt(square - mean * mean) : mean) / 255);
     }
     return used + (size_t)snprintf(text + used, room - used, "]");
 }

@@ -11,6 +11,7 @@
 #include <kiss_fftr.h>
 
 #include "core/memory.h"
+#include "data/limits.h"
 
 #define LEAST 2.22e-16 /* added to the power before the logarithm */
 
@@ -133,7 +134,10 @@ braid_status mel_run(const mel *m, const float *samples, int64_t count, float *o
     if (!status) status = memory_alloc((size_t)o->n_fft / 2 + 1, sizeof(kiss_fft_cpx), "a spectrum", &spectrum);
     if (!status) {
         const work w = {kiss_fftr_alloc(o->n_fft, 0, plan, &plan_bytes), frame, spectrum};
-        for (int64_t t = 0; t < mel_frames(o, count); t++) run_frame(m, samples, count, t, &w, out + t * o->n_mels);
+        for (int64_t t = 0; t < mel_frames(o, count) && !status; t++) {
+            run_frame(m, samples, count, t, &w, out + t * o->n_mels);
+            status = limits_work((size_t)o->n_fft);
+        }
     }
     memory_free(plan);
     memory_free(frame);

@@ -302,6 +302,7 @@ static braid_status scan(braid_data *d, const braid_data_options *options, probl
     if (options->size[0] || options->size[1])
         return fail(BRAID_ERROR_ARGUMENT, "size: expected none for mimii, whose samples are vectors");
     d->info.dtype = BRAID_DTYPE_F32;
+    d->info.has_statistics = 1; /* a network on sounds needs none */
     d->info.streams = 1;
     d->info.size[0] = d->info.size[1] = 1;
     d->info.channels[0] = N_MELS * FRAMES;
@@ -340,7 +341,10 @@ static braid_status read_sound(const set_state *state, const sound *s, float **f
         status = fail(BRAID_ERROR_DATA, "%s: expected the length that it had when the set was opened", s->path);
     if (!status)
         status = memory_alloc((size_t)(s->windows + FRAMES - 1), N_MELS * sizeof **features, "a spectrogram", &memory);
-    if (!status) status = mel_run(state->front_end, samples, info.frames, memory);
+    if (!status) {
+        status = mel_run(state->front_end, samples, info.frames, memory);
+        if (status) status = fail(status, "%s: WAV: %s", s->path, fail_message());
+    }
     if (!status) status = check_features(s, memory);
     memory_free(samples);
     memory_free(file);

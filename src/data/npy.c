@@ -78,13 +78,13 @@ static braid_status read_shape(cursor *c, npy *out) {
 static braid_status read_dictionary(cursor *c, npy *out) {
     if (!take(c, "{") || !take(c, "'descr':")) return refuse_here(c, "the header to begin with {'descr':");
     TRY(read_type(c, out));
-    if (!take(c, ",") || !take(c, "'fortran_order':")) return refuse_here(c, "'fortran_order' behind 'descr'");
+    if (!take(c, ",") || !take(c, "'fortran_order':")) return refuse_here(c, "'fortran_order' after 'descr'");
     if (take(c, "True")) return refuse_here(c, "C order, got Fortran order; save numpy.ascontiguousarray(x)");
     if (!take(c, "False") || !take(c, ",") || !take(c, "'shape':"))
-        return refuse_here(c, "'shape' behind 'fortran_order'");
+        return refuse_here(c, "'shape' after 'fortran_order'");
     TRY(read_shape(c, out));
     take(c, ",");
-    if (!take(c, "}") || c->at != c->end) return refuse_here(c, "the header to end behind 'shape'");
+    if (!take(c, "}") || c->at != c->end) return refuse_here(c, "the header to end after 'shape'");
     return BRAID_OK;
 }
 
@@ -103,7 +103,7 @@ braid_status npy_read(const void *data, size_t bytes, npy *out) {
     TRY(size_array((size_t)elements, types[out->type].bytes, "npy", &out->bytes));
     out->data = file + begin + length;
     if (out->bytes != bytes - begin - length)
-        return fail(BRAID_ERROR_DATA, "npy: expected %zu bytes behind the header, got %zu, at byte %zu", out->bytes,
+        return fail(BRAID_ERROR_DATA, "npy: expected %zu bytes after the header, got %zu, at byte %zu", out->bytes,
                     bytes - begin - length, begin + length);
     return BRAID_OK;
 }

@@ -13,6 +13,7 @@
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "data/image.h"
+#include "data/limits.h"
 
 #define MAX_CHUNK_BYTES (8 << 20)
 #define MAX_CHUNKS 128
@@ -25,11 +26,11 @@ typedef struct png_job {
     const unsigned char *data; /* what is read */
     size_t bytes, used;
     image *image;
-    png_bytep *rows;
     unsigned char *written; /* what was written */
     size_t written_bytes, written_room;
     int no_memory;
-    char reason[128];
+    braid_status status; /* of a limit that was passed; its reason is the message of this thread */
+    char reason[256];
 } png_job;
 
 static png_voidp allocate(png_structp png, png_alloc_size_t bytes) {
@@ -56,8 +57,16 @@ static void on_warning(png_structp png, png_const_charp reason) {
     if (!job->no_memory) png_error(png, reason);
 }
 
+/* Leaves where a call of the limits has failed. */
+static void keep_limits(png_job *job, braid_status status) {
+    job->status = status;
+    if (status) png_error(job->png, fail_message());
+}
+
+/* A few compressed bytes may be thousands of pixels. */
 static void read_bytes(png_structp png, png_bytep out, size_t bytes) {
     png_job *job = png_get_io_ptr(png);
+    keep_limits(job, limits_work(bytes * MAX_INFLATION));
     if (bytes > job->bytes - job->used) png_error(png, "the file ends too early");
     memcpy(out, job->data + job->used, bytes);
     job->used += bytes;
@@ -65,20 +74,22 @@ static void read_bytes(png_structp png, png_bytep out, size_t bytes) {
 
 static braid_status failure(const png_job *job) {
     if (job->no_memory) return fail(BRAID_ERROR_MEMORY, "no memory to read a PNG image");
-    return fail(BRAID_ERROR_DATA, "PNG: %s (at byte %zu of %zu)", job->reason, job->used, job->bytes);
+    return fail(job->status ? job->status : BRAID_ERROR_DATA, "PNG: %s (at byte %zu of %zu)", job->reason, job->used,
+                job->bytes);
 }
 
 /* The rows may not be more than the file can hold: a lie in the header is refused before it costs memory. */
 static void check_header(png_job *job) {
     int64_t height = png_get_image_height(job->png, job->info), width = png_get_image_width(job->png, job->info);
-    if (image_check_size("PNG", height, width) != BRAID_OK) png_error(job->png, "too many pixels");
+    keep_limits(job, image_check_size("image", height, width));
     size_t raw, most;
     if (!size_mul(png_get_rowbytes(job->png, job->info), (size_t)height, &raw) ||
         !size_mul(job->bytes, MAX_INFLATION, &most) || raw > most)
         png_error(job->png, "more pixels in the header than the file can hold");
 }
 
-static void ask_for_plain_pixels(png_job *job) {
+/* Returns how often each row is read. */
+static int ask_for_plain_pixels(png_job *job) {
     png_structp png = job->png;
     if (png_get_color_type(png, job->info) == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
     if (png_get_color_type(png, job->info) == PNG_COLOR_TYPE_GRAY && png_get_bit_depth(png, job->info) < 8)
@@ -86,25 +97,33 @@ static void ask_for_plain_pixels(png_job *job) {
     int has_alpha = (png_get_color_type(png, job->info) & PNG_COLOR_MASK_ALPHA) != 0;
     if (has_alpha || png_get_valid(png, job->info, PNG_INFO_tRNS)) png_set_strip_alpha(png); /* of a palette, too */
     if (png_get_bit_depth(png, job->info) == 16) png_set_swap(png);
-    png_set_interlace_handling(png);
+    int passes = png_set_interlace_handling(png);
     png_read_update_info(png, job->info);
+    return passes;
 }
 
 static void allocate_image(png_job *job) {
     image *i = job->image;
-    void *memory = NULL;
-    size_t row_bytes = png_get_rowbytes(job->png, job->info);
+    size_t row_bytes = png_get_rowbytes(job->png, job->info), all;
     i->height = png_get_image_height(job->png, job->info);
     i->width = png_get_image_width(job->png, job->info);
     i->channels = png_get_channels(job->png, job->info);
     i->bits = png_get_bit_depth(job->png, job->info);
-    if (memory_alloc((size_t)i->height, row_bytes, "an image", &i->pixels) ||
-        memory_alloc((size_t)i->height, sizeof *job->rows, "the rows of an image", &memory)) {
+    if (size_mul((size_t)i->height, row_bytes, &all)) keep_limits(job, image_take(i, all));
+    if (memory_alloc((size_t)i->height, row_bytes, "an image", &i->pixels)) {
         job->no_memory = 1;
         png_error(job->png, "no memory");
     }
-    job->rows = memory;
-    for (int64_t y = 0; y < i->height; y++) job->rows[y] = (png_bytep)i->pixels + (size_t)y * row_bytes;
+}
+
+static void read_rows(png_job *job, int passes) {
+    const image *i = job->image;
+    size_t row_bytes = png_get_rowbytes(job->png, job->info);
+    for (int pass = 0; pass < passes; pass++)
+        for (int64_t y = 0; y < i->height; y++) {
+            png_read_row(job->png, (png_bytep)i->pixels + (size_t)y * row_bytes, NULL);
+            keep_limits(job, limits_work(row_bytes));
+        }
 }
 
 static int read_image(png_job *job) {
@@ -117,9 +136,9 @@ static int read_image(png_job *job) {
     png_set_crc_action(job->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
     png_read_info(job->png, job->info);
     check_header(job);
-    ask_for_plain_pixels(job);
+    int passes = ask_for_plain_pixels(job);
     allocate_image(job);
-    png_read_image(job->png, job->rows);
+    read_rows(job, passes);
     png_read_end(job->png, NULL);
     return 1;
 }
@@ -127,12 +146,12 @@ static int read_image(png_job *job) {
 braid_status png_decode(const void *data, size_t bytes, image *out) {
     png_job job = {.data = data, .bytes = bytes, .image = out, .reason = "could not begin"};
     *out = (image){0};
+    TRY(limits_begin_file(bytes));
     job.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &job, on_error, on_warning, &job, allocate, release);
     if (job.png) job.info = png_create_info_struct(job.png);
     int done = job.png && job.info && read_image(&job);
     if (!job.png || !job.info) job.no_memory = 1;
     png_destroy_read_struct(&job.png, &job.info, NULL);
-    memory_free(job.rows);
     if (done) return BRAID_OK;
     image_free(out);
     return failure(&job);

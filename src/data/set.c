@@ -19,10 +19,14 @@
 #include "data/card.h"
 #include "data/data.h"
 #include "data/gather.h"
+#include "data/limits.h"
 #include "data/lists.h"
+#include "data/manifest.h"
 
-static const data_kind *const kinds[BRAID_DATA_KIND_COUNT] = {
-    [BRAID_DATA_SUNRGBD] = &data_sunrgbd, [BRAID_DATA_FMNIST86] = &data_fmnist86, [BRAID_DATA_MIMII] = &data_mimii};
+static const data_kind *const kinds[BRAID_DATA_KIND_COUNT] = {[BRAID_DATA_IMPORTED] = &data_imported,
+                                                              [BRAID_DATA_SUNRGBD] = &data_sunrgbd,
+                                                              [BRAID_DATA_FMNIST86] = &data_fmnist86,
+                                                              [BRAID_DATA_MIMII] = &data_mimii};
 
 const char *braid_data_kind_name(braid_data_kind kind) {
     return (unsigned)kind < BRAID_DATA_KIND_COUNT ? kinds[kind]->name : NULL;
@@ -38,10 +42,11 @@ const char *braid_split_name(braid_split split) {
 braid_status problems_add(problems *p, const char *path, const char *format, ...) {
     char text[400];
     va_list arguments;
+    if (p->count++ >= PROBLEMS_MOST || (p->count > 1 && !p->table)) return BRAID_OK;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (p->count++ == 0) snprintf(p->first, sizeof p->first, "%s: %s", path, text);
+    if (p->count == 1) snprintf(p->first, sizeof p->first, "%s: %s", path, text);
     if (!p->table) return BRAID_OK;
     TRY(braid_table_add_text(p->table, path));
     return braid_table_add_text(p->table, text);
@@ -71,7 +76,7 @@ int folder_exists(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static int is_file(const char *path) {
+int data_is_file(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
@@ -156,17 +161,20 @@ void braid_data_destroy(braid_data *data) {
     memory_free(data);
 }
 
+/* A manifest says itself what a folder is, whatever else lies in it: the last kind is asked first. */
 static braid_status find_kind(braid_data *d) {
-    for (int k = 0; k < BRAID_DATA_KIND_COUNT; k++)
+    for (int k = BRAID_DATA_KIND_COUNT - 1; k >= 0; k--)
         if (kinds[k]->matches(d)) {
             d->kind = kinds[k];
             d->info.kind = (braid_data_kind)k;
             return BRAID_OK;
         }
-    return fail(BRAID_ERROR_DATA,
-                "%s: expected a data set: train/ with labels.txt (sunrgbd), *-86-images-idx3-ubyte (fmnist86), or "
-                "folders with normal/*.wav (mimii); braid data make KIND --out DIR writes one",
-                d->folder);
+    return fail(
+        BRAID_ERROR_DATA,
+        "%s: expected a data set: train/ with labels.txt (sunrgbd), *-86-images-idx3-ubyte (fmnist86), folders with "
+        "normal/*.wav (mimii), or " MANIFEST_FILE " (imported); folders of your own become a set by braid data "
+        "import %s --out SET",
+        d->folder, d->folder);
 }
 
 static braid_status find_kind_of_card(braid_data *d, const json_t *card) {
@@ -177,7 +185,9 @@ static braid_status find_kind_of_card(braid_data *d, const json_t *card) {
             d->kind = kinds[k];
             d->info.kind = (braid_data_kind)k;
         }
-    d->info.dtype = d->kind == &data_mimii ? BRAID_DTYPE_F32 : BRAID_DTYPE_U8;
+    const char *dtype = json_string_value(json_object_get(card, "dtype"));
+    const int is_f32 = d->kind == &data_mimii || (d->kind == &data_imported && dtype && !strcmp(dtype, "f32"));
+    d->info.dtype = is_f32 ? BRAID_DTYPE_F32 : BRAID_DTYPE_U8;
     return d->kind ? BRAID_OK : fail(BRAID_ERROR_DATA, "card of the data: expected a kind of set, got \"%.40s\"", name);
 }
 
@@ -202,7 +212,7 @@ static void take_statistics(braid_data *d, const braid_data *from) {
 static braid_status scan_like(braid_data *d, const braid_data *like, const braid_data_options *options,
                               problems *found) {
     braid_data_options wanted = *options;
-    int same = d->kind == like->kind && like->info.dtype == BRAID_DTYPE_U8;
+    int same = d->kind == like->kind && d->kind != &data_mimii;
     if (same && !wanted.size[0] && !wanted.size[1]) memcpy(wanted.size, like->info.size, sizeof wanted.size);
     TRY(d->kind->scan(d, &wanted, found));
     if (same) take_statistics(d, like);
@@ -232,7 +242,7 @@ static braid_status scan(braid_data *d, const braid_data_options *options, probl
 static braid_status check_finished(const char *folder) {
     char *path;
     TRY(files_join(folder, DATA_UNFINISHED, &path));
-    int unfinished = is_file(path);
+    int unfinished = data_is_file(path);
     memory_free(path);
     if (!unfinished) return BRAID_OK;
     return fail(BRAID_ERROR_DATA,
@@ -245,8 +255,11 @@ static braid_status create(const char *folder, braid_data **data) {
     void *memory;
     *data = NULL;
     if (!folder || !*folder) return fail(BRAID_ERROR_ARGUMENT, "folder: expected a path, got none");
-    if (is_file(folder)) return fail(BRAID_ERROR_DATA, "%s: expected the folder of a data set, got a file", folder);
-    if (!folder_exists(folder)) return fail(BRAID_ERROR_DATA, "%s: there is no such folder", folder);
+    if (data_is_file(folder))
+        return fail(BRAID_ERROR_DATA, "%s: expected the folder of a data set, got a file", folder);
+    if (!folder_exists(folder))
+        return fail(BRAID_ERROR_DATA, "%s: there is no such folder; braid data make KIND --out DIR writes a set",
+                    folder);
     TRY(memory_calloc(1, sizeof **data, "a data set", &memory));
     *data = memory;
     TRY(memory_copy_text(folder, &(*data)->folder));
@@ -259,8 +272,16 @@ braid_status braid_data_open(const char *folder, const braid_data_options *optio
     const braid_data_options none = {0};
     problems found = {0};
     if (!data) return fail(BRAID_ERROR_ARGUMENT, "braid_data_open: expected a place for the set, got NULL");
+    *data = NULL;
+    if (!options) options = &none;
+    TRY(limits_check(&options->limits));
     braid_status status = create(folder, data);
-    if (!status) status = scan(*data, options ? options : &none, &found);
+    if (!status) {
+        (*data)->limits = options->limits;
+        limits_begin(&(*data)->limits);
+        status = scan(*data, options, &found);
+        limits_end();
+    }
     if (!status && found.count)
         status = fail(BRAID_ERROR_DATA, "%s%s: braid data check %s lists %s", found.first,
                       found.count > 1 ? ", and more" : "", folder, found.count > 1 ? "them all" : "it");
@@ -330,11 +351,15 @@ braid_status braid_data_open_files(const char *card, const braid_data_files *fil
         return fail(BRAID_ERROR_ARGUMENT, "files: expected a card and at least one file, got none");
     for (int i = 0; i < files->count; i++)
         if (!files->words[i]) return fail(BRAID_ERROR_ARGUMENT, "files: expected a file as word %d, got NULL", i);
+    TRY(limits_check(&files->limits));
     TRY(json_read(card, strlen(card), "the card of the data", BRAID_ERROR_DATA, &object));
     braid_status status = memory_calloc(1, sizeof **data, "a data set", &memory);
     if (!status) {
         *data = memory;
+        (*data)->limits = files->limits;
+        limits_begin(&(*data)->limits);
         status = fill_from_files(*data, object, files);
+        limits_end();
     }
     json_decref(object);
     if (!status) return BRAID_OK;
@@ -396,7 +421,10 @@ braid_status braid_data_read(const braid_data *data, braid_split split, int64_t 
     for (int i = 0; i < data->info.streams; i++)
         if (!streams || !streams[i])
             return fail(BRAID_ERROR_ARGUMENT, "braid_data_read: expected a place for stream %d, got NULL", i);
-    return data->kind->read(data, split, sample, streams);
+    limits_begin(&data->limits);
+    braid_status status = data->kind->read(data, split, sample, streams);
+    limits_end();
+    return status;
 }
 
 /* ---- Checking ----------------------------------------------------------------------------- */
@@ -409,37 +437,65 @@ static const braid_column count_columns[] = {{.key = "split", .title = "split", 
                                              {.key = "samples", .title = "samples", .cell = BRAID_CELL_COUNT},
                                              {.key = "files", .title = "files", .cell = BRAID_CELL_COUNT}};
 
-static braid_status add_count(const braid_data *d, braid_split split, int label, braid_table *table) {
-    int64_t samples = 0, files = 0, last_file = -1;
+/* What a split has of a class. */
+typedef struct class_count {
+    int64_t samples, files, last_file; /* last_file: counted from 1 */
+} class_count;
+
+static void count_classes(const braid_data *d, braid_split split, class_count *counts) {
     for (int64_t i = 0; i < d->info.samples[split]; i++) {
-        if (d->split[split].labels[i] != label) continue;
-        int64_t file = data_file_of(d, split, i);
-        samples++;
-        files += file != last_file;
-        last_file = file;
+        int32_t label = d->split[split].labels[i];
+        if (label < 0 || label >= d->info.classes) continue;
+        int64_t file = data_file_of(d, split, i) + 1;
+        counts[label].samples++;
+        counts[label].files += file != counts[label].last_file;
+        counts[label].last_file = file;
     }
-    TRY(braid_table_add_text(table, braid_split_name(split)));
-    TRY(braid_table_add_number(table, label));
-    TRY(braid_table_add_text(table, d->class_names[label]));
-    TRY(braid_table_add_number(table, (double)samples));
-    return braid_table_add_number(table, (double)files);
 }
 
-static braid_status fill_counts(const braid_data *d, braid_table *table) {
-    for (int s = 0; s < BRAID_SPLIT_COUNT; s++)
-        for (int c = 0; c < d->info.classes && d->info.samples[s]; c++) TRY(add_count(d, (braid_split)s, c, table));
+static braid_status add_counts(const braid_data *d, braid_split split, class_count *counts, braid_table *table) {
+    memset(counts, 0, (size_t)d->info.classes * sizeof *counts);
+    count_classes(d, split, counts);
+    for (int c = 0; c < d->info.classes; c++) {
+        TRY(braid_table_add_text(table, braid_split_name(split)));
+        TRY(braid_table_add_number(table, c));
+        TRY(braid_table_add_text(table, d->class_names[c]));
+        TRY(braid_table_add_number(table, (double)counts[c].samples));
+        TRY(braid_table_add_number(table, (double)counts[c].files));
+    }
     return BRAID_OK;
 }
 
-static braid_status check_set(const char *folder, braid_data **data, problems *found, check_progress *progress) {
-    const braid_data_options none = {0};
-    TRY(create(folder, data));
-    TRY(scan(*data, &none, found));
-    return (*data)->kind->check(*data, found, progress);
+static braid_status fill_counts(const braid_data *d, braid_table *table) {
+    void *counts;
+    TRY(memory_alloc((size_t)d->info.classes, sizeof(class_count), "samples of classes", &counts));
+    braid_status status = BRAID_OK;
+    for (int s = 0; s < BRAID_SPLIT_COUNT && !status; s++)
+        if (d->info.samples[s]) status = add_counts(d, (braid_split)s, counts, table);
+    memory_free(counts);
+    return status;
 }
 
-braid_status braid_data_check(const char *folder, braid_data_progress *progress, void *user,
-                              braid_data_check_result *result) {
+braid_status data_counts(const braid_data *d, braid_table **table) {
+    TRY(braid_table_create(count_columns, 5, table));
+    return fill_counts(d, *table);
+}
+
+static braid_status check_set(const char *folder, const braid_data_limits *limits, braid_data **data, problems *found,
+                              check_progress *progress) {
+    const braid_data_options none = {0};
+    TRY(create(folder, data));
+    if (limits) (*data)->limits = *limits;
+    TRY(limits_check(&(*data)->limits));
+    limits_begin(&(*data)->limits);
+    braid_status status = scan(*data, &none, found);
+    if (!status) status = (*data)->kind->check(*data, found, progress);
+    limits_end();
+    return status;
+}
+
+braid_status braid_data_check(const char *folder, const braid_data_limits *limits, braid_data_progress *progress,
+                              void *user, braid_data_check_result *result) {
     braid_data *data = NULL;
     problems found = {0};
     check_progress counter = {.call = progress, .user = user};
@@ -447,12 +503,13 @@ braid_status braid_data_check(const char *folder, braid_data_progress *progress,
     if (!result) return fail(BRAID_ERROR_ARGUMENT, "braid_data_check: expected a place for the result, got NULL");
     *result = (braid_data_check_result){0};
     braid_status status = braid_table_create(problem_columns, 2, &found.table);
-    if (!status) status = braid_table_create(count_columns, 5, &result->counts);
-    if (!status) status = check_set(folder, &data, &found, &counter);
-    if (!status) status = fill_counts(data, result->counts);
+    if (!status) status = check_set(folder, limits, &data, &found, &counter);
+    if (!status) status = data_counts(data, &result->counts);
+    if (!status) status = data_warnings(data, &result->warnings);
     if (data) result->kind = data->info.kind;
     result->files = counter.done;
     result->problems = found.table;
+    result->problem_count = found.count;
     braid_data_destroy(data);
     if (!status) {
         fail_put_back(&kept);
@@ -460,6 +517,7 @@ braid_status braid_data_check(const char *folder, braid_data_progress *progress,
     }
     braid_table_destroy(result->problems);
     braid_table_destroy(result->counts);
+    braid_table_destroy(result->warnings);
     *result = (braid_data_check_result){0};
     return status;
 }

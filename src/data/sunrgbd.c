@@ -333,8 +333,8 @@ static braid_status scan_statistics(braid_data *d, problems *found) {
     size_t bytes;
     const fail_kept kept = fail_keep();
     for (int i = 0; i < d->info.streams; i++) d->info.stream_names[i] = d->stream_names[i];
-    norm_stats_usual(&d->info);
-    const data_file statistics = {d->root, d->folder, "norm_stats.json", LISTS_MAX_BYTES};
+    norm_stats_unknown(&d->info);
+    const data_file statistics = {d->root, d->folder, "norm_stats.json", LISTS_MAX_STATISTICS};
     braid_status status = data_read_file(&statistics, &file, &text, &bytes);
     if (status == BRAID_ERROR_DATA && !is_there(file)) { /* the older of the two original scripts does not write it */
         fail_put_back(&kept);
@@ -380,6 +380,10 @@ static braid_status read_sample(const braid_data *d, braid_split split, int64_t 
     braid_status status = BRAID_OK;
     for (int s = 0; s < d->info.streams && !status; s++) {
         char *file;
+        if (d->info.missing >> s & 1) {
+            memset(streams[s], 0, data_sample_bytes(d, s));
+            continue;
+        }
         TRY(path(d, split, sample, s, &file));
         status = read_stream(d, file, s, streams[s]);
         memory_free(file);

@@ -1,5 +1,6 @@
 /*
- * WAV by libsndfile on memory, see the header.
+ * WAV, see the header. libsndfile is never shown a header: some of its readers walk over chunks that a file makes up
+ * without end. It gets the samples alone, as raw numbers of the format that was read here.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,6 +13,7 @@
 
 #include "core/memory.h"
 #include "core/sizes.h"
+#include "data/limits.h"
 
 #define BLOCK_FRAMES 4096
 
@@ -20,49 +22,70 @@
 static uint32_t u16_at(const uint8_t *at) { return at[0] | (uint32_t)at[1] << 8; }
 static uint32_t u32_at(const uint8_t *at) { return u16_at(at) | u16_at(at + 2) << 16; }
 
+/* Where the samples of a file are, and how libsndfile is told of them. */
+typedef struct sound_view {
+    wav_info info;
+    int format;
+    uint32_t frame_bytes; /* 0: no format chunk came yet */
+    size_t begin;
+} sound_view;
+
+/* A number format of `bits` bits as libsndfile calls it; 0: there is none. Kind 1 are whole numbers, 3 floats. */
+static int format_of(uint32_t kind, uint32_t bits) {
+    static const int whole[] = {0, SF_FORMAT_PCM_U8, SF_FORMAT_PCM_16, SF_FORMAT_PCM_24, SF_FORMAT_PCM_32};
+    if (kind == 1) return bits % 8 == 0 && bits <= 32 ? whole[bits / 8] : 0;
+    return bits == 32 ? SF_FORMAT_FLOAT : bits == 64 ? SF_FORMAT_DOUBLE : 0;
+}
+
 /* The chunk "fmt ": plain numbers (1), floats (3), or the extended form (0xfffe), which names one of them again. */
-static braid_status read_format(const uint8_t *at, size_t bytes, wav_info *out, uint32_t *frame_bytes) {
+static braid_status read_format(const uint8_t *at, size_t bytes, sound_view *out) {
     if (bytes < 16) return fail(BRAID_ERROR_DATA, "WAV: expected a format chunk of 16 bytes or more, got %zu", bytes);
     uint32_t kind = u16_at(at), bits = u16_at(at + 14);
-    out->channels = (int)u16_at(at + 2);
-    out->rate = (int)(u32_at(at + 4) & 0x7fffffff);
-    *frame_bytes = u16_at(at + 12);
+    out->info.channels = (int)u16_at(at + 2);
+    out->info.rate = (int)(u32_at(at + 4) & 0x7fffffff);
+    out->frame_bytes = u16_at(at + 12);
     if (kind == 0xfffe && bytes >= 26) kind = u16_at(at + 24);
     if (kind != 1 && kind != 3)
         return fail(BRAID_ERROR_DATA, "WAV: expected plain numbers (format 1) or floats (3), got format %u", kind);
-    if (out->channels < 1 || out->channels > WAV_MAX_CHANNELS || out->rate < 1 || bits % 8 != 0 || *frame_bytes == 0 ||
-        *frame_bytes != (uint32_t)out->channels * (bits / 8))
-        return fail(
-            BRAID_ERROR_DATA,
-            "WAV: expected 1 to %d channels of whole bytes and a rate, got %d of %u bits, %d a second, %u bytes "
-            "a frame",
-            WAV_MAX_CHANNELS, out->channels, bits, out->rate, *frame_bytes);
+    out->format = format_of(kind, bits);
+    if (out->info.channels < 1 || out->info.channels > WAV_MAX_CHANNELS || out->info.rate < 1 || !out->format ||
+        out->frame_bytes != (uint32_t)out->info.channels * (bits / 8))
+        return fail(BRAID_ERROR_DATA,
+                    "WAV: expected 1 to %d channels of 8, 16, 24 or 32 bits (floats: 32 or 64) and a rate, got %d of "
+                    "%u bits, %d a second, %u bytes a frame",
+                    WAV_MAX_CHANNELS, out->info.channels, bits, out->info.rate, out->frame_bytes);
     return BRAID_OK;
 }
 
-braid_status wav_look(const void *data, size_t bytes, size_t file_bytes, wav_info *out) {
-    const uint8_t *file = data;
-    uint32_t frame_bytes = 0;
-    *out = (wav_info){0};
+static braid_status find_samples(const uint8_t *file, size_t bytes, size_t file_bytes, sound_view *out) {
+    *out = (sound_view){0};
     if (bytes < 12 || memcmp(file, "RIFF", 4) != 0 || memcmp(file + 8, "WAVE", 4) != 0)
         return fail(BRAID_ERROR_DATA, "WAV: expected a file that begins with RIFF....WAVE");
     for (size_t at = 12; at + 8 <= bytes;) {
         size_t length = u32_at(file + at + 4), left = file_bytes - at - 8;
         if (length > left)
-            return fail(BRAID_ERROR_DATA, "WAV: expected %zu bytes behind byte %zu, got %zu: the file is cut short",
+            return fail(BRAID_ERROR_DATA, "WAV: expected %zu bytes after byte %zu, got %zu: the file is cut short",
                         length, at + 8, left);
         if (!memcmp(file + at, "data", 4)) {
-            if (!frame_bytes) return fail(BRAID_ERROR_DATA, "WAV: expected a format chunk before the data");
-            out->frames = (int64_t)(length / frame_bytes);
+            if (!out->frame_bytes) return fail(BRAID_ERROR_DATA, "WAV: expected a format chunk before the data");
+            out->info.frames = (int64_t)(length / out->frame_bytes);
+            out->begin = at + 8;
             return BRAID_OK;
         }
         if (!memcmp(file + at, "fmt ", 4)) {
             size_t seen = bytes - at - 8;
-            TRY(read_format(file + at + 8, length < seen ? length : seen, out, &frame_bytes));
+            TRY(read_format(file + at + 8, length < seen ? length : seen, out));
         }
         at += 8 + length + length % 2;
     }
     return fail(BRAID_ERROR_DATA, "WAV: expected a data chunk in the first %zu bytes, got none", bytes);
+}
+
+braid_status wav_look(const void *data, size_t bytes, size_t file_bytes, wav_info *out) {
+    sound_view view;
+    braid_status status = find_samples(data, bytes, file_bytes, &view);
+    *out = view.info;
+    return status;
 }
 
 /* ---- Files in memory ---------------------------------------------------------------------- */
@@ -114,6 +137,7 @@ static braid_status read_blocks(SNDFILE *sound, const wav_info *info, float *sam
     float block[BLOCK_FRAMES];
     int64_t most = BLOCK_FRAMES / info->channels;
     for (int64_t done = 0; done < info->frames;) {
+        TRY(limits_work(sizeof block));
         int64_t wanted = info->frames - done < most ? info->frames - done : most;
         int64_t got = sf_readf_float(sound, block, wanted);
         if (got <= 0 || got > wanted)
@@ -132,27 +156,33 @@ static braid_status read_blocks(SNDFILE *sound, const wav_info *info, float *sam
     return BRAID_OK;
 }
 
+static braid_status read_samples(const void *data, const sound_view *view, float *samples) {
+    SF_INFO info = {.samplerate = view->info.rate,
+                    .channels = view->info.channels,
+                    .format = SF_FORMAT_RAW | SF_ENDIAN_LITTLE | view->format};
+    memory_file file = {.data = (unsigned char *)data + view->begin,
+                        .bytes = (sf_count_t)view->info.frames * view->frame_bytes};
+    SNDFILE *sound = sf_open_virtual(&memory_calls, SFM_READ, &info, &file);
+    if (!sound) return fail(BRAID_ERROR_DATA, "WAV: %s", sf_strerror(NULL));
+    braid_status status = read_blocks(sound, &view->info, samples);
+    sf_close(sound);
+    return status;
+}
+
 braid_status wav_read(const void *data, size_t bytes, wav_info *info, float **samples) {
-    SF_INFO read_info = {0};
-    memory_file file = {.data = (unsigned char *)data, .bytes = (sf_count_t)bytes};
+    sound_view view;
     void *memory;
     *samples = NULL;
-    TRY(wav_look(data, bytes, bytes, info));
-    SNDFILE *sound = sf_open_virtual(&memory_calls, SFM_READ, &read_info, &file);
-    if (!sound) return fail(BRAID_ERROR_DATA, "WAV: %s", sf_strerror(NULL));
-    braid_status status = BRAID_OK;
-    if (read_info.channels != info->channels || read_info.samplerate != info->rate || read_info.frames != info->frames)
-        status = fail(BRAID_ERROR_DATA, "WAV: expected %lld frames of %d channels, got %lld of %d",
-                      (long long)info->frames, info->channels, (long long)read_info.frames, read_info.channels);
-    if (!status) status = memory_alloc((size_t)info->frames, sizeof **samples, "a sound", &memory);
-    if (!status) {
+    braid_status status = find_samples(data, bytes, bytes, &view);
+    *info = view.info;
+    TRY(status);
+    TRY(limits_begin_file(bytes));
+    TRY(memory_alloc((size_t)info->frames, sizeof **samples, "a sound", &memory));
+    status = read_samples(data, &view, memory);
+    if (status)
+        memory_free(memory);
+    else
         *samples = memory;
-        status = read_blocks(sound, info, *samples);
-    }
-    sf_close(sound);
-    if (status == BRAID_OK) return BRAID_OK;
-    memory_free(*samples);
-    *samples = NULL;
     return status;
 }
 

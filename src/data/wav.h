@@ -1,6 +1,7 @@
 /*
- * WAV. The chunks are walked here, so that a file that was cut short is refused (libsndfile would read what is left);
- * the samples are read by libsndfile.
+ * WAV. The chunks are walked here, each held against the bytes that are there, up to the data, and no further: a file
+ * that was cut short is refused, and what follows the data is never looked at. libsndfile turns the samples into
+ * floats.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -155,16 +155,19 @@ static int64_t roomy(const braid_problem *layer, int axis) {
     return size < most ? size : most;
 }
 
-/* True where the options of a layer can be meant for the planes of x. */
+/* True where the options of a layer can be meant for the planes of x. Batchnorm has those of bn_finalize, but each. */
 static int is_sound(const site *s, const braid_problem *layer, int64_t integrated_in) {
     braid_problem trial = *layer;
     if (!has_no_shape(s, layer)) return 0;
+    if (layer->op == BRAID_OP_BATCHNORM) {
+        trial.op = BRAID_OP_BN_FINALIZE;
+        if (layer->each) return refuse(s, BRAID_ERROR_ARGUMENT, "batchnorm has no field each").count;
+    }
     trial.batch = 2;
     trial.streams = s->x.count;
     trial.integrated_in = integrated_in;
     for (int i = 0; i < s->x.count; i++) trial.in_channels[i] = graph_channels(s->g, s->x, i);
-    for (int axis = 0; axis < 2 && op_find(layer->op)->fields & FIELD_BIT(hw); axis++)
-        trial.size[axis] = roomy(layer, axis);
+    for (int axis = 0; axis < 2 && op_of(&trial)->fields & FIELD_BIT(hw); axis++) trial.size[axis] = roomy(layer, axis);
     braid_status status = braid_problem_check(&trial);
     if (status != BRAID_OK) refuse(s, status, braid_message());
     return status == BRAID_OK;

@@ -183,3 +183,7 @@ const char *braid_net_stream(const braid_net *net, int index, int64_t *channels)
     }
     return NULL;
 }
+
+int64_t braid_net_output_channels(const braid_net *net) {
+    return net ? graph_channels(&net->graph, net->graph.output, 0) : 0;
+}

@@ -136,7 +136,7 @@ static braid_status check_layers(const net_kind *kind, const int64_t *layers) {
     int count = 0;
     while (count < MAX_LAYERS && layers[count]) TRY(check_integer(kind, "layers", layers[count++], MAX_CLASSES));
     if (count == 1 || any_set(layers + count, MAX_LAYERS - count))
-        return fail(BRAID_ERROR_ARGUMENT, "%s: layers: expected 2 to %d widths and zeros behind them, got %d widths%s",
+        return fail(BRAID_ERROR_ARGUMENT, "%s: layers: expected 2 to %d widths and zeros after them, got %d widths%s",
                     kind->name, MAX_LAYERS, count, count == 1 ? "" : " and a gap");
     return BRAID_OK;
 }

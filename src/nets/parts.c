@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/reals.h"
 #include "core/sizes.h"
 
 graph_value part_tensor(graph *g, const graph_plane *what, const char *format, ...) {
@@ -17,7 +18,7 @@ graph_value part_tensor(graph *g, const graph_plane *what, const char *format, .
     int64_t elements;
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(plane.name, sizeof plane.name, format, arguments);
+    int length = real_format_list(plane.name, sizeof plane.name, format, arguments);
     va_end(arguments);
     if (length < 0 || length >= GRAPH_NAME)
         return graph_refuse(g, BRAID_ERROR_ARGUMENT, "graph: expected a name of at most %d characters, got %d: %s...",

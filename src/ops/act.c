@@ -28,7 +28,7 @@ static double flops(const braid_problem *p) {
 static int64_t terms(const braid_problem *p) { return p->activation == BRAID_ACTIVATION_RELU ? 1 : 4; }
 
 static void draw(rng *r, braid_problem *p) {
-    p->activation = (braid_activation)rng_between(r, BRAID_ACTIVATION_RELU, BRAID_ACTIVATION_GELU_TANH);
+    p->activation = draw_activation(r, 33, 0);
     draw_pixels(r, p);
 }
 

@@ -1,7 +1,7 @@
 /*
  * The draws of augment.h, in the part of C that CUDA compiles too: src/ops/augment_draw.c makes them for the CPU and
- * kernels/cuda/augment.cu for the GPU, the same bits. Only + - * / and sqrt make a draw, which IEEE 754 rounds exactly,
- * so that a sample is cropped and erased alike on every machine; the weights of a blur use exp.
+ * augment.cu for the GPU, bit for bit alike. Only + - * / and sqrt make a draw, which IEEE 754 rounds exactly, so that
+ * a sample is cropped and erased alike on every machine; the weights of a blur use exp.
  *
  * Before it is included: DRAW_CODE (how a function is declared), and three functions of a `rng`: numbers_u32 gives the
  * next number of a sequence, numbers_between one of a range (core/rng.h), and numbers_mix is philox4x32.

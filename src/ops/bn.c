@@ -5,8 +5,6 @@
  */
 #include "ops/bn.h"
 
-#include <string.h>
-
 #include "core/sizes.h"
 
 void bn_shape_pixels(const braid_problem *p, int i, plane_shape *out) {
@@ -35,27 +33,27 @@ int bn_fused_planes(const braid_problem *p, int slot) {
 }
 
 void bn_chain_sums(op_chain *c, const braid_problem *p, int dy) {
-    chain_step *s = chain_add(c, p, BRAID_OP_BN_SUMS, BRAID_PASS_FWD);
-    s->place[BN_SUMS_X] = BN_FUSED_X;
-    s->place[BN_SUMS_DY] = dy;
-    s->place[BN_SUMS_CENTER] = BN_FUSED_CENTER;
-    s->place[BN_SUMS_RSTD] = BN_FUSED_RSTD;
-    s->place[BN_SUMS_MASK] = BN_FUSED_MASK;
-    s->place[BN_SUMS_DGAMMA] = BN_FUSED_DGAMMA;
-    s->place[BN_SUMS_DBETA] = BN_FUSED_DBETA;
+    chain_step *s = chain_add(c, p, BRAID_OP_BN_BWD_REDUCE, BRAID_PASS_FWD);
+    s->place[BN_BWD_REDUCE_X] = BN_FUSED_X;
+    s->place[BN_BWD_REDUCE_DY] = dy;
+    s->place[BN_BWD_REDUCE_CENTER] = BN_FUSED_CENTER;
+    s->place[BN_BWD_REDUCE_RSTD] = BN_FUSED_RSTD;
+    s->place[BN_BWD_REDUCE_MASK] = BN_FUSED_MASK;
+    s->place[BN_BWD_REDUCE_DGAMMA] = BN_FUSED_DGAMMA;
+    s->place[BN_BWD_REDUCE_DBETA] = BN_FUSED_DBETA;
 }
 
-void bn_chain_dapply(op_chain *c, const braid_problem *p, int dy) {
-    chain_step *s = chain_add(c, p, BRAID_OP_BN_DAPPLY, BRAID_PASS_FWD);
-    s->place[BN_DAPPLY_X] = BN_FUSED_X;
-    s->place[BN_DAPPLY_DY] = dy;
-    s->place[BN_DAPPLY_CENTER] = BN_FUSED_CENTER;
-    s->place[BN_DAPPLY_RSTD] = BN_FUSED_RSTD;
-    s->place[BN_DAPPLY_GAMMA] = BN_FUSED_GAMMA;
-    s->place[BN_DAPPLY_DGAMMA] = BN_FUSED_DGAMMA;
-    s->place[BN_DAPPLY_DBETA] = BN_FUSED_DBETA;
-    s->place[BN_DAPPLY_MASK] = BN_FUSED_MASK;
-    s->place[BN_DAPPLY_DX] = BN_FUSED_DX;
+void bn_chain_bwd_apply(op_chain *c, const braid_problem *p, int dy) {
+    chain_step *s = chain_add(c, p, BRAID_OP_BN_BWD_APPLY, BRAID_PASS_FWD);
+    s->place[BN_BWD_APPLY_X] = BN_FUSED_X;
+    s->place[BN_BWD_APPLY_DY] = dy;
+    s->place[BN_BWD_APPLY_CENTER] = BN_FUSED_CENTER;
+    s->place[BN_BWD_APPLY_RSTD] = BN_FUSED_RSTD;
+    s->place[BN_BWD_APPLY_GAMMA] = BN_FUSED_GAMMA;
+    s->place[BN_BWD_APPLY_DGAMMA] = BN_FUSED_DGAMMA;
+    s->place[BN_BWD_APPLY_DBETA] = BN_FUSED_DBETA;
+    s->place[BN_BWD_APPLY_MASK] = BN_FUSED_MASK;
+    s->place[BN_BWD_APPLY_DX] = BN_FUSED_DX;
 }
 
 void bn_chain_apply(op_chain *c, const braid_problem *p, int y) {
@@ -80,13 +78,6 @@ void bn_chain_act_gradient(op_chain *c, const braid_problem *p, int x, int dy, i
     s->place[ACT_DX] = dx;
 }
 
-void bn_narrow(braid_problem *p, int first, int count) {
-    memmove(p->in_channels, p->in_channels + first, (size_t)count * sizeof p->in_channels[0]);
-    memmove(p->in_pitch, p->in_pitch + first, (size_t)count * sizeof p->in_pitch[0]);
-    for (int i = count; i < BRAID_MAX_PLANES; i++) p->in_channels[i] = p->in_pitch[i] = 0;
-    p->streams = count;
-}
-
 int64_t bn_terms(const braid_problem *p) {
     int64_t values = p->batch * p->size[0] * p->size[1];
     return values < 1 ? 1 : values;
@@ -102,31 +93,25 @@ void bn_draw_average(rng *r, braid_problem *p) {
     p->momentum = draw_chance(r, 50) ? 0.1 : 0.01 * (double)rng_between(r, 1, 99);
 }
 
-void bn_draw_few(braid_problem *p) {
-    while (shape_total(p) > DRAW_ELEMENTS / 16 && p->batch > 2) p->batch--;
-    while (shape_total(p) > DRAW_ELEMENTS / 16 && (p->size[0] > 2 || p->size[1] > 2))
-        p->size[p->size[0] < p->size[1]]--;
-}
-
 braid_status bn_check_train(const braid_problem *p) {
     const int64_t axes[3] = {p->batch, p->size[0], p->size[1]};
     int64_t values;
     TRY(size_elements(axes, 3, op_of(p)->name, &values));
     if (p->phase == BRAID_PHASE_TRAIN && values == 1) {
-        return fail(BRAID_ERROR_ARGUMENT,
-                    "%s: expected more than 1 value per channel with phase=train, got b1 and hw1x1; "
-                    "use a larger batch or phase=eval",
-                    op_of(p)->name);
+        return fail_with(BRAID_ERROR_ARGUMENT, BRAID_DETAIL_SMALL_BATCH,
+                         "%s: expected more than 1 value per channel with phase=train, got b1 and hw1x1; "
+                         "use a larger batch or phase=eval",
+                         op_of(p)->name);
     }
     return BRAID_OK;
 }
 
 braid_status bn_check_active(const braid_problem *p, int i, int64_t active) {
     if (p->phase == BRAID_PHASE_TRAIN && active * p->size[0] * p->size[1] == 1) {
-        return fail(BRAID_ERROR_ARGUMENT,
-                    "%s: expected more than 1 value per channel when training, got 1 in stream %d "
-                    "(1 active sample of 1x1)",
-                    op_of(p)->name, i);
+        return fail_with(BRAID_ERROR_ARGUMENT, BRAID_DETAIL_SMALL_BATCH,
+                         "%s: expected more than 1 value per channel when training, got 1 in stream %d "
+                         "(1 active sample of 1x1)",
+                         op_of(p)->name, i);
     }
     return BRAID_OK;
 }

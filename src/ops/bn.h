@@ -1,6 +1,6 @@
 /*
  * What the five natural ops of batch normalisation share. A training step of one layer is
- *   bn_stats -> bn_finalize -> bn_apply,  and backwards  bn_sums -> bn_dapply;
+ *   bn_stats -> bn_finalize -> bn_apply,  and backwards  bn_bwd_reduce -> bn_bwd_apply;
  * evaluation is bn_finalize (from the running statistics) -> bn_apply.
  * Statistics are taken over the active samples of each stream on its own.
  *
@@ -39,22 +39,17 @@ int bn_fused_planes(const braid_problem *p, int slot);
 
 /* Binds the operands of a natural op in the chain of a fused one: x, the gradient at `dy`, the statistics, and dx. */
 void bn_chain_sums(op_chain *c, const braid_problem *p, int dy);
-void bn_chain_dapply(op_chain *c, const braid_problem *p, int dy);
+void bn_chain_bwd_apply(op_chain *c, const braid_problem *p, int dy);
 /* y = x * scale + shift, to a place. */
 void bn_chain_apply(op_chain *c, const braid_problem *p, int y);
 /* The activation of the value at `x`, and its gradient from the one at `dy`; the problem's size and channels. */
 void bn_chain_act(op_chain *c, const braid_problem *p, int x, int y);
 void bn_chain_act_gradient(op_chain *c, const braid_problem *p, int x, int dy, int dx);
 
-/* Takes planes first to first + count - 1 of a problem. */
-void bn_narrow(braid_problem *p, int first, int count);
-
 int64_t bn_terms(const braid_problem *p); /* values behind one channel's statistics */
 void bn_draw(rng *r, braid_problem *p);
 /* How the running statistics of a random problem follow the batches. */
 void bn_draw_average(rng *r, braid_problem *p);
-/* Makes a random problem small, for ops whose reference makes sums over all pixels anew for each of them. */
-void bn_draw_few(braid_problem *p);
 
 /* Refuses counts of values that do not fit in 64 bits, and training on a single value per channel, whose unbiased
  * variance does not exist. */

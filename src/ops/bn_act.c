@@ -3,8 +3,8 @@
  * Blanked samples give exact zeros. Backward, the value before the activation is made again from x:
  *
  *   g = dy * f'(x * scale + shift)
- *   bwd_weight: dbeta = sum g, dgamma = sum g * (x - center) * rstd      (bn_sums of g)
- *   bwd_data:   dx from g, dgamma and dbeta as bn_dapply gives it
+ *   bwd_weight: dbeta = sum g, dgamma = sum g * (x - center) * rstd      (bn_bwd_reduce of g)
+ *   bwd_data:   dx from g, dgamma and dbeta as bn_bwd_apply gives it
  *
  * SPDX-License-Identifier: MIT
  */
@@ -40,14 +40,14 @@ static const char *steps(const braid_problem *p, op_chain *c) {
     if (p->pass == BRAID_PASS_BWD_WEIGHT) {
         bn_chain_sums(c, p, CHAIN_TEMP(1));
     } else {
-        bn_chain_dapply(c, p, CHAIN_TEMP(1));
+        bn_chain_bwd_apply(c, p, CHAIN_TEMP(1));
     }
     return NULL;
 }
 
 static void draw(rng *r, braid_problem *p) {
     p->phase = draw_chance(r, 75) ? BRAID_PHASE_TRAIN : BRAID_PHASE_EVAL;
-    p->activation = draw_chance(r, 60) ? BRAID_ACTIVATION_RELU : (braid_activation)rng_between(r, 1, 2);
+    p->activation = draw_activation(r, 60, 0);
     bn_draw(r, p);
 }
 

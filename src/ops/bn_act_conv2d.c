@@ -11,10 +11,11 @@
  */
 #include "ops/bn.h"
 
-braid_problem bn_act_conv2d_step(const braid_problem *p, int index) {
+/* The bn_act in it. */
+static braid_problem norm_of(const braid_problem *p) {
     op_chain chain = {0};
     op_of(p)->chain(p, &chain);
-    return chain.steps[index].problem;
+    return chain.steps[0].problem;
 }
 
 static int planes(const braid_problem *p, int slot) { return slot == BN_ACT_CONV2D_MASK && !p->mask ? 0 : p->streams; }
@@ -29,13 +30,13 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
 }
 
 static braid_status check(const braid_problem *p) {
-    const braid_problem norm = bn_act_conv2d_step(p, 0);
+    const braid_problem norm = norm_of(p);
     TRY(conv2d_check(p));
     return op_find(BRAID_OP_BN_ACT)->check(&norm);
 }
 
 static double flops(const braid_problem *p) {
-    const braid_problem norm = bn_act_conv2d_step(p, 0);
+    const braid_problem norm = norm_of(p);
     return conv2d_flops(p) + op_find(BRAID_OP_BN_ACT)->flops(&norm);
 }
 
@@ -44,6 +45,7 @@ static int64_t terms(const braid_problem *p) { return conv2d_terms(p) + 8; }
 static const char *steps(const braid_problem *p, op_chain *c) {
     chain_step *norm = chain_add(c, p, BRAID_OP_BN_ACT, BRAID_PASS_FWD);
     norm->problem.phase = BRAID_PHASE_TRAIN;
+    norm->is_share = 1;
     norm->problem.activation = p->activation;
     norm->place[BN_FUSED_X] = BN_ACT_CONV2D_X;
     norm->place[BN_FUSED_SCALE] = BN_ACT_CONV2D_SCALE;
@@ -61,7 +63,7 @@ static const char *steps(const braid_problem *p, op_chain *c) {
 static void draw(rng *r, braid_problem *p) {
     conv2d_draw(r, p);
     p->bias = 0;
-    p->activation = draw_chance(r, 70) ? BRAID_ACTIVATION_RELU : (braid_activation)rng_between(r, 1, 2);
+    p->activation = draw_activation(r, 70, 0);
 }
 
 const op_info op_bn_act_conv2d = {

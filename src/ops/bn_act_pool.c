@@ -4,8 +4,8 @@
  * minus infinity); blanked samples give exact zeros. Backward, everything is made again from x:
  *
  *   g = (the sum of dy over the windows that took the value) * f'(x * scale + shift)
- *   bwd_weight: dbeta = sum g, dgamma = sum g * (x - center) * rstd      (bn_sums of g)
- *   bwd_data:   dx from g, dgamma and dbeta as bn_dapply gives it
+ *   bwd_weight: dbeta = sum g, dgamma = sum g * (x - center) * rstd      (bn_bwd_reduce of g)
+ *   bwd_data:   dx from g, dgamma and dbeta as bn_bwd_apply gives it
  *
  * SPDX-License-Identifier: MIT
  */
@@ -61,14 +61,14 @@ static const char *steps(const braid_problem *p, op_chain *c) {
     if (p->pass == BRAID_PASS_BWD_WEIGHT) {
         bn_chain_sums(c, p, CHAIN_TEMP(3));
     } else {
-        bn_chain_dapply(c, p, CHAIN_TEMP(3));
+        bn_chain_bwd_apply(c, p, CHAIN_TEMP(3));
     }
     return NULL;
 }
 
 static void draw(rng *r, braid_problem *p) {
     p->phase = draw_chance(r, 75) ? BRAID_PHASE_TRAIN : BRAID_PHASE_EVAL;
-    p->activation = draw_chance(r, 70) ? BRAID_ACTIVATION_RELU : (braid_activation)rng_between(r, 1, 2);
+    p->activation = draw_activation(r, 70, 0);
     maxpool_draw(r, p);
     while (shape_total(p) > DRAW_ELEMENTS / 8 && p->batch > 1) p->batch--;
     if (p->phase == BRAID_PHASE_TRAIN && bn_terms(p) < 2) p->batch = 2;

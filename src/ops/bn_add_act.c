@@ -4,8 +4,8 @@
  * samples give exact zeros, whatever z holds. Backward, the ReLU is read off y, which the next layer keeps:
  *
  *   g = y > 0 ? dy : 0
- *   bwd_weight: dbeta = sum g, dgamma = sum g * (x - center) * rstd      (bn_sums of g)
- *   bwd_data:   dx from g, dgamma and dbeta as bn_dapply gives it; dz = g, before the normalisation of z
+ *   bwd_weight: dbeta = sum g, dgamma = sum g * (x - center) * rstd      (bn_bwd_reduce of g)
+ *   bwd_data:   dx from g, dgamma and dbeta as bn_bwd_apply gives it; dz = g, before the normalisation of z
  *
  * SPDX-License-Identifier: MIT
  */
@@ -56,7 +56,7 @@ static const char *steps(const braid_problem *p, op_chain *c) {
         case BRAID_PASS_FWD: add_forward(c, p); break;
         case BRAID_PASS_BWD_DATA:
             bn_chain_act_gradient(c, p, BN_FUSED_Y, BN_FUSED_DY, BN_FUSED_DZ);
-            bn_chain_dapply(c, p, BN_FUSED_DZ);
+            bn_chain_bwd_apply(c, p, BN_FUSED_DZ);
             break;
         default:
             bn_chain_act_gradient(c, p, BN_FUSED_Y, BN_FUSED_DY, CHAIN_TEMP(0));

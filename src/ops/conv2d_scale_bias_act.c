@@ -79,7 +79,7 @@ static void draw(rng *r, braid_problem *p) {
     conv2d_draw(r, p);
     p->bias = 0;
     p->add = draw_chance(r, 35);
-    p->activation = draw_chance(r, 50) ? BRAID_ACTIVATION_RELU : (braid_activation)rng_between(r, 0, 3);
+    p->activation = draw_activation(r, 60, 1);
 }
 
 const op_info op_conv2d_scale_bias_act = {

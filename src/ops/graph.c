@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/reals.h"
 #include "ops/problem.h"
 
 void graph_start(graph *g) {
@@ -33,7 +34,7 @@ graph_value graph_refuse(graph *g, braid_status status, const char *format, ...)
     if (g->status) return graph_none();
     g->status = status;
     va_start(arguments, format);
-    vsnprintf(g->message, sizeof g->message, format, arguments);
+    real_format_list(g->message, sizeof g->message, format, arguments);
     va_end(arguments);
     return graph_none();
 }

@@ -76,7 +76,8 @@ static int64_t work(const braid_problem *p) {
 
 /* ---- The chain ----------------------------------------------------------------------------- */
 
-braid_problem li_conv2d_mix(const braid_problem *p, braid_pass pass, int with_z) {
+/* The integrate problem; with_z: the integrated input takes part, where there is one. */
+static braid_problem mix_problem(const braid_problem *p, braid_pass pass, int with_z) {
     op_chain one = {0};
     braid_problem mix = chain_add(&one, p, BRAID_OP_INTEGRATE, pass)->problem;
     if (!with_z) mix.integrated_in = 0;
@@ -93,7 +94,7 @@ braid_problem li_conv2d_mix(const braid_problem *p, braid_pass pass, int with_z)
 
 static chain_step *add_integrate(op_chain *c, const braid_problem *p, braid_pass pass, int with_z) {
     chain_step *s = chain_add(c, p, BRAID_OP_INTEGRATE, pass);
-    s->problem = li_conv2d_mix(p, pass, with_z);
+    s->problem = mix_problem(p, pass, with_z);
     s->place[INTEGRATE_R] = LI_CONV2D_R;
     s->place[INTEGRATE_Z] = LI_CONV2D_Z;
     s->place[INTEGRATE_V] = LI_CONV2D_V;

@@ -75,7 +75,7 @@ static const char *steps(const braid_problem *p, op_chain *c) {
 
 static void draw(rng *r, braid_problem *p) {
     p->phase = draw_chance(r, 70) ? BRAID_PHASE_TRAIN : BRAID_PHASE_EVAL;
-    p->activation = draw_chance(r, 60) ? BRAID_ACTIVATION_RELU : (braid_activation)rng_between(r, 1, 2);
+    p->activation = draw_activation(r, 60, 0);
     linear_draw(r, p);
 }
 

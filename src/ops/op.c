@@ -46,6 +46,8 @@ int op_is_input(operand_role role) { return role == ROLE_IN || role == ROLE_INOU
 
 int op_is_output(operand_role role) { return role == ROLE_OUT || role == ROLE_INOUT || role == ROLE_DOUT; }
 
+int op_is_used(operand_role role) { return role != ROLE_NONE; }
+
 /* The names of gradients, made once from the operands that have a gradient role. */
 static const char *gradient_name(const char *name) {
     static const char *const pairs[][2] = {{"x", "dx"},       {"y", "dy"},   {"w", "dw"},         {"bias", "dbias"},
@@ -91,8 +93,8 @@ int op_is_empty(const braid_problem *p) { return (op_of(p)->fields & FIELD_BIT(b
 int op_is_exact(const braid_problem *p) {
     const op_info *o = op_of(p);
     if (!(o->exact_passes & (1u << p->pass))) return 0;
-    if ((o->fields & FIELD_BIT(act)) &&
-        (p->activation == BRAID_ACTIVATION_GELU || p->activation == BRAID_ACTIVATION_GELU_TANH))
+    if ((o->fields & FIELD_BIT(act)) && p->activation != BRAID_ACTIVATION_RELU &&
+        p->activation != BRAID_ACTIVATION_NONE)
         return 0;
     return !o->chain || p->dtype == BRAID_DTYPE_F32 || p->dtype == BRAID_DTYPE_F64;
 }

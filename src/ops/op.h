@@ -121,6 +121,7 @@ typedef struct chain_step {
     int place[OP_MAX_OPERANDS]; /* where each of its operands lies: a slot of the fused op, or CHAIN_TEMP(j) */
     int from[OP_MAX_OPERANDS];  /* the plane there that its first one is */
     int last[OP_MAX_OPERANDS];  /* where its last plane lies, where that is not -1: a slot of one plane, or nowhere */
+    int is_share;               /* 1: often a part of a call that stays for other planes */
 } chain_step;
 
 typedef struct op_chain {
@@ -132,7 +133,7 @@ typedef struct op_chain {
 typedef enum op_gradient {
     GRADIENT_PASSES, /* by its own passes bwd_weight and bwd_data, as far as it has them */
     GRADIENT_SAME,   /* every input gets the gradient of y as it is */
-    GRADIENT_NORM,   /* by bn_sums and bn_dapply, through the statistics of the batch */
+    GRADIENT_NORM,   /* by bn_bwd_reduce and bn_bwd_apply, through the statistics of the batch */
     GRADIENT_CAST,   /* by a cast back */
 } op_gradient;
 
@@ -167,8 +168,12 @@ typedef struct op_info {
     /* Writes the values of plane i of a FILL_OWN operand for a check or a race; NULL where the op has none. */
     void (*fill)(const braid_problem *p, int slot, int i, rng *r, void *data);
     /* Fused ops: the natural ops that it equals, one after the other. NULL, or in words why there is no such chain for
-     * this problem. A natural op has a NULL function. */
+     * this problem. A natural op has a NULL function. A plan asks it of problems that know the sizes of one step alone
+     * (compile/fuse.c): other fields may be 0. */
     const char *(*chain)(const braid_problem *p, op_chain *out);
+    /* Fused ops: sets the fields that the steps of its chain, in their order, have by no name of their own. NULL: there
+     * are none, but for those that say which steps the chain has. */
+    void (*of_steps)(const braid_problem *const *steps, braid_problem *p);
     /* Operations of the reference behind one output; NULL: its terms. */
     int64_t (*work)(const braid_problem *p);
     /* Sets the op's own fields of a random small problem (streams, batch, channels and mask are drawn before). */
@@ -188,6 +193,7 @@ const real_range *op_real_range(const op_info *o, field_id id); /* NULL: the op 
 operand_role op_role(const braid_problem *p, int slot);         /* ROLE_NONE also where it has no planes */
 int op_is_input(operand_role role);                             /* in, inout, din */
 int op_is_output(operand_role role);                            /* out, inout, dout */
+int op_is_used(operand_role role);                              /* any of them */
 braid_status op_operand_info(const braid_problem *p, int slot, braid_operand_info *info); /* name is borrowed */
 const char *op_operand_name(const braid_problem *p, int slot);                            /* "dx" in a gradient role */
 
@@ -219,23 +225,18 @@ int64_t conv2d_in_index(const braid_problem *p, int axis, int64_t out, int64_t t
 /* Why a kernel of conv2d that knows no add1 cannot do a problem, in words; NULL: it asks for none. */
 const char *conv2d_refuses_add(const braid_problem *p);
 int64_t integrate_out_size(const braid_problem *p, int axis);
-/* The integrate problem inside one of integrate_dapply: its data pass, with what is added to it. */
-braid_problem integrate_dapply_mix(const braid_problem *p);
-/* The integrate problem inside one of li_conv2d; with_z: the integrated input takes part, where there is one. */
-braid_problem li_conv2d_mix(const braid_problem *p, braid_pass pass, int with_z);
-/* The problems inside one of conv2d_pool_dapply: the data pass of its bn_act_pool, and conv2d's weight pass. */
-braid_problem conv2d_pool_dapply_norm(const braid_problem *p);
-braid_problem conv2d_pool_dapply_conv(const braid_problem *p);
-/* The problems inside one of conv2d_dsums: conv2d's data pass, and the weight pass of the normalisation in front. */
-braid_problem conv2d_dsums_conv(const braid_problem *p);
-braid_problem conv2d_dsums_norm(const braid_problem *p);
-/* The stream whose plane is the first of an operand of bn_grad. */
-int bn_grad_first(const braid_problem *p, int slot);
-/* The same of bn_norm. */
-int bn_norm_first(const braid_problem *p, int slot);
+/* The integrate problem inside one of integrate_bn_bwd_apply: its data pass, with what is added to it. */
+braid_problem integrate_bn_bwd_apply_mix(const braid_problem *p);
+/* The problems inside one of conv2d_pool_bn_bwd_apply: the data pass of its bn_act_pool, and conv2d's weight pass. */
+braid_problem conv2d_pool_bn_bwd_apply_norm(const braid_problem *p);
+braid_problem conv2d_pool_bn_bwd_apply_conv(const braid_problem *p);
+/* The problems inside one of conv2d_dgrad_bn_reduce: conv2d's data pass, and the weight pass of the normalisation in
+ * front. */
+braid_problem conv2d_dgrad_bn_reduce_conv(const braid_problem *p);
+braid_problem conv2d_dgrad_bn_reduce_norm(const braid_problem *p);
+/* The stream whose plane is the first of an operand of bn_bwd. */
+int bn_bwd_first(const braid_problem *p, int slot);
 
-/* The problems that a bn_act_conv2d is made of: bn_act (0) and conv2d (1). */
-braid_problem bn_act_conv2d_step(const braid_problem *p, int index);
 int64_t maxpool_out_size(const braid_problem *p, int axis);
 /* The rows (axis 0) or columns (axis 1) [*begin, *end) that adaptive pooling averages for output position `out`. */
 void avgpool_window(const braid_problem *p, int axis, int64_t out, int64_t *begin, int64_t *end);
@@ -293,17 +294,25 @@ enum {
     BN_FINALIZE_RSTD,
 };
 enum { BN_APPLY_X, BN_APPLY_SCALE, BN_APPLY_SHIFT, BN_APPLY_MASK, BN_APPLY_Y };
-enum { BN_SUMS_X, BN_SUMS_DY, BN_SUMS_CENTER, BN_SUMS_RSTD, BN_SUMS_MASK, BN_SUMS_DGAMMA, BN_SUMS_DBETA };
 enum {
-    BN_DAPPLY_X,
-    BN_DAPPLY_DY,
-    BN_DAPPLY_CENTER,
-    BN_DAPPLY_RSTD,
-    BN_DAPPLY_GAMMA,
-    BN_DAPPLY_DGAMMA,
-    BN_DAPPLY_DBETA,
-    BN_DAPPLY_MASK,
-    BN_DAPPLY_DX,
+    BN_BWD_REDUCE_X,
+    BN_BWD_REDUCE_DY,
+    BN_BWD_REDUCE_CENTER,
+    BN_BWD_REDUCE_RSTD,
+    BN_BWD_REDUCE_MASK,
+    BN_BWD_REDUCE_DGAMMA,
+    BN_BWD_REDUCE_DBETA
+};
+enum {
+    BN_BWD_APPLY_X,
+    BN_BWD_APPLY_DY,
+    BN_BWD_APPLY_CENTER,
+    BN_BWD_APPLY_RSTD,
+    BN_BWD_APPLY_GAMMA,
+    BN_BWD_APPLY_DGAMMA,
+    BN_BWD_APPLY_DBETA,
+    BN_BWD_APPLY_MASK,
+    BN_BWD_APPLY_DX,
 };
 enum { NORMALIZE_X, NORMALIZE_MEAN, NORMALIZE_STD, NORMALIZE_Y };
 enum {
@@ -346,66 +355,41 @@ enum { MSE_X, MSE_T, MSE_LOSS, MSE_DX };
 enum { BALANCE_X, BALANCE_NORMS, BALANCE_LOSS, BALANCE_DX };
 #define BALANCE_EPS 1e-8 /* added to a norm before its logarithm is taken */
 enum {
-    BATCHNORM_X,
-    BATCHNORM_MASK,
-    BATCHNORM_GAMMA,
-    BATCHNORM_BETA,
-    BATCHNORM_RUNNING_MEAN,
-    BATCHNORM_RUNNING_VAR,
-    BATCHNORM_BATCHES,
-    BATCHNORM_CENTER,
-    BATCHNORM_RSTD,
-    BATCHNORM_Y,
-    BATCHNORM_DY,
-    BATCHNORM_DGAMMA,
-    BATCHNORM_DBETA,
-    BATCHNORM_DX,
+    BN_STATS_FINALIZE_X,
+    BN_STATS_FINALIZE_MASK,
+    BN_STATS_FINALIZE_GAMMA,
+    BN_STATS_FINALIZE_BETA,
+    BN_STATS_FINALIZE_RUNNING_MEAN,
+    BN_STATS_FINALIZE_RUNNING_VAR,
+    BN_STATS_FINALIZE_BATCHES,
+    BN_STATS_FINALIZE_CENTER,
+    BN_STATS_FINALIZE_RSTD,
+    BN_STATS_FINALIZE_SCALE,
+    BN_STATS_FINALIZE_SHIFT,
 };
-/* As far as batchnorm has them, its slots. */
+/* The slots of integrate up to y; behind them those of bn_stats_finalize from gamma on. */
 enum {
-    BN_PREPARE_X,
-    BN_PREPARE_MASK,
-    BN_PREPARE_GAMMA,
-    BN_PREPARE_BETA,
-    BN_PREPARE_RUNNING_MEAN,
-    BN_PREPARE_RUNNING_VAR,
-    BN_PREPARE_BATCHES,
-    BN_PREPARE_CENTER,
-    BN_PREPARE_RSTD,
-    BN_PREPARE_SCALE,
-    BN_PREPARE_SHIFT,
+    INTEGRATE_BN_STATS_GAMMA = INTEGRATE_Y + 1,
+    INTEGRATE_BN_STATS_BETA,
+    INTEGRATE_BN_STATS_RUNNING_MEAN,
+    INTEGRATE_BN_STATS_RUNNING_VAR,
+    INTEGRATE_BN_STATS_BATCHES,
+    INTEGRATE_BN_STATS_CENTER,
+    INTEGRATE_BN_STATS_RSTD,
+    INTEGRATE_BN_STATS_SCALE,
+    INTEGRATE_BN_STATS_SHIFT,
 };
-/* The slots of bn_prepare; behind them what bn_act or bn_add_act has beside them. */
+/* The slots of conv2d up to y; behind them those of bn_stats_finalize from gamma on. */
 enum {
-    BN_NORM_Y = BN_PREPARE_SHIFT + 1,
-    BN_NORM_Z,
-    BN_NORM_ZSCALE,
-    BN_NORM_ZSHIFT,
-};
-#define BN_NORM_OWN_RESIDUALS 2 /* its field zn: the first planes are the residuals of those behind them */
-/* The slots of integrate up to y; behind them those of bn_prepare from gamma on. */
-enum {
-    INTEGRATE_PREPARE_GAMMA = INTEGRATE_Y + 1,
-    INTEGRATE_PREPARE_BETA,
-    INTEGRATE_PREPARE_RUNNING_MEAN,
-    INTEGRATE_PREPARE_RUNNING_VAR,
-    INTEGRATE_PREPARE_BATCHES,
-    INTEGRATE_PREPARE_CENTER,
-    INTEGRATE_PREPARE_RSTD,
-    INTEGRATE_PREPARE_SCALE,
-    INTEGRATE_PREPARE_SHIFT,
-};
-/* The slots of conv2d up to y; behind them those of bn_prepare from gamma on. */
-enum {
-    CONV2D_PREPARE_GAMMA = CONV2D_Y + 1,
-    CONV2D_PREPARE_BETA,
-    CONV2D_PREPARE_RUNNING_MEAN,
-    CONV2D_PREPARE_RUNNING_VAR,
-    CONV2D_PREPARE_BATCHES,
-    CONV2D_PREPARE_CENTER,
-    CONV2D_PREPARE_RSTD,
-    CONV2D_PREPARE_SCALE,
-    CONV2D_PREPARE_SHIFT,
+    CONV2D_BN_STATS_GAMMA = CONV2D_Y + 1,
+    CONV2D_BN_STATS_BETA,
+    CONV2D_BN_STATS_RUNNING_MEAN,
+    CONV2D_BN_STATS_RUNNING_VAR,
+    CONV2D_BN_STATS_BATCHES,
+    CONV2D_BN_STATS_CENTER,
+    CONV2D_BN_STATS_RSTD,
+    CONV2D_BN_STATS_SCALE,
+    CONV2D_BN_STATS_SHIFT,
 };
 /* x, w, the mask and y are those of conv2d; a is what bn_act makes of x. */
 enum {
@@ -438,71 +422,71 @@ enum {
 };
 /* The first twelve are those of bn_act's data gradient, but for dmix. */
 enum {
-    INTEGRATE_DAPPLY_X,
-    INTEGRATE_DAPPLY_SCALE,
-    INTEGRATE_DAPPLY_SHIFT,
-    INTEGRATE_DAPPLY_MASK,
-    INTEGRATE_DAPPLY_DMIX,
-    INTEGRATE_DAPPLY_DY,
-    INTEGRATE_DAPPLY_CENTER,
-    INTEGRATE_DAPPLY_RSTD,
-    INTEGRATE_DAPPLY_GAMMA,
-    INTEGRATE_DAPPLY_DGAMMA,
-    INTEGRATE_DAPPLY_DBETA,
-    INTEGRATE_DAPPLY_DX,
-    INTEGRATE_DAPPLY_V,
-    INTEGRATE_DAPPLY_W,
-    INTEGRATE_DAPPLY_AZ,
-    INTEGRATE_DAPPLY_DZ,
+    INTEGRATE_BN_BWD_APPLY_X,
+    INTEGRATE_BN_BWD_APPLY_SCALE,
+    INTEGRATE_BN_BWD_APPLY_SHIFT,
+    INTEGRATE_BN_BWD_APPLY_MASK,
+    INTEGRATE_BN_BWD_APPLY_DMIX,
+    INTEGRATE_BN_BWD_APPLY_DY,
+    INTEGRATE_BN_BWD_APPLY_CENTER,
+    INTEGRATE_BN_BWD_APPLY_RSTD,
+    INTEGRATE_BN_BWD_APPLY_GAMMA,
+    INTEGRATE_BN_BWD_APPLY_DGAMMA,
+    INTEGRATE_BN_BWD_APPLY_DBETA,
+    INTEGRATE_BN_BWD_APPLY_DX,
+    INTEGRATE_BN_BWD_APPLY_V,
+    INTEGRATE_BN_BWD_APPLY_W,
+    INTEGRATE_BN_BWD_APPLY_AZ,
+    INTEGRATE_BN_BWD_APPLY_DZ,
 };
 /* Those of bn_act_pool's data gradient, but that x and the mask are the convolution's too: r is its output. */
 enum {
-    CONV2D_POOL_DAPPLY_X,
-    CONV2D_POOL_DAPPLY_SCALE,
-    CONV2D_POOL_DAPPLY_SHIFT,
-    CONV2D_POOL_DAPPLY_MASK,
-    CONV2D_POOL_DAPPLY_DW,
-    CONV2D_POOL_DAPPLY_DY,
-    CONV2D_POOL_DAPPLY_CENTER,
-    CONV2D_POOL_DAPPLY_RSTD,
-    CONV2D_POOL_DAPPLY_GAMMA,
-    CONV2D_POOL_DAPPLY_DGAMMA,
-    CONV2D_POOL_DAPPLY_DBETA,
-    CONV2D_POOL_DAPPLY_R,
+    CONV2D_POOL_BN_BWD_APPLY_X,
+    CONV2D_POOL_BN_BWD_APPLY_SCALE,
+    CONV2D_POOL_BN_BWD_APPLY_SHIFT,
+    CONV2D_POOL_BN_BWD_APPLY_MASK,
+    CONV2D_POOL_BN_BWD_APPLY_DW,
+    CONV2D_POOL_BN_BWD_APPLY_DY,
+    CONV2D_POOL_BN_BWD_APPLY_CENTER,
+    CONV2D_POOL_BN_BWD_APPLY_RSTD,
+    CONV2D_POOL_BN_BWD_APPLY_GAMMA,
+    CONV2D_POOL_BN_BWD_APPLY_DGAMMA,
+    CONV2D_POOL_BN_BWD_APPLY_DBETA,
+    CONV2D_POOL_BN_BWD_APPLY_R,
 };
 enum {
-    CONV2D_DSUMS_DY,
-    CONV2D_DSUMS_W,
-    CONV2D_DSUMS_MASK,
-    CONV2D_DSUMS_A,
-    CONV2D_DSUMS_R,
-    CONV2D_DSUMS_X,
-    CONV2D_DSUMS_SCALE,
-    CONV2D_DSUMS_SHIFT,
-    CONV2D_DSUMS_CENTER,
-    CONV2D_DSUMS_RSTD,
-    CONV2D_DSUMS_DX,
-    CONV2D_DSUMS_DGAMMA,
-    CONV2D_DSUMS_DBETA,
+    CONV2D_DGRAD_BN_REDUCE_DY,
+    CONV2D_DGRAD_BN_REDUCE_W,
+    CONV2D_DGRAD_BN_REDUCE_MASK,
+    CONV2D_DGRAD_BN_REDUCE_A,
+    CONV2D_DGRAD_BN_REDUCE_R,
+    CONV2D_DGRAD_BN_REDUCE_X,
+    CONV2D_DGRAD_BN_REDUCE_SCALE,
+    CONV2D_DGRAD_BN_REDUCE_SHIFT,
+    CONV2D_DGRAD_BN_REDUCE_CENTER,
+    CONV2D_DGRAD_BN_REDUCE_RSTD,
+    CONV2D_DGRAD_BN_REDUCE_DX,
+    CONV2D_DGRAD_BN_REDUCE_DGAMMA,
+    CONV2D_DGRAD_BN_REDUCE_DBETA,
 };
-enum { CONV2D_DSUMS_ADD_A = 1, CONV2D_DSUMS_ADD_Z = 2 }; /* bits of its field add */
+enum { CONV2D_DGRAD_BN_REDUCE_ADD_A = 1, CONV2D_DGRAD_BN_REDUCE_ADD_Z = 2 }; /* bits of its field add */
 /* The first twelve are those of the fused ops. */
 enum {
-    BN_GRAD_X,
-    BN_GRAD_SCALE,
-    BN_GRAD_SHIFT,
-    BN_GRAD_MASK,
-    BN_GRAD_Y,
-    BN_GRAD_DY,
-    BN_GRAD_CENTER,
-    BN_GRAD_RSTD,
-    BN_GRAD_GAMMA,
-    BN_GRAD_DGAMMA,
-    BN_GRAD_DBETA,
-    BN_GRAD_DX,
-    BN_GRAD_DZ,
-    BN_GRAD_GIVEN_DGAMMA,
-    BN_GRAD_GIVEN_DBETA,
+    BN_BWD_X,
+    BN_BWD_SCALE,
+    BN_BWD_SHIFT,
+    BN_BWD_MASK,
+    BN_BWD_Y,
+    BN_BWD_DY,
+    BN_BWD_CENTER,
+    BN_BWD_RSTD,
+    BN_BWD_GAMMA,
+    BN_BWD_DGAMMA,
+    BN_BWD_DBETA,
+    BN_BWD_DX,
+    BN_BWD_DZ,
+    BN_BWD_GIVEN_DGAMMA,
+    BN_BWD_GIVEN_DBETA,
 };
 /* The first five are those of conv2d. */
 enum {

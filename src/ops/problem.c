@@ -116,13 +116,13 @@ static braid_status check_real(const op_info *o, field_id id, double value) {
                 r->usual > 0 ? "above" : "of at least", r->high, value);
 }
 
-/* The fields of one digit are 0 or 1, but the add of two ops, whose bits say what is added to, residuals that bn_norm
- * normalises, and counts of planes. */
+/* The fields of one digit are 0 or 1, but the add of two ops, whose bits say what is added to, and counts of planes. */
 static int64_t highest(const op_info *o, field_id id) {
     if (id == FIELD_given || id == FIELD_skip) return o->max_streams - 1;
-    if (id == FIELD_zn && o == op_find(BRAID_OP_BN_NORM)) return BN_NORM_OWN_RESIDUALS;
     if (id == FIELD_add && o == op_find(BRAID_OP_INTEGRATE)) return INTEGRATE_ADD_R | INTEGRATE_ADD_Z;
-    return id == FIELD_add && o == op_find(BRAID_OP_CONV2D_DSUMS) ? CONV2D_DSUMS_ADD_A | CONV2D_DSUMS_ADD_Z : 1;
+    return id == FIELD_add && o == op_find(BRAID_OP_CONV2D_DGRAD_BN_REDUCE)
+               ? CONV2D_DGRAD_BN_REDUCE_ADD_A | CONV2D_DGRAD_BN_REDUCE_ADD_Z
+               : 1;
 }
 
 static braid_status check_field(const braid_problem *p, const op_info *o, field_id id) {

@@ -34,6 +34,9 @@ typedef struct field {
 
 extern const field fields[FIELD_COUNT];
 
+/* 1 where both checked problems have the same text. */
+int problem_same(const braid_problem *a, const braid_problem *b);
+
 /* The bytes of a field in braid_problem. */
 size_t field_bytes(field_kind kind);
 

@@ -288,7 +288,7 @@ __attribute__((format(printf, 2, 3))) static void put(text_out *out, const char 
     va_list arguments;
     va_start(arguments, format);
     size_t room = out->used < out->size ? out->size - out->used : 0;
-    int written = vsnprintf(room ? out->text + out->used : NULL, room, format, arguments);
+    int written = real_format_list(room ? out->text + out->used : NULL, room, format, arguments);
     va_end(arguments);
     if (written > 0) out->used += (size_t)written;
 }
@@ -348,4 +348,11 @@ braid_status braid_problem_print(const braid_problem *problem, char *text, size_
                     size);
     }
     return BRAID_OK;
+}
+
+int problem_same(const braid_problem *a, const braid_problem *b) {
+    char x[BRAID_PROBLEM_TEXT], y[BRAID_PROBLEM_TEXT];
+    if (a->op != b->op || a->pass != b->pass) return 0;
+    return braid_problem_print(a, x, sizeof x) == BRAID_OK && braid_problem_print(b, y, sizeof y) == BRAID_OK &&
+           strcmp(x, y) == 0;
 }

@@ -103,6 +103,11 @@ void shrink_rows(braid_problem *p) {
 
 int draw_chance(rng *r, int percent) { return rng_between(r, 1, 100) <= percent; }
 
+braid_activation draw_activation(rng *r, int relu_percent, int or_none) {
+    if (draw_chance(r, relu_percent)) return BRAID_ACTIVATION_RELU;
+    return (braid_activation)rng_between(r, BRAID_ACTIVATION_RELU + 1, BRAID_ACTIVATION_NONE - !or_none);
+}
+
 int64_t shrink_size(int64_t size, int64_t most) {
     if (size <= most) return size;
     int64_t small = size % 64;

@@ -74,6 +74,8 @@ void linear_draw(rng *r, braid_problem *p);
 
 /* True in `percent` of the draws. */
 int draw_chance(rng *r, int percent);
+/* ReLU in so many of 100 cases, else one of the curved activations, or none where an op may do without. */
+braid_activation draw_activation(rng *r, int relu_percent, int or_none);
 
 /* The smallest size with the same remainder by 64 that is worth testing: at most `most`, at least 1. */
 int64_t shrink_size(int64_t size, int64_t most);

@@ -133,6 +133,16 @@ static const char *steps(const braid_problem *p, op_chain *c) {
     return NULL;
 }
 
+static void of_steps(const braid_problem *const *steps, braid_problem *p) {
+    enum { SLICE_NORM, ENCODER, UNIT, TO_LATENT, LATENT_NORM, MIXER, BACK, DECODER };
+    p->batch = steps[BACK]->batch;
+    p->in_channels[0] = steps[ENCODER]->in_channels[0];
+    p->out_channels[0] = steps[ENCODER]->out_channels[0];
+    p->segments = steps[BACK]->out_channels[0] / p->out_channels[0];
+    p->integrated_out = steps[BACK]->in_channels[0];
+    p->eps = steps[SLICE_NORM]->eps;
+}
+
 /* ---- Random problems ----------------------------------------------------------------------- */
 
 /* One in ten has the sizes of the smallest network, for which there are kernels. */
@@ -181,6 +191,7 @@ const op_info op_ssae = {
     .flops = flops,
     .terms = terms,
     .chain = steps,
+    .of_steps = of_steps,
     .work = work,
     .draw = draw,
     .shrink = shrink,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "plan/choices.h"
+#include "race/choices.h"
 
 static braid_status add(json_t *object, const braid_problem *p, const kernel *k) {
     char text[BRAID_PROBLEM_TEXT];
@@ -48,24 +48,17 @@ braid_status model_keep_choices(braid_model *model, const braid_plan *plan) {
     return plan_choices(plan, model->choices);
 }
 
-static const kernel *find_kernel(const char *name) {
-    for (int j = 0; name && j < kernel_count(); j++) {
-        if (strcmp(kernel_at(j)->name, name) == 0) return kernel_at(j);
-    }
-    return NULL;
-}
-
 /* The kernel of a choice where it can do its problem here; NULL: it cannot. One for which there is no memory fails,
  * since with another the bits would be others. */
 static braid_status able_kernel(const braid_context *context, const char *text, const char *name, braid_problem *p,
                                 const kernel **able) {
-    const kernel *k = find_kernel(name);
+    const kernel *k = name ? kernel_find(name) : NULL; /* NULL: a checkpoint has something else in its place */
     *able = NULL;
     if (!k || braid_problem_parse(text, p) != BRAID_OK || k->op != p->op || k->pass != p->pass) return BRAID_OK;
     if (!kernel_runs_on(k, context->device)) return BRAID_OK;
-    const char *reason = kernel_refuses(k, p, context->device);
-    if (reason == backend_no_memory) return fail(BRAID_ERROR_MEMORY, "kernel %s: %s", name, reason);
-    if (!reason) *able = k;
+    const refusal refused = kernel_refusal(k, p, context->device);
+    if (refused.kind == REFUSAL_NO_MEMORY) return fail(BRAID_ERROR_MEMORY, "kernel %s: %s", name, refused.text);
+    if (!refused.kind) *able = k;
     return BRAID_OK;
 }
 
@@ -86,11 +79,6 @@ braid_status model_pin_choices(braid_model *model, const json_t *object, int *mi
             ++*missing;
     }
     return BRAID_OK;
-}
-
-void model_forget_choices(braid_model *model) {
-    json_decref(model->choices);
-    model->choices = NULL;
 }
 
 /* Where the batch stands in the text of a problem, ":b16"; its end where it has none. */

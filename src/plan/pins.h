@@ -18,7 +18,6 @@ braid_status plan_choices(const braid_plan *plan, json_t *object);
 /* Plans of the model that are made from now on take these kernels; a kernel that is not there, or cannot do its problem
  * here, is chosen anew. *missing: how many of them. */
 braid_status model_pin_choices(braid_model *model, const json_t *object, int *missing);
-void model_forget_choices(braid_model *model);
 
 /* The same with the choices of a plan of the model, beside those that it has. */
 braid_status model_keep_choices(braid_model *model, const braid_plan *plan);

@@ -5,28 +5,20 @@
  */
 #include "plan/plan.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/dtype.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/sizes.h"
-#include "core/threads.h"
+#include "ops/problem.h"
 
 /* ---- Ops ----------------------------------------------------------------------------------- */
-
-static int same_problem(const braid_problem *a, const braid_problem *b) {
-    char x[BRAID_PROBLEM_TEXT], y[BRAID_PROBLEM_TEXT];
-    if (a->op != b->op || a->pass != b->pass) return 0;
-    return braid_problem_print(a, x, sizeof x) == BRAID_OK && braid_problem_print(b, y, sizeof y) == BRAID_OK &&
-           strcmp(x, y) == 0;
-}
 
 /* The op of a problem, made where the plan has none of it yet. */
 static braid_status find_op(braid_plan *plan, const braid_problem *problem, braid_op **op) {
     for (int j = 0; j < plan->op_count; j++) {
-        if (!same_problem(&plan->ops[j]->problem, problem)) continue;
+        if (!problem_same(&plan->ops[j]->problem, problem)) continue;
         *op = plan->ops[j];
         return BRAID_OK;
     }
@@ -123,94 +115,6 @@ static braid_status make_staging(braid_plan *plan) {
 
 /* ---- Life ---------------------------------------------------------------------------------- */
 
-#define JOINED_BYTES_PER_S 3e12 /* of a call that is joined into another */
-#define CPU_BYTES_PER_S 10e9    /* the same on the CPU */
-
-/* What the cheapest kernel of a problem costs, of those that are neither the reference nor a chain; INFINITY: none. By
- * the costs of one thread, so that a plan's calls do not depend on the number of threads. */
-static double cheapest(const braid_context *context, const braid_problem *p) {
-    const int threads = threads_get();
-    double best = INFINITY;
-    threads_set(1);
-    for (int j = 0; j < kernel_count(); j++) {
-        const kernel *k = kernel_at(j);
-        if (k->op != p->op || k->pass != p->pass || k->backend == KERNEL_REF || k->backend == KERNEL_CHAIN) continue;
-        if (!kernel_runs_on(k, context->device) || context_excludes(context, k)) continue;
-        if (!k->vendor && kernel_refuses(k, p, context->device)) continue;
-        const double seconds = k->functions->cost(p);
-        if (seconds >= best || (k->vendor && kernel_is_unable(k, p, context->device)))
-            continue; /* asked late: see chain.c */
-        best = seconds;
-    }
-    threads_set(threads);
-    return best;
-}
-
-/* True where a kernel of li_conv2d, conv2d_prepare, bn_grad or bn_norm takes less than the ops of its chain. Those of
- * li_conv2d add on the way; its kernels of the CPU make the gradient between them all the same. */
-static int chain_is_slower(const braid_context *context, const braid_problem *p) {
-    op_chain chain = {0};
-    double natural = 0;
-    if (context->device->backend != &backend_cuda || op_of(p)->chain(p, &chain)) return 0;
-    for (int j = 0; j < chain.count; j++) {
-        braid_problem *natural_op = &chain.steps[j].problem;
-        if (braid_problem_check(natural_op) != BRAID_OK) return 0;
-        if (natural_op->op != BRAID_OP_ADD) natural += cheapest(context, natural_op);
-    }
-    return cheapest(context, p) < natural;
-}
-
-/* Bytes of what a problem adds to. */
-static double added_bytes_of(const braid_problem *p, const braid_problem *plain) {
-    return op_bytes(p) - op_bytes(plain);
-}
-
-/* What the calls would take that integrate_dapply stands for: the mix, and the normalisation's share of the streams,
- * two inputs and an output, in a call that there is anyway. */
-static double apart(const braid_context *context, const braid_problem *p) {
-    braid_problem mix = integrate_dapply_mix(p), plain = mix;
-    plain.add &= ~INTEGRATE_ADD_R;
-    return cheapest(context, &mix) + 3 * added_bytes_of(&mix, &plain) / JOINED_BYTES_PER_S;
-}
-
-/* The same of conv2d_pool_dapply: conv2d's weight gradient, and what bn_act_pool's data gradient reads and writes. */
-static double apart_from_pool(const braid_context *context, const braid_problem *p) {
-    const braid_problem norm = conv2d_pool_dapply_norm(p), conv = conv2d_pool_dapply_conv(p);
-    return cheapest(context, &conv) + op_bytes(&norm) / JOINED_BYTES_PER_S;
-}
-
-/* The same of conv2d_dsums: conv2d's data gradient, and what the sums of its streams read. */
-static double apart_from_sums(const braid_context *context, const braid_problem *p) {
-    const braid_problem norm = conv2d_dsums_norm(p), conv = conv2d_dsums_conv(p);
-    return cheapest(context, &conv) + op_bytes(&norm) / JOINED_BYTES_PER_S;
-}
-
-/* The same of bn_act_conv2d: conv2d, and what bn_act reads and writes. */
-static double apart_from_norm(const braid_context *context, const braid_problem *p) {
-    const braid_problem norm = bn_act_conv2d_step(p, 0), conv = bn_act_conv2d_step(p, 1);
-    return cheapest(context, &conv) + op_bytes(&norm) / JOINED_BYTES_PER_S;
-}
-
-/* True where there is one and, with an addend, where adding it in a call of its own would take longer: two inputs and
- * an output of its size, and a launch. */
-static int has_kernel(void *user, const braid_problem *p) {
-    const double launch_s = 3e-6;
-    const braid_context *context = user;
-    const double bytes_per_s = context->device->backend == &backend_cpu ? CPU_BYTES_PER_S : JOINED_BYTES_PER_S;
-    if (p->op == BRAID_OP_LI_CONV2D || p->op == BRAID_OP_CONV2D_PREPARE || p->op == BRAID_OP_BN_GRAD ||
-        p->op == BRAID_OP_BN_NORM)
-        return chain_is_slower(user, p);
-    double seconds = cheapest(user, p);
-    braid_problem plain = *p;
-    if (p->op == BRAID_OP_INTEGRATE_DAPPLY && seconds < INFINITY) return seconds <= apart(user, p);
-    if (p->op == BRAID_OP_CONV2D_POOL_DAPPLY && seconds < INFINITY) return seconds <= apart_from_pool(user, p);
-    if (p->op == BRAID_OP_CONV2D_DSUMS && seconds < INFINITY) return seconds <= apart_from_sums(user, p);
-    if (p->op == BRAID_OP_BN_ACT_CONV2D && seconds < INFINITY) return seconds <= apart_from_norm(user, p);
-    if (!p->add || seconds == INFINITY) return seconds < INFINITY;
-    plain.add = 0;
-    return seconds <= cheapest(user, &plain) + 3 * added_bytes_of(p, &plain) / bytes_per_s + launch_s;
-}
-
 static program_options options_of(const braid_model *model, const braid_plan_request *r) {
     program_options o = {.phase = r->phase,
                          .dtype = model->dtype,
@@ -224,7 +128,7 @@ static program_options options_of(const braid_model *model, const braid_plan_req
                          .gamma = r->gamma,
                          .class_weights = r->class_weights,
                          .keep_all = r->keep_all > 0,
-                         .has_kernel = has_kernel,
+                         .pays = plan_fusing_pays,
                          .user = model->context};
     if (r->phase == BRAID_PHASE_TRAIN && r->loss == BRAID_LOSS_NONE)
         o.loss = model->graph->target_is_input ? BRAID_LOSS_MSE : BRAID_LOSS_CROSS_ENTROPY;
@@ -253,7 +157,7 @@ static braid_status check_loss(const program_options *o, int target_is_input) {
 }
 
 /* The program. To keep what the backward pass reads takes memory, to make it again takes time: where nothing is said,
- * memory decides. What is joined, and with it last bits, follows from that: a run of training keeps to its first
+ * memory decides. What is fused, and with it last bits, follows from that: a run of training keeps to its first
  * answer. */
 static braid_status build_program(braid_plan *plan, const program_options *options) {
     const graph *g = plan->model->graph;
@@ -271,7 +175,7 @@ static void log_program(const program *p) {
     const program_options *o = &p->options;
     if (o->phase == BRAID_PHASE_TRAIN)
         log_write(LOG_PLAN, "plan of batch %lld: activations are %s", (long long)o->batch,
-                  o->keep_all ? "kept" : "made again");
+                  o->keep_all ? "kept" : "recomputed");
 }
 
 static braid_status build(braid_plan *plan) {
@@ -293,7 +197,7 @@ static braid_status build(braid_plan *plan) {
     TRY(plan_fits_without_workspace(plan));
     TRY(plan_choose_kernels(plan, 0));
     if (o.phase == BRAID_PHASE_TRAIN) TRY(model_need_training(plan->model, 0, 0));
-    TRY(plan_put_aside(plan));
+    TRY(plan_put_on_side(plan));
     plan_keep_packs(plan);
     TRY(plan_group_sums(plan));
     TRY(take_memory(plan));

@@ -6,9 +6,9 @@
 #ifndef BRAID_PLAN_PLAN_H
 #define BRAID_PLAN_PLAN_H
 
-#include "plan/model.h"
-#include "plan/planned_op.h"
-#include "plan/program.h"
+#include "model/model.h"
+#include "race/planned_op.h"
+#include "compile/program.h"
 
 /* What a step does of its kernel: all of it, or one of the two parts of a kernel that packs weights, or of one that
  * makes its outputs of parts (kernel.h). */
@@ -23,9 +23,9 @@ typedef struct step {
     unsigned with, without; /* segments of a run in which it takes part: all of these, and none of those */
     int natural, made_again;
     int depends_on;     /* -1: not counted yet */
-    int is_aside;       /* 1: a recording may run it beside the steps behind it */
-    int begins;         /* of a step aside: the step in front of which a recording has it */
-    int joins;          /* the last step aside that must have ended before this one begins; -1: none */
+    int is_on_side;     /* 1: a recording may run it beside the steps behind it */
+    int begins;         /* of a step on the side queue: the step in front of which a recording has it */
+    int joins;          /* the last step on the side queue that must have ended before this one begins; -1: none */
     queued_work queued; /* zeros: not counted yet */
     int is_kept;        /* 1: a pack that holds as long as the parameters do not change */
     int group;          /* the number of the steps whose parts one step adds, and its own; 0: none */
@@ -79,6 +79,9 @@ braid_status plan_add_update(braid_plan *plan);
 /* The rates that were set since the last update, to the device. */
 braid_status plan_send_rates(braid_plan *plan);
 
+/* 1 where a call of a problem takes no longer than those that it stands for, on the device of a braid_context. */
+int plan_fusing_pays(void *context, const braid_problem *p);
+
 /* Chooses the kernels of all ops from `first` on, within the time of the plan. */
 braid_status plan_choose_kernels(braid_plan *plan, int first);
 
@@ -130,9 +133,9 @@ int step_touches(const step *s, step_part part, int slot);
 /* Counts what every step must wait for. */
 braid_status plan_find_dependencies(braid_plan *plan);
 
-/* Chooses the steps that a recording puts aside, before memory is placed; finds where they begin and are joined, when
- * it is. */
-braid_status plan_put_aside(braid_plan *plan);
+/* Chooses the steps that a recording puts on the side queue, before memory is placed; finds where they begin and are
+ * joined, when it is. */
+braid_status plan_put_on_side(braid_plan *plan);
 void plan_find_joins(braid_plan *plan);
 
 #endif

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
-#include "plan/measure.h"
+#include "race/measure.h"
 #include "plan/pins.h"
-#include "plan/race.h"
-#include "plan/wisdom.h"
+#include "race/race.h"
+#include "race/wisdom.h"
 
 #define PLAN_SECONDS 16.0 /* where nothing else is said: with all that a start has besides, less than 20 s */
 
@@ -76,10 +76,16 @@ static void tell_progress(braid_plan *plan, int op, int index, braid_plan_option
 
 static int has_limit(const braid_plan *plan) {
     const braid_plan_options *o = &plan->request.choice;
-    return o->effort == BRAID_EFFORT_MEASURE && !o->all;
+    return o->all ? o->seconds > 0 : o->effort == BRAID_EFFORT_MEASURE;
 }
 
 static int is_worth(const outlook *next, double all_s) { return next->calls_s > LEAST_WORTH * all_s; }
+
+/* 1 where the next race need not be: it is worth too little, or an earlier plan left it out. Who asks for all asks for
+ * those, too. */
+static int may_stay_out(const braid_plan *plan, const outlook *next, double all_s) {
+    return !plan->request.choice.all && (next->is_left || !is_worth(next, all_s));
+}
 
 /* How the next op is chosen: its share of the time that is left, or none of it. */
 static braid_plan_options share(const braid_plan *plan, const outlook *next, double all_s, int left) {
@@ -90,7 +96,7 @@ static braid_plan_options share(const braid_plan *plan, const outlook *next, dou
     if (!has_limit(plan)) return each;
     double rest = plan->deadline - measure_now();
     each.seconds = rest > 0 ? rest / left : 0;
-    if (next->is_left || each.seconds <= 0 || plan->pace * next->race_s > rest || !is_worth(next, all_s))
+    if (each.seconds <= 0 || plan->pace * next->race_s > rest || may_stay_out(plan, next, all_s))
         each.effort = BRAID_EFFORT_ESTIMATE;
     return each;
 }
@@ -99,7 +105,9 @@ static braid_plan_options share(const braid_plan *plan, const outlook *next, dou
 static void note_left_out(const braid_plan *plan, const outlook *next, const braid_plan_options *each) {
     const braid_context *context = plan->model->context;
     const braid_problem *p = &plan->ops[next->op]->problem;
-    if (!has_limit(plan) || each->effort != BRAID_EFFORT_ESTIMATE || context->repro == BRAID_REPRO_THREADS) return;
+    if (!has_limit(plan) || plan->request.choice.all || each->effort != BRAID_EFFORT_ESTIMATE ||
+        context->repro == BRAID_REPRO_THREADS)
+        return;
     if (!next->is_known && !next->is_left && !model_choice(plan->model, p)) wisdom_leave_out(context, p, budget(plan));
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/dtype.h"
 #include "core/memory.h"
+#include "core/reals.h"
 #include "core/sizes.h"
 #include "plan/plan.h"
 
@@ -72,7 +73,7 @@ static braid_status refuse(const braid_plan *plan, size_t needed, size_t beside)
     char advice[64] = "not even batch 1 fits", others[64] = "";
     if (batch > 0) (void)snprintf(advice, sizeof advice, "batch %lld fits", (long long)batch);
     if (promised > 0)
-        (void)snprintf(others, sizeof others, " beside %.2f GB for the reading of data", (double)promised / 1e9);
+        (void)real_format(others, sizeof others, " beside %.2f GB for the reading of data", (double)promised / 1e9);
     return fail(BRAID_ERROR_MEMORY, "plan of batch %lld: needs %.2f GB, free are %.2f GB%s; %s", (long long)full,
                 (double)needed / 1e9, (double)free_bytes(plan, full) / 1e9, others, advice);
 }

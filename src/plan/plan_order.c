@@ -1,9 +1,9 @@
 /*
  * The order of a plan's steps. Two steps of which one writes memory that the other touches keep their order; all others
  * may run side by side. In a recording those that only make gradients of parameters, which nobody needs before the
- * update, are put aside: they fill the places that the steps behind them leave free. Products among them begin beside
- * a step that waits for memory, and their kernels leave some multiprocessors to it. Such a step is joined before the
- * first step that touches memory of its own, by the addresses of the placed plan, whatever placed them.
+ * update, are put on the side queue: they fill the places that the steps behind them leave free. Products among them
+ * begin beside a step that waits for memory, and their kernels leave some multiprocessors to it. Such a step is joined
+ * before the first step that touches memory of its own, by the addresses of the placed plan, whatever placed them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -91,18 +91,18 @@ braid_status plan_find_dependencies(braid_plan *plan) {
     return BRAID_OK;
 }
 
-/* ---- Steps aside --------------------------------------------------------------------------- */
+/* ---- steps on the side queue --------------------------------------------------------------------------- */
 
-#define LAG 6         /* calls that one put aside may end later */
+#define LAG 6         /* calls that one on the side queue may end later */
 #define PRODUCT 150.0 /* operations for each byte, of steps that wait for matrix units and not for memory */
 
-/* Kernels leave room for others wherever a recording of such a plan might put them aside, also in one that runs launch
- * by launch and where memory has become short since: all have the same bits. A plan that makes activations again has
- * nothing aside, and its kernels take the whole device. */
-braid_status plan_put_aside(braid_plan *plan) {
+/* Kernels leave room for others wherever a recording of such a plan might put them on the side queue, also in one that
+ * runs launch by launch and where memory has become short since: all have the same bits. A plan that makes activations
+ * again has nothing on the side queue, and its kernels take the whole device. */
+braid_status plan_put_on_side(braid_plan *plan) {
     program *p = &plan->program;
     const backend *b = plan->model->context->device->backend;
-    int has_branch = b->aside && p->options.keep_all;
+    int has_branch = b->side_begin && p->options.keep_all;
     int has_room = has_branch && !plan->request.eager && plan_may_keep_all(plan);
     for (int j = 0; j < p->call_count && has_branch; j++) {
         step *s = &plan->steps[j];
@@ -110,8 +110,8 @@ braid_status plan_put_aside(braid_plan *plan) {
             !program_ends_in_gradients(p, j, j + LAG + 1))
             continue;
         TRY(op_narrow(s->op));
-        s->is_aside = has_room;
-        p->calls[j].lag = s->is_aside ? LAG : 0;
+        s->is_on_side = has_room;
+        p->calls[j].lag = s->is_on_side ? LAG : 0;
     }
     return BRAID_OK;
 }
@@ -122,11 +122,11 @@ static void find_joins(braid_plan *plan) {
     for (int j = 0; j < plan->step_count; j++) {
         step *s = &plan->steps[j];
         s->joins = -1;
-        if (s->is_aside) continue;
+        if (s->is_on_side) continue;
         int count = list_ranges(plan, s, mine);
         for (int i = j - 1; i > joined && s->joins < 0; i--) {
             const step *before = &plan->steps[i];
-            if (before->is_aside && conflict(mine, count, other, list_ranges(plan, before, other))) s->joins = i;
+            if (before->is_on_side && conflict(mine, count, other, list_ranges(plan, before, other))) s->joins = i;
         }
         if (s->joins > joined && !s->without && !s->with) joined = s->joins; /* by a step that always runs */
     }
@@ -137,14 +137,15 @@ static int is_product(const step *s) {
     return s->part != STEP_SUMS && op_of(p)->flops(p) > PRODUCT * op_bytes(p);
 }
 
-/* The step in front of which step i, which is aside, begins, no earlier than in front of `first`. A product is kept
- * back until one of the steps behind it has had the matrix units and the next waits for memory instead, or for it. */
+/* The step in front of which step i, which is on the side queue, begins, no earlier than in front of `first`. A product
+ * is kept back until one of the steps behind it has had the matrix units and the next waits for memory instead, or for
+ * it. */
 static int find_begin(const braid_plan *plan, int i, int first) {
     const int is_kept_back = is_product(&plan->steps[i]);
     int had_product = 0, j = i + 1;
     for (; j < plan->step_count; j++) {
         const step *s = &plan->steps[j];
-        if (s->is_aside) continue;
+        if (s->is_on_side) continue;
         if (s->joins >= i || (j >= first && (!is_kept_back || (had_product && !is_product(s))))) break;
         had_product |= is_product(s);
     }
@@ -155,6 +156,6 @@ void plan_find_joins(braid_plan *plan) {
     int begin = 0;
     find_joins(plan);
     for (int j = 0; j < plan->step_count; j++) {
-        if (plan->steps[j].is_aside) plan->steps[j].begins = begin = find_begin(plan, j, begin);
+        if (plan->steps[j].is_on_side) plan->steps[j].begins = begin = find_begin(plan, j, begin);
     }
 }

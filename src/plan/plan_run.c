@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/memory.h"
-#include "plan/measure.h"
+#include "race/measure.h"
 #include "plan/plan.h"
 
 /* ---- Keys of dropout ----------------------------------------------------------------------- */
@@ -120,33 +120,33 @@ static braid_status run_steps(braid_plan *plan, unsigned segments) {
     return BRAID_OK;
 }
 
-/* Records the steps aside, from step `first` on, that begin in front of step `end` or earlier. Returns in `first` the
- * next that does not. */
-static braid_status record_aside(const braid_plan *plan, unsigned segments, int *first, int end) {
+/* Records the steps on the side queue, from step `first` on, that begin in front of step `end` or earlier. Returns in
+ * `first` the next that does not. */
+static braid_status record_side(const braid_plan *plan, unsigned segments, int *first, int end) {
     device *d = plan->model->context->device;
     for (; *first < plan->step_count; ++*first) {
         const step *s = &plan->steps[*first];
-        if (!s->is_aside || !step_runs(s, segments)) continue;
+        if (!s->is_on_side || !step_runs(s, segments)) continue;
         if (s->begins > end) break;
-        TRY(d->backend->aside(d));
+        TRY(d->backend->side_begin(d));
         TRY(plan_run_step(plan, s));
-        TRY(d->backend->aside_end(d, *first));
+        TRY(d->backend->side_end(d, *first));
     }
     return BRAID_OK;
 }
 
-/* The same inside a recording, which may put steps aside. */
+/* The same inside a recording, which may put steps on the side queue. */
 static braid_status record_steps(const braid_plan *plan, unsigned segments) {
     device *d = plan->model->context->device;
-    int aside = 0;
+    int side = 0;
     for (int j = 0; j < plan->step_count; j++) {
         const step *s = &plan->steps[j];
-        if (s->is_aside || !step_runs(s, segments)) continue;
-        TRY(record_aside(plan, segments, &aside, j));
+        if (s->is_on_side || !step_runs(s, segments)) continue;
+        TRY(record_side(plan, segments, &side, j));
         if (s->joins >= 0) TRY(d->backend->join(d, s->joins));
         TRY(plan_run_step(plan, s));
     }
-    return record_aside(plan, segments, &aside, plan->step_count);
+    return record_side(plan, segments, &side, plan->step_count);
 }
 
 static braid_status record(braid_plan *plan, unsigned segments) {
@@ -226,7 +226,7 @@ static braid_status profile_steps(timed_run *t, int count, int rounds, double *r
         if (t->segments & BRAID_SEGMENT_FORWARD) TRY(turn_keys(plan));
         if (t->segments & BRAID_SEGMENT_UPDATE) TRY(begin_update(plan));
         TRY(d->backend->time_each(d, run_one, t, count, round_s));
-        for (int j = 0; j < count; j++) times[j * MEASURE_MAX_ROUNDS + round] = round_s[j];
+        for (int j = 0; j < count; j++) times[j * RATIO_MAX_ROUNDS + round] = round_s[j];
     }
     for (t->first = 0; t->first < count && d->backend->look_at; t->first++) {
         queued_work *queued = &plan->steps[t->steps[t->first]].queued;
@@ -240,11 +240,11 @@ braid_status braid_plan_profile(braid_plan *plan, unsigned segments, int rounds,
     timed_run t = {.plan = plan, .segments = segments};
     int count = 0;
     TRY(check_order(plan, segments, "braid_plan_profile"));
-    if (rounds < 1 || rounds > MEASURE_MAX_ROUNDS || !seconds)
+    if (rounds < 1 || rounds > RATIO_MAX_ROUNDS || !seconds)
         return fail(BRAID_ERROR_ARGUMENT, "braid_plan_profile: expected 1 to %d rounds and a place for seconds, got %d",
-                    MEASURE_MAX_ROUNDS, rounds);
+                    RATIO_MAX_ROUNDS, rounds);
     size_t steps = (size_t)plan->step_count + 1;
-    braid_status status = memory_calloc(steps, MEASURE_MAX_ROUNDS * sizeof *times, "times", (void **)&times);
+    braid_status status = memory_calloc(steps, RATIO_MAX_ROUNDS * sizeof *times, "times", (void **)&times);
     if (!status) status = memory_calloc(steps, sizeof *round_s, "times", (void **)&round_s);
     if (!status) status = memory_calloc(steps, sizeof *t.steps, "times", (void **)&t.steps);
     for (int j = 0; j < plan->step_count && !status; j++) {
@@ -254,7 +254,7 @@ braid_status braid_plan_profile(braid_plan *plan, unsigned segments, int rounds,
     if (!status) status = profile_steps(&t, count, rounds, round_s, times);
     note_run(plan, segments);
     for (int j = 0; j < count && !status; j++)
-        seconds[t.steps[j]] = measure_interval(times + j * MEASURE_MAX_ROUNDS, rounds).median;
+        seconds[t.steps[j]] = interval_of(times + j * RATIO_MAX_ROUNDS, rounds).median;
     memory_free(t.steps);
     memory_free(round_s);
     memory_free(times);

@@ -103,17 +103,17 @@ static int is_last(const braid_plan *plan, int j) {
 /* The step that adds the parts of the group whose last step is the last of `steps`. */
 static step sums_of(const step *steps, int count) {
     const step *last = &steps[count - 1];
-    int first = count - 1, is_aside = 1;
+    int first = count - 1, is_on_side = 1;
     for (int j = count - 1; j >= 0; j--) {
         if (steps[j].group != last->group) continue;
         first = j;
-        is_aside &= steps[j].is_aside;
+        is_on_side &= steps[j].is_on_side;
     }
     return (step){.part = STEP_SUMS,
                   .op = last->op,
                   .segment = last->segment,
                   .depends_on = last->depends_on,
-                  .is_aside = is_aside,
+                  .is_on_side = is_on_side,
                   .group = last->group,
                   .first_part = first};
 }

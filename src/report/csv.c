@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "core/reals.h"
 #include "report/table.h"
 
 static void print_field(const char *text, FILE *out) {
@@ -22,12 +23,13 @@ static void print_field(const char *text, FILE *out) {
 }
 
 static void print_cell(const json_t *cell, FILE *out) {
+    char real[REAL_TEXT_BYTES];
     if (json_is_string(cell))
         print_field(json_string_value(cell), out);
     else if (json_is_integer(cell))
         fprintf(out, "%lld", (long long)json_integer_value(cell));
-    else if (json_is_real(cell))
-        fprintf(out, "%.9g", json_real_value(cell));
+    else if (json_is_real(cell) && real_format(real, sizeof real, "%.9g", json_real_value(cell)) > 0)
+        fputs(real, out);
 }
 
 braid_status table_print_csv(const braid_table *table, const braid_print_options *options, FILE *out) {

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "core/reals.h"
 #include "report/table.h"
 
 /* Keys that are not UTF-8 keep their ASCII, as cells do. */
@@ -37,7 +38,9 @@ json_t *table_objects(const braid_table *table, int first_row) {
 }
 
 braid_status json_print(const json_t *value, FILE *out) {
+    const locale_t before = real_enter_c(); /* jansson calls snprintf */
     char *text = json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    real_leave_c(before);
     if (!text) return lab_fail(BRAID_ERROR_MEMORY, "no memory for the JSON text");
     fputs(text, out);
     fputc('\n', out);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/reals.h"
 #include "core/status.h"
 
 const char *braid_lab_message(void) { return fail_message(); }
@@ -20,7 +21,7 @@ braid_status lab_fail(braid_status code, const char *format, ...) {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    real_format_list(text, sizeof text, format, arguments);
     va_end(arguments);
     return fail(code, "%s", text);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/reals.h"
 #include "report/table.h"
 
 /* Either a value or a table or, with a title alone, a paragraph. */
@@ -161,6 +162,7 @@ static int widest_title(const braid_report *report) {
 }
 
 static void print_value(const part *p, int title_width, int markdown, FILE *out) {
+    char real[REAL_TEXT_BYTES];
     if (markdown)
         fprintf(out, "- %s: ", p->title);
     else
@@ -169,8 +171,8 @@ static void print_value(const part *p, int title_width, int markdown, FILE *out)
         fprintf(out, "%s\n", json_string_value(p->value));
     else if (json_is_integer(p->value))
         fprintf(out, "%lld\n", (long long)json_integer_value(p->value));
-    else if (json_is_real(p->value))
-        fprintf(out, "%.4g\n", json_real_value(p->value));
+    else if (json_is_real(p->value) && real_format(real, sizeof real, "%.4g\n", json_real_value(p->value)) > 0)
+        fputs(real, out);
     else
         fputs("-\n", out);
 }

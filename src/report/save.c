@@ -10,10 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/status.h"
 #include "report/lab.h"
 
 static braid_status disk_error(const char *what, const char *path, int error) {
-    return lab_fail(BRAID_ERROR_DISK, "%s %s: %s", what, path, strerror(error));
+    return lab_fail(BRAID_ERROR_DISK, "%s %s: %s", what, path, fail_reason(error));
 }
 
 static int write_all(int fd, const char *text, size_t bytes) {

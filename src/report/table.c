@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/reals.h"
+
 braid_status braid_table_create(const braid_column *columns, int count, braid_table **table) {
     if (!table) return lab_fail(BRAID_ERROR_ARGUMENT, "braid_table_create: expected a place for the table, got NULL");
     *table = NULL;
@@ -81,18 +83,18 @@ static void show_bytes(double bytes, char buffer[TABLE_CELL_TEXT]) {
         bytes /= 1024;
         unit++;
     }
-    snprintf(buffer, TABLE_CELL_TEXT, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    real_format(buffer, TABLE_CELL_TEXT, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
 }
 
 /* Four significant digits without an exponent where people read them easily. */
 static void show_number(double number, char buffer[TABLE_CELL_TEXT]) {
     double size = fabs(number);
     if (size >= 1000 && size < 1e12)
-        snprintf(buffer, TABLE_CELL_TEXT, "%.0f", number);
+        real_format(buffer, TABLE_CELL_TEXT, "%.0f", number);
     else if (size >= 1e-4 && size < 1000)
-        snprintf(buffer, TABLE_CELL_TEXT, "%#.4g", number);
+        real_format(buffer, TABLE_CELL_TEXT, "%#.4g", number);
     else
-        snprintf(buffer, TABLE_CELL_TEXT, "%.3g", number);
+        real_format(buffer, TABLE_CELL_TEXT, "%.3g", number);
 }
 
 const char *table_show(const braid_table *table, int row, int column, char buffer[TABLE_CELL_TEXT]) {
@@ -101,10 +103,10 @@ const char *table_show(const braid_table *table, int row, int column, char buffe
     if (!json_is_number(cell)) return "-";
     double number = json_number_value(cell);
     switch (table->columns[column].cell) {
-        case BRAID_CELL_COUNT: snprintf(buffer, TABLE_CELL_TEXT, "%.0f", number); break;
+        case BRAID_CELL_COUNT: real_format(buffer, TABLE_CELL_TEXT, "%.0f", number); break;
         case BRAID_CELL_BYTES: show_bytes(number, buffer); break;
-        case BRAID_CELL_PERCENT: snprintf(buffer, TABLE_CELL_TEXT, "%.0f%%", 100 * number); break;
-        case BRAID_CELL_RATIO: snprintf(buffer, TABLE_CELL_TEXT, "%.2fx", number); break;
+        case BRAID_CELL_PERCENT: real_format(buffer, TABLE_CELL_TEXT, "%.0f%%", 100 * number); break;
+        case BRAID_CELL_RATIO: real_format(buffer, TABLE_CELL_TEXT, "%.2fx", number); break;
         default: show_number(number, buffer); break;
     }
     return buffer;

@@ -15,7 +15,7 @@
 #include "core/safetensors.h"
 
 #define HEADER_BYTES ((size_t)1 << 17) /* more than names, choices and the state of a run take */
-#define FORMAT 1                       /* of the state; another one is refused */
+#define FORMAT 2                       /* of the state; another one is refused */
 
 size_t checkpoint_bytes(const braid_model *model, int moments) {
     size_t whole = (size_t)model->elements * dtype_bytes(model->master);
@@ -60,12 +60,21 @@ static braid_status read_state(const char *text, const char *path, json_t **stat
                     path, MODEL_TRAINING_KEY);
     snprintf(what, sizeof what, "%.200s: the state of the training", path);
     TRY(json_read(text, strlen(text), what, BRAID_ERROR_MODEL, state));
-    if (json_get_integer(*state, "format", &format) == BRAID_OK && format == FORMAT &&
-        json_get_integer(*state, "updates", &updates) == BRAID_OK && updates >= 0 && updates <= CHECKPOINT_MOST_COUNT)
-        return BRAID_OK;
+    braid_status status = BRAID_OK;
+    if (json_get_integer(*state, "format", &format))
+        status = fail(BRAID_ERROR_MODEL, "%.200s: expected the format of the state, a number, got none", path);
+    else if (format != FORMAT)
+        status =
+            fail(BRAID_ERROR_MODEL,
+                 "%.200s: expected a state of training in format %d, got format %lld, of another version of braid; "
+                 "its weights serve predict and eval, but its training cannot be resumed",
+                 path, FORMAT, (long long)format);
+    else if (json_get_integer(*state, "updates", &updates) || updates < 0 || updates > CHECKPOINT_MOST_COUNT)
+        status = fail(BRAID_ERROR_MODEL, "%.200s: expected the number of updates, got none or one out of range", path);
+    if (!status) return BRAID_OK;
     json_decref(*state);
     *state = NULL;
-    return fail(BRAID_ERROR_MODEL, "%.200s: expected a state of training in format %d, got another", path, FORMAT);
+    return status;
 }
 
 braid_status checkpoint_state(const char *path, json_t **state) {

@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "plan/model.h"
+#include "model/model.h"
 
 #define CHECKPOINT_MOST_COUNT ((int64_t)1 << 53) /* of steps, epochs, samples: beyond it a file is damaged */
 

@@ -13,6 +13,7 @@
 #include "core/sizes.h"
 #include "ops/augment.h"
 #include "plan/pins.h"
+#include "train/feed_images.h"
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
@@ -177,13 +178,17 @@ braid_status feed_create(feed *f, braid_model *model, braid_plan *plan, const br
     for (int axis = 1; axis < info.rank; axis++) f->classes *= info.dims[0][axis];
     TRY(memory_alloc((size_t)batch, sizeof *f->ids, "samples", (void **)&f->ids));
     TRY(braid_plan_tensor(plan, braid_net_stream(model->net, 0, NULL), &info, &memory));
-    TRY(options->input == BRAID_DTYPE_U8 ? make_op(f) : check_rows(f, &info));
+    if (options->input == BRAID_DTYPE_U8)
+        TRY(make_op(f));
+    else
+        TRY(info.rank == 4 ? feed_images_create(f) : check_rows(f, &info));
     TRY(make_target(f));
     return count_bytes(f);
 }
 
 void feed_destroy(feed *f) {
     braid_op_destroy(f->op);
+    feed_images_destroy(f);
     for (int j = 0; j < f->memory_count; j++) braid_memory_destroy(f->model->context, f->memory[j]);
     memory_free(f->ids);
     memory_free(f->target);
@@ -248,10 +253,12 @@ braid_status feed_batch(feed *f, const braid_train_batch *batch, int64_t first, 
             TRY(upload(f, "x", i, batch->streams[i], f->stream_bytes[i]));
             continue;
         }
+        if (f->images[i].host) continue;
         TRY(check_rows_finite(f, batch, i));
         TRY(braid_plan_set_input(f->plan, braid_net_stream(f->model->net, i, NULL), batch->streams[i],
                                  f->stream_bytes[i]));
     }
+    if (f->images[0].host) TRY(feed_images_write(f, batch));
     if (f->op) {
         TRY(upload(f, "key", 0, key, sizeof key));
         TRY(upload(f, "ids", 0, f->ids, f->id_bytes));

@@ -1,6 +1,7 @@
 /*
  * From a batch in host memory to the inputs of a plan: bytes are normalised, and in training augmented where that is
- * asked for, by one op that writes into the plan's planes; rows of numbers are copied. What cannot be learned from
+ * asked for, by one op that writes into the plan's planes; images of floats are normalised
+ * on the host (feed_images.h); rows of numbers are copied. What cannot be learned from
  * (labels out of range, numbers that are not finite) is refused, naming the sample.
  *
  * SPDX-License-Identifier: MIT
@@ -11,7 +12,15 @@
 #include <jansson.h>
 
 #include "braid_train.h"
-#include "plan/model.h"
+#include "model/model.h"
+
+/* A stream of float images: where it goes, and what is uploaded. */
+typedef struct feed_image {
+    void *device, *host;
+    size_t bytes;
+    int64_t pixels, channels, pitch;
+    braid_dtype dtype;
+} feed_image;
 
 typedef struct feed {
     braid_model *model;
@@ -19,8 +28,9 @@ typedef struct feed {
     const braid_train_options *options;
     braid_phase phase;
     int64_t batch, classes;
-    int64_t elements[BRAID_MAX_STREAMS]; /* of one sample, as they come */
-    braid_op *op;                        /* normalize or augment; NULL: rows are copied */
+    int64_t elements[BRAID_MAX_STREAMS];  /* of one sample, as they come */
+    braid_op *op;                         /* normalize or augment; NULL: rows are copied, images of floats converted */
+    feed_image images[BRAID_MAX_STREAMS]; /* of floats; without `host`: there are none */
     braid_operand operands[8];
     int operand_count;
     void *memory[6 * BRAID_MAX_STREAMS + 2]; /* of the operands that are not the plan's */

@@ -118,9 +118,8 @@ static braid_status keep_newest(generations *g, kept *k) {
     }
     TRY(files_link_aside(g->newest, &k->aside, &refused));
     if (!refused) return BRAID_OK;
-    TRY(files_rename(g->newest, g->previous));
-    k->moved = true;
-    return BRAID_OK;
+    k->moved = true; /* also where the rename is done, and only the sync that ends it failed */
+    return files_rename(g->newest, g->previous);
 }
 
 /* After a failed write: the newest is what it was. Both calls may fail without harm, so the message stays. */

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/json.h"
@@ -98,7 +99,11 @@ static braid_status drop_lines(char *text, history_place last, size_t *bytes, bo
 /* Leaves the file with the lines that are kept. */
 static braid_status mend(const char *path, history_place last, size_t *bytes, bool *summary) {
     char *text;
+    struct stat info;
     *bytes = 0;
+    if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode)) /* it would not be followed later */
+        return fail(BRAID_ERROR_DISK, "%s: expected a file, got a symbolic link, which is not followed; remove it",
+                    path);
     if (access(path, F_OK) != 0) return BRAID_OK;
     files_forget_fault();
     TRY(files_blame_system(files_read(path, MOST_BYTES, BRAID_ERROR_DATA, &text, bytes)));
@@ -166,7 +171,7 @@ typedef struct text {
 __attribute__((format(printf, 2, 3))) static void put(text *t, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(t->data + t->used, t->room - t->used, format, arguments);
+    int length = real_format_list(t->data + t->used, t->room - t->used, format, arguments);
     va_end(arguments);
     if (length > 0) t->used += (size_t)length;
 }
@@ -221,9 +226,7 @@ static braid_status add_room(const history_value *v, size_t *room) {
                     v->name ? v->name : "");
     if (v->list && v->count > 0) numbers = (size_t)v->count;
     if (!size_mul(numbers, NUMBER_BYTES, &numbers) || !size_add(*room, numbers + MOST_NAME, room) ||
-        !size_add(*room,
-                  v->json ? json_dumpb(v->json, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)) : 0,
-                  room))
+        !size_add(*room, json_length(v->json), room))
         return fail(BRAID_ERROR_MEMORY, "history: expected a row that fits in memory");
     return BRAID_OK;
 }

@@ -148,7 +148,7 @@ __attribute__((format(printf, 2, 3))) static void put(char *text, const char *fo
     size_t used = strlen(text);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text + used, MOST_TEXT - used, format, arguments);
+    real_format_list(text + used, MOST_TEXT - used, format, arguments);
     va_end(arguments);
 }
 

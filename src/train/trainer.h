@@ -164,8 +164,8 @@ int trainer_accumulates(const braid_trainer *t);
  * but what the device holds. */
 typedef braid_status trainer_work(braid_trainer *t, void *user);
 
-/* Does some; twice, and compared, where the options want it of this update. */
-braid_status trainer_compute(braid_trainer *t, trainer_work *work, void *user);
+/* Does some twice from the same state, and compares what it has changed: BRAID_ERROR_DEVICE where that differs. */
+braid_status trainer_compute_twice(braid_trainer *t, trainer_work *work, void *user);
 
 /* ---- trainer_late.c ---- */
 

@@ -144,7 +144,7 @@ braid_status trainer_check_epoch(braid_trainer *t) {
     if (!status) status = d->backend->download(d, states, m->states, m->state_bytes);
     const char *name = status ? NULL : spoiled_statistic(m, states, &value);
     memory_free(states);
-    snprintf(where, sizeof where, "in one of the batches of epoch %lld, behind which a GPU's statistics are looked at",
+    snprintf(where, sizeof where, "in one of the batches of epoch %lld, after which a GPU's statistics are checked",
              (long long)t->at.epoch + 1);
     return name ? diverged_at(t, t->at.step, name, value, where) : status;
 }

@@ -121,7 +121,8 @@ static braid_status look_at_all(braid_trainer *t, const braid_evaluate_options *
     while (!t->stop && first < range.most) {
         braid_train_batch batch = {0};
         TRY(source->next(source->user, options->part, &batch));
-        if (batch.count == 0) break;
+        t->stop |= batch.stop != 0;
+        if (batch.count == 0 || batch.stop) break;
         if (batch.count > range.most - first) batch.count = range.most - first;
         TRY(look_at_batch(t, &batch, first, options, sum));
         first += batch.count;

@@ -5,7 +5,7 @@
  */
 #include "core/dtype.h"
 #include "core/memory.h"
-#include "plan/measure.h"
+#include "race/measure.h"
 #include "plan/pins.h"
 #include "train/trainer.h"
 
@@ -58,7 +58,7 @@ static braid_status make_plan(braid_trainer *t, braid_plan_request *r, braid_pla
     return model_keep_choices(t->model, *plan);
 }
 
-/* Whether activations are kept or made again decides which calls are joined, and so the last bits: all plans for
+/* Whether activations are kept or made again decides which calls are fused, and so the last bits: all plans for
  * training of a run do as its first one, which may have gone by the memory that was free. Where there is no room for
  * that any more, a run that was not told to keep them goes on without. */
 static braid_status make_as_before(braid_trainer *t, braid_plan_request *r, braid_plan **plan) {
@@ -71,7 +71,7 @@ static braid_status make_as_before(braid_trainer *t, braid_plan_request *r, brai
         trainer_tell(t,
                      &(braid_train_event){.kind = BRAID_TRAIN_EVENT_NOTE,
                                           .text = "there is not as much free memory as when the run began: activations "
-                                                  "are made again instead of kept, and from here on its bits may not "
+                                                  "are recomputed instead of kept, and from here on its bits may not "
                                                   "be those of a run that was never stopped"});
         r->choice = wanted;
         r->keep_all = -1;

@@ -49,7 +49,7 @@ braid_status trainer_prove(braid_trainer *t) {
     TRY(status);
     if (!isfinite(loss))
         return fail(BRAID_ERROR_DIVERGED,
-                    "checkpoint: expected a finite loss of the parameters behind this step, got %g; nothing was saved",
+                    "checkpoint: expected a finite loss of the parameters after this step, got %g; nothing was saved",
                     isnan(loss) ? NAN : loss);
     t->proven = t->at.step;
     return BRAID_OK;

@@ -86,6 +86,11 @@ static braid_status learn_all(braid_trainer *t, bool *whole) {
         braid_train_batch batch = {0};
         if (t->stop && t->gathered == 0) return BRAID_OK;
         TRY(source->next(source->user, BRAID_PART_TRAIN, &batch));
+        if (batch.stop) {
+            t->stop = true;
+            if (t->gathered == 0) return BRAID_OK;
+            return fail(BRAID_ERROR_CHECK, "stopped between two batches of one update, which is lost");
+        }
         if (batch.count == 0) break;
         if (is_left_out(t, &batch)) {
             t->at.batch += batch.left_out + 1;

@@ -89,18 +89,25 @@ static int moments_of(const braid_trainer *t) {
     return wanted > there ? wanted : there;
 }
 
-/* A disk that has no room for a checkpoint, or at the start of a run for the best epoch beside the last, is found out
- * before anything is computed or written. */
-static braid_status need_room(const braid_trainer *t, bool begins) {
-    size_t bytes = checkpoint_bytes(t->model, moments_of(t)), room = bytes / 10 + bytes;
-    if (begins && !size_add(room, bytes, &room))
-        return fail(BRAID_ERROR_MEMORY, "checkpoint: expected a size that fits in 64 bits");
-    return files_need_room(t->options.folder, room, begins ? "two checkpoints" : "a checkpoint");
-}
-
 static bool has_bytes(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+}
+
+/* A run keeps two generations of its last epoch and of its best, and writes one more beside them. A disk without room
+ * for those of them that are not there yet is found out before anything is computed or written. */
+static braid_status need_room_for_run(const braid_trainer *t) {
+    const char *const kept[] = {t->last.newest, t->last.previous, t->best_files.newest, t->best_files.previous};
+    size_t bytes = checkpoint_bytes(t->model, moments_of(t)), room = bytes / 10 + bytes;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (!has_bytes(kept[i]) && !size_add(room, bytes, &room))
+            return fail(BRAID_ERROR_MEMORY, "checkpoint: expected a size that fits in 64 bits");
+    return files_need_room(t->options.folder, room, "the checkpoints of a run");
+}
+
+static braid_status need_room_for_save(const braid_trainer *t) {
+    size_t bytes = checkpoint_bytes(t->model, moments_of(t));
+    return files_need_room(t->options.folder, bytes / 10 + bytes, "a checkpoint");
 }
 
 /* A new run writes over no best epoch and no metrics of one whose last checkpoint is gone. *over: it begins again what
@@ -128,9 +135,9 @@ braid_status trainer_open(braid_trainer *t) {
     bool over = false;
     if (folder) {
         TRY(take_folder(t));
-        TRY(need_room(t, !t->options.resume));
         TRY(generations_open(&t->last, folder, TRAINER_LAST, checkpoint_check, NULL));
         TRY(generations_open(&t->best_files, folder, BEST, checkpoint_check, NULL));
+        TRY(need_room_for_run(t));
     }
     TRY(t->options.resume ? trainer_resume(t) : trainer_begin(t));
     if (!folder) return BRAID_OK;
@@ -215,7 +222,7 @@ static braid_status retry(const braid_trainer *t, braid_status (*act)(void *user
 static braid_status save_once(void *user) {
     const saving *s = user;
     TRY(trainer_check_folder(s->trainer));
-    TRY(need_room(s->trainer, false));
+    TRY(need_room_for_save(s->trainer));
     TRY(history_sync(s->history));
     return generations_save(s->files, put, user);
 }

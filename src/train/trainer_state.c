@@ -10,6 +10,7 @@
 
 #include "core/json.h"
 #include "core/memory.h"
+#include "core/reals.h"
 #include "plan/pins.h"
 #include "train/checkpoint.h"
 #include "train/trainer.h"
@@ -26,23 +27,28 @@ static braid_status no_memory(void) { return fail(BRAID_ERROR_MEMORY, "trainer: 
 static void print_recipe(const braid_trainer *t, char text[RECIPE_BYTES]) {
     const braid_train_options *o = &t->options;
     const braid_plan_request *s = &o->step;
-    snprintf(text, RECIPE_BYTES,
-             "batch=%lld size=%lldx%lld dtype=%s seed=%llu accumulate=%d loss=%s smoothing=%.17g alpha=%.17g "
-             "gamma=%.17g class_weights=%d optimiser=%s momentum=%.17g nesterov=%d clip_norm=%.17g "
-             "modality_dropout=%.17g,%lld,%lld,%d augment=%d monitor=%s samples=%lld stratified=%d",
-             (long long)s->batch, (long long)s->size[0], (long long)s->size[1],
-             t->model->tf32 ? "tf32" : braid_dtype_name(t->model->dtype), (unsigned long long)o->seed, o->accumulate,
-             trainer_loss_name(t), s->smoothing, s->alpha, s->gamma, s->class_weights, trainer_optimiser_name(t),
-             s->momentum, s->nesterov, s->clip_norm, o->modality_dropout, (long long)o->modality_start,
-             (long long)o->modality_epochs, o->modality_down, o->augment, stopping_monitor_name(t->stopping.monitor),
-             (long long)o->samples, o->stratified);
+    real_format(text, RECIPE_BYTES,
+                "batch=%lld size=%lldx%lld dtype=%s seed=%llu accumulate=%d loss=%s smoothing=%.17g alpha=%.17g "
+                "gamma=%.17g class_weights=%d optimiser=%s momentum=%.17g nesterov=%d clip_norm=%.17g "
+                "modality_dropout=%.17g,%lld,%lld,%d augment=%d monitor=%s samples=%lld stratified=%d",
+                (long long)s->batch, (long long)s->size[0], (long long)s->size[1],
+                t->model->tf32 ? "tf32" : braid_dtype_name(t->model->dtype), (unsigned long long)o->seed, o->accumulate,
+                trainer_loss_name(t), s->smoothing, s->alpha, s->gamma, s->class_weights, trainer_optimiser_name(t),
+                s->momentum, s->nesterov, s->clip_norm, o->modality_dropout, (long long)o->modality_start,
+                (long long)o->modality_epochs, o->modality_down, o->augment, stopping_monitor_name(t->stopping.monitor),
+                (long long)o->samples, o->stratified);
 }
 
-/* Mean and deviation of each stream of bytes; of rows there are none. */
+/* Rows are taken as they are, without mean and deviation. */
+static bool has_statistics(const braid_trainer *t) {
+    return t->options.input == BRAID_DTYPE_U8 || t->options.std[0][0] > 0;
+}
+
+/* Mean and deviation of each stream of images; of rows there are none. */
 static json_t *save_statistics(const braid_trainer *t) {
     json_t *list = json_array();
     _Static_assert(BRAID_STATISTICS == 4, "the lists below");
-    for (int i = 0; i < t->streams && t->options.input == BRAID_DTYPE_U8; i++) {
+    for (int i = 0; i < t->streams && has_statistics(t); i++) {
         const double *m = t->options.mean[i], *s = t->options.std[i];
         json_t *one =
             json_pack("{s:[f,f,f,f], s:[f,f,f,f]}", "mean", m[0], m[1], m[2], m[3], "std", s[0], s[1], s[2], s[3]);
@@ -207,7 +213,7 @@ static braid_status check_recipe(const braid_trainer *t, const json_t *state, co
 static void print_numbers(const double *numbers, int64_t count, char text[STATISTICS_BYTES]) {
     int used = 0;
     for (int64_t c = 0; c < count; c++)
-        used += snprintf(text + used, STATISTICS_BYTES - (size_t)used, "%s%.9g", c ? ", " : "", numbers[c]);
+        used += real_format(text + used, STATISTICS_BYTES - (size_t)used, "%s%.9g", c ? ", " : "", numbers[c]);
 }
 
 static braid_status check_numbers(const braid_trainer *t, const json_t *list, const char *what, int i,
@@ -239,7 +245,7 @@ static braid_status check_numbers(const braid_trainer *t, const json_t *list, co
 static braid_status check_statistics(const braid_trainer *t, const json_t *state, const char *path) {
     char why[NOTE_BYTES];
     const json_t *list = json_object_get(state, "statistics");
-    for (int i = 0; i < t->streams && i < (int)json_array_size(list) && t->options.input == BRAID_DTYPE_U8; i++) {
+    for (int i = 0; i < t->streams && i < (int)json_array_size(list) && has_statistics(t); i++) {
         const json_t *one = json_array_get(list, (size_t)i);
         braid_status status = check_numbers(t, json_object_get(one, "mean"), "mean", i, t->options.mean[i]);
         if (!status) status = check_numbers(t, json_object_get(one, "std"), "deviation", i, t->options.std[i]);

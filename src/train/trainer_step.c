@@ -67,6 +67,23 @@ static void take_sum(braid_trainer *t) {
     t->sum = made;
 }
 
+/* ---- Work on the device ------------------------------------------------------------------- */
+
+/* From here on the step is begun; compute() knows when it is done. */
+static braid_status run_plan(braid_trainer *t, braid_plan *plan, unsigned segments) {
+    t->torn = true;
+    return braid_plan_run(plan, segments);
+}
+
+/* Work of an update; twice, and compared, where the options want it of this one. */
+static braid_status compute(braid_trainer *t, trainer_work *work, void *user) {
+    int64_t every = t->options.verify_every;
+    int twice = every > 0 && (t->at.step + 1) % every == 0;
+    TRY(twice ? trainer_compute_twice(t, work, user) : work(t, user));
+    t->torn = false;
+    return BRAID_OK;
+}
+
 /* ---- A batch ------------------------------------------------------------------------------ */
 
 /* From the bytes of a batch to gradients, their sum, or parameters. */
@@ -74,12 +91,6 @@ typedef struct batch_work {
     pass *pass;
     const braid_train_batch *batch;
 } batch_work;
-
-/* From here on the step is begun; trainer_compute knows when it is done. */
-static braid_status run_plan(braid_trainer *t, braid_plan *plan, unsigned segments) {
-    t->torn = true;
-    return braid_plan_run(plan, segments);
-}
 
 static braid_status compute_batch(braid_trainer *t, void *user) {
     const batch_work *work = user;
@@ -127,7 +138,7 @@ static braid_status set_rates(braid_trainer *t, const pass *p) {
 /* Forward, backward and update in one. */
 static braid_status learn_at_once(braid_trainer *t, pass *p, const braid_train_batch *batch) {
     TRY(set_rates(t, p));
-    TRY(trainer_compute(t, compute_batch, &(batch_work){p, batch}));
+    TRY(compute(t, compute_batch, &(batch_work){p, batch}));
     TRY(trainer_expect(t, p, &t->at.train, LATE_UPDATED));
     t->trained = p;
     t->at.batch++;
@@ -143,7 +154,7 @@ braid_status trainer_learn(braid_trainer *t, const braid_train_batch *batch) {
     TRY(trainer_start_scaling(t));
     if (!trainer_accumulates(t)) return learn_at_once(t, p, batch);
     TRY(make_sums(t));
-    TRY(trainer_compute(t, compute_batch, &(batch_work){p, batch}));
+    TRY(compute(t, compute_batch, &(batch_work){p, batch}));
     TRY(trainer_expect(t, p, &t->at.train, LATE_LEARNED));
     take_sum(t);
     t->trained = p;
@@ -168,7 +179,7 @@ braid_status trainer_update(braid_trainer *t) {
     if (t->gathered == 0) return BRAID_OK;
     pass *p = t->trained;
     TRY(set_rates(t, p));
-    TRY(trainer_compute(t, compute_update, p));
+    TRY(compute(t, compute_update, p));
     TRY(trainer_expect(t, p, NULL, LATE_UPDATED));
     t->at.step++;
     t->gathered = t->gathered_samples = 0;

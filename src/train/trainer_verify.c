@@ -113,7 +113,7 @@ static braid_status compare(const braid_trainer *t, const area areas[AREAS], con
                 (long long)t->at.step + 1, names, d->name, d->model, d->serial[0] ? ", " : "", d->serial);
 }
 
-static braid_status compute_twice(braid_trainer *t, trainer_work *work, void *user) {
+braid_status trainer_compute_twice(braid_trainer *t, trainer_work *work, void *user) {
     area areas[AREAS];
     uint64_t first[AREAS], second[AREAS];
     list_areas(t, areas);
@@ -124,12 +124,4 @@ static braid_status compute_twice(braid_trainer *t, trainer_work *work, void *us
     TRY(work(t, user));
     TRY(hash_all(t, areas, second));
     return compare(t, areas, first, second);
-}
-
-braid_status trainer_compute(braid_trainer *t, trainer_work *work, void *user) {
-    int64_t every = t->options.verify_every;
-    int twice = every > 0 && (t->at.step + 1) % every == 0;
-    TRY(twice ? compute_twice(t, work, user) : work(t, user));
-    t->torn = false;
-    return BRAID_OK;
 }

@@ -87,6 +87,29 @@ static void the_folder_of_the_environment(void **state) {
     given_folder_remove(folder);
 }
 
+/* An empty variable keeps none, as the option "" does, whatever other folder there would be. */
+static void an_empty_folder_of_the_environment(void **state) {
+    char folder[256];
+    braid_context *context = NULL;
+    (void)state;
+    snprintf(folder, sizeof folder, "%s", given_folder());
+    setenv("XDG_CACHE_HOME", folder, 1);
+    for (int is_empty = 1; is_empty >= 0; is_empty--) {
+        if (is_empty)
+            setenv("BRAID_CACHE_DIR", "", 1);
+        else
+            unsetenv("BRAID_CACHE_DIR");
+        assert_ok(braid_context_create(&(braid_context_options){.device = "cpu", .threads = 1}, &context));
+        braid_op *op = given_op(context, "linear_fwd:f16:b2:c2:k2");
+        assert_ok(braid_op_plan(op, &(braid_plan_options){.seconds = 1e-3}));
+        braid_op_destroy(op);
+        braid_context_destroy(context);
+        assert_int_equal(given_entries(folder, "braid"), !is_empty);
+    }
+    unsetenv("XDG_CACHE_HOME");
+    given_folder_remove(folder);
+}
+
 /* No folder can be thought of: wisdom is kept nowhere, and planning goes on. */
 static void no_folder_in_the_environment(void **state) {
     char home[512];
@@ -269,10 +292,15 @@ static void statuses_have_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_context_is_refused_after_a_fork), cmocka_unit_test(candidates_left_out_by_the_environment),
-        cmocka_unit_test(the_device_of_the_environment),     cmocka_unit_test(the_folder_of_the_environment),
-        cmocka_unit_test(no_folder_in_the_environment),      cmocka_unit_test(memory_of_the_device),
-        cmocka_unit_test(a_context_describes_itself),        cmocka_unit_test(statuses_have_names),
+        cmocka_unit_test(a_context_is_refused_after_a_fork),
+        cmocka_unit_test(candidates_left_out_by_the_environment),
+        cmocka_unit_test(the_device_of_the_environment),
+        cmocka_unit_test(the_folder_of_the_environment),
+        cmocka_unit_test(an_empty_folder_of_the_environment),
+        cmocka_unit_test(no_folder_in_the_environment),
+        cmocka_unit_test(memory_of_the_device),
+        cmocka_unit_test(a_context_describes_itself),
+        cmocka_unit_test(statuses_have_names),
         cmocka_unit_test(success_leaves_the_message),
     };
     return cmocka_run_group_tests_name("context", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /*
  * Tests of the public header as a text: the example that opens it compiles, links with the library and
- * runs, no public function has more than six
- * parameters, and every status must be looked at.
+ * runs, each header can be included alone, no public function has more than six parameters, and every status must be
+ * looked at.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -109,6 +109,18 @@ static void the_example_of_the_header_runs(void **state) {
     given_folder_remove(folder);
 }
 
+static void each_header_can_be_included_alone(void **state) {
+    static const char *const names[] = {"braid.h", "braid_net.h", "braid_train.h", "braid_lab.h"};
+    (void)state;
+    for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
+        char command[512];
+        snprintf(command, sizeof command,
+                 "echo '#include <%s>' | " COMPILER " -std=c11 -Wall -Wextra -Werror -fsyntax-only -Iinclude -x c -",
+                 names[j]);
+        if (system(command) != 0) fail_msg("failed: %s", command);
+    }
+}
+
 /* ---- Functions ---------------------------------------------------------------------------- */
 
 /* Parameters between the parentheses that begin at `at`: commas outside of inner parentheses. */
@@ -167,6 +179,7 @@ static void every_status_must_be_checked(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_of_the_header_runs),
+        cmocka_unit_test(each_header_can_be_included_alone),
         cmocka_unit_test(no_function_has_more_than_six_parameters),
         cmocka_unit_test(every_status_must_be_checked),
     };

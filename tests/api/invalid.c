@@ -150,9 +150,9 @@ static void sizes_beyond_64_bits_are_refused(void **state) {
         {"conv2d_bwd_data:b1:hw1:c1:k1:rs1", INT32_MAX, INT32_MAX, "x|elements|smaller"},
         {"bn_stats:b1:hw1:c1", INT32_MAX, INT32_MAX, "x|elements|smaller"},
         {"bn_apply:b1:hw1:c1", INT32_MAX, INT32_MAX, "x|elements|smaller"},
-        {"bn_sums:b1:hw1:c1", INT32_MAX, INT32_MAX, "x|elements|smaller"},
+        {"bn_bwd_reduce:b1:hw1:c1", INT32_MAX, INT32_MAX, "x|elements|smaller"},
         {"bn_finalize:b2:hw1:c1", INT32_MAX, INT32_MAX, "bn_finalize|elements|smaller"},
-        {"bn_dapply:b2:hw1:c1", INT32_MAX, INT32_MAX, "bn_dapply|elements|smaller"},
+        {"bn_bwd_apply:b2:hw1:c1", INT32_MAX, INT32_MAX, "bn_bwd_apply|elements|smaller"},
     };
     (void)state;
     for (size_t j = 0; j < sizeof huge / sizeof huge[0]; j++) {
@@ -255,7 +255,8 @@ static void calls_are_refused_in_words(void **state) {
     REFUSED(braid_problem_print(NULL, text, sizeof text), "braid_problem_print|expected a problem|NULL");
     REFUSED(braid_problem_print(&problem, NULL, 100), "braid_problem_print|a text|NULL");
     REFUSED(braid_problem_draw(BRAID_OP_COUNT, BRAID_PASS_FWD, 1, &problem), "braid_problem_draw|expected an op");
-    REFUSED(braid_problem_draw(BRAID_OP_BN_SUMS, BRAID_PASS_BWD_DATA, 1, &problem), "braid_problem_draw|passes|pass 1");
+    REFUSED(braid_problem_draw(BRAID_OP_BN_BWD_REDUCE, BRAID_PASS_BWD_DATA, 1, &problem),
+            "braid_problem_draw|passes|pass 1");
     REFUSED(braid_problem_draw(BRAID_OP_LINEAR, BRAID_PASS_FWD, 1, none), "braid_problem_draw|a problem");
 
     REFUSED(braid_context_create(NULL, NULL), "braid_context_create|place for the context|NULL");
@@ -409,12 +410,32 @@ static void a_label_that_is_no_class(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* A share of one batch in a running mean, or of an older step: at most 1, in every op that has one; 1 is allowed. */
+static void momentum_is_a_share(void **state) {
+    static const char *const problems[] = {"bn_finalize:b2:hw4x4:c3",
+                                           "bn_stats_finalize:b2:hw4x4:c3",
+                                           "conv2d_bn_stats:b2:hw4x4:c3:k8:rs1x1",
+                                           "integrate_bn_stats:b2:hw4x4:c3:zo8",
+                                           "rmsprop:c5",
+                                           "sgd:c5"};
+    (void)state;
+    for (size_t j = 0; j < sizeof problems / sizeof problems[0]; j++) {
+        braid_problem p = given_problem(problems[j]);
+        p.momentum = 1;
+        assert_int_equal(braid_problem_check(&p), BRAID_OK);
+        p.momentum = nextafter(1, 2);
+        assert_refused(braid_problem_check(&p), BRAID_ERROR_ARGUMENT, "mom (momentum)|at most 1");
+        p.momentum = -0.1;
+        assert_refused(braid_problem_check(&p), BRAID_ERROR_ARGUMENT, "mom (momentum)|got -0.1");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptors_are_refused_in_words), cmocka_unit_test(sizes_beyond_64_bits_are_refused),
         cmocka_unit_test(calls_are_refused_in_words),       cmocka_unit_test(devices_that_are_not_there),
         cmocka_unit_test(a_kernel_by_name_that_cannot),     cmocka_unit_test(a_mask_that_leaves_one_value),
-        cmocka_unit_test(a_label_that_is_no_class),
+        cmocka_unit_test(a_label_that_is_no_class),         cmocka_unit_test(momentum_is_a_share),
     };
     return cmocka_run_group_tests_name("invalid", tests, NULL, NULL);
 }

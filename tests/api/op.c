@@ -14,7 +14,7 @@
 #include "core/dtype.h"
 #include "core/memory.h"
 #include "kernels/kernel.h"
-#include "plan/context.h"
+#include "race/context.h"
 #include "tests/support/given.h"
 
 static const braid_plan_options estimate = {.effort = BRAID_EFFORT_ESTIMATE};
@@ -65,9 +65,9 @@ static const char *const operand_lists[][2] = {
                                    "scale out f32 3 1, shift out f32 3 1, center out f32 3 1, rstd out f32 3 1"},
     {"bn_apply:f16:b2:hw3:c5:mask1",
      "x in f16 2x3x3x5, scale in f32 5, shift in f32 5, mask in i32 1, y out f16 2x3x3x5"},
-    {"bn_sums:f64:b2:hw3:c5",
+    {"bn_bwd_reduce:f64:b2:hw3:c5",
      "x in f64 2x3x3x5, dy in f64 2x3x3x5, center in f64 5, rstd in f64 5, dgamma out f64 5, dbeta out f64 5"},
-    {"bn_dapply:b2:hw3:c5",
+    {"bn_bwd_apply:b2:hw3:c5",
      "x in f32 2x3x3x5, dy in f32 2x3x3x5, center in f32 5, rstd in f32 5, gamma in f32 5, dgamma in "
      "f32 5, dbeta in f32 5, dx out f32 2x3x3x5"},
     {"dropout_bwd_data:bf16:n2:b2:hw3:c5,1", "dx out bf16 2x3x3x5 2x3x3x1, key in i64 2, dy in bf16 2x3x3x5 2x3x3x1"},
@@ -91,7 +91,7 @@ static void operands_are_told(void **state) {
     assert_null(braid_kernel_architecture(NULL));
     assert_null(braid_kernel_architecture("no_such_kernel"));
     assert_null(braid_kernel_architecture("linear_fwd__cuda_cublaslt_1"));
-    assert_string_equal(braid_kernel_architecture("conv2d_fwd__cuda_im2col_lanes"), "sm_90a");
+    assert_string_equal(braid_kernel_architecture("conv2d_fwd__cuda_implicit_gemm_lanes"), "sm_90a");
 }
 
 /* ---- Running ------------------------------------------------------------------------------ */
@@ -207,9 +207,8 @@ static void assert_sums_of_nothing(const braid_op *op, given_memory *memory) {
                     assert_true(value == (p->phase == BRAID_PHASE_TRAIN ? 42 : 41));
                 else if (info.role == BRAID_ROLE_INOUT)
                     assert_true(value == 1);
-                else if (p->op == BRAID_OP_BN_FINALIZE || p->op == BRAID_OP_BATCHNORM || p->op == BRAID_OP_BN_PREPARE ||
-                         p->op == BRAID_OP_INTEGRATE_PREPARE || p->op == BRAID_OP_CONV2D_PREPARE ||
-                         p->op == BRAID_OP_BN_NORM)
+                else if (p->op == BRAID_OP_BN_FINALIZE || p->op == BRAID_OP_BN_STATS_FINALIZE ||
+                         p->op == BRAID_OP_INTEGRATE_BN_STATS || p->op == BRAID_OP_CONV2D_BN_STATS)
                     assert_true(isfinite(value));
                 else
                     assert_true(value == 0);

@@ -124,8 +124,8 @@ static const char *const short_forms[][2] = {
      "bn_finalize:f32:n1:b2:hw2x2:c3:mask0:phase=eval:avg=cumulative:eps0.001:mom0.5"},
     {"bn_finalize:hw2:c3", "bn_finalize:f32:n1:b1:hw2x2:c3:mask0:phase=train:avg=exponential:eps1e-05:mom0.1"},
     {"bn_apply:f64:c5:b1:hw1x2", "bn_apply:f64:n1:b1:hw1x2:c5:mask0"},
-    {"bn_sums:b1:hw1:c1:cp4", "bn_sums:f32:n1:b1:hw1x1:c1:mask0:cp4"},
-    {"bn_dapply:bf16:b1:hw7:c2:phase=eval", "bn_dapply:bf16:n1:b1:hw7x7:c2:mask0:phase=eval"},
+    {"bn_bwd_reduce:b1:hw1:c1:cp4", "bn_bwd_reduce:f32:n1:b1:hw1x1:c1:mask0:cp4"},
+    {"bn_bwd_apply:bf16:b1:hw7:c2:phase=eval", "bn_bwd_apply:bf16:n1:b1:hw7x7:c2:mask0:phase=eval"},
 };
 
 static void short_forms_become_canonical(void **state) {
@@ -205,7 +205,7 @@ static const char *const hostile[][2] = {
     {"conv2d_fwd:b2147483647:hw2147483647:c2147483647:k1:rs1", "x"},
     {"bn_stats:b2147483647:hw2147483647:c1", "x"},
     {"bn_finalize:b2147483647:hw2147483647:c1", "bn_finalize"},
-    {"bn_dapply:b2147483647:hw2147483647:c1", "bn_dapply"},
+    {"bn_bwd_apply:b2147483647:hw2147483647:c1", "bn_bwd_apply"},
     {"conv2d_fwd:b1:hw8x:c1:k1:rs1", "number in field hw (size)"},
     {"conv2d_fwd:b1:hw8x8x8:c1:k1:rs1", "field hw (size) to end|x8"},
     {"conv2d_fwd:b1:hw8:c1:k1:rs1:mode=mirror", "mode=zeros|mode=mirror"},
@@ -300,11 +300,11 @@ static void names_out_of_range_are_null(void **state) {
     (void)state;
     assert_string_equal(braid_op_id_name(BRAID_OP_CONV2D), "conv2d");
     assert_string_equal(braid_pass_name(BRAID_OP_CONV2D, BRAID_PASS_BWD_WEIGHT), "bwd_weight");
-    assert_string_equal(braid_pass_name(BRAID_OP_BN_SUMS, BRAID_PASS_FWD), "");
+    assert_string_equal(braid_pass_name(BRAID_OP_BN_BWD_REDUCE, BRAID_PASS_FWD), "");
     assert_string_equal(braid_dtype_name(BRAID_DTYPE_BF16), "bf16");
     assert_null(braid_op_id_name(BRAID_OP_COUNT));
     assert_null(braid_op_id_name((braid_op_id)-1));
-    assert_null(braid_pass_name(BRAID_OP_BN_SUMS, BRAID_PASS_BWD_DATA));
+    assert_null(braid_pass_name(BRAID_OP_BN_BWD_REDUCE, BRAID_PASS_BWD_DATA));
     assert_null(braid_pass_name(BRAID_OP_CONV2D, BRAID_PASS_COUNT));
     assert_null(braid_pass_name(BRAID_OP_CONV2D, (braid_pass)-1));
     assert_null(braid_pass_name(BRAID_OP_COUNT, BRAID_PASS_FWD));

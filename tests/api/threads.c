@@ -14,7 +14,7 @@
 #include "core/rng.h"
 #include "tests/support/given.h"
 
-#define THREADS 4
+#define THREADS 8
 #define ROUNDS 6
 
 /* One thread's work, and what it saw. It asserts nothing itself: cmocka belongs to the main thread. */

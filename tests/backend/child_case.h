@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backend/cuda/images.h"
-
 /* Inside a case: leaves it with the line of the first expectation that does not hold. */
 #define EXPECT(condition)                                                                         \
     do {                                                                                          \
@@ -39,12 +37,6 @@ static inline void run_in_child(int (*run)(void)) {
     assert_int_equal(waitpid(child, &result, 0), child);
     assert_true(WIFEXITED(result));
     assert_int_equal(WEXITSTATUS(result), 0);
-}
-
-static inline void skip_without_images(void) {
-    if (cuda_image_count > 0) return;
-    print_message("skip: this build has no CUDA kernels (no nvcc)\n");
-    skip();
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "tests/support/unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,57 @@ static void names_of_features(void **state) {
     assert_null(feature_name(0));
     assert_null(feature_name(FEATURE_AVX2 | FEATURE_AVX512));
     assert_null(feature_name(1u << 31));
+}
+
+/* ---- What the kernel says of the CPU ------------------------------------------------------------ */
+
+/* The value of a row of the first CPU in /proc/cpuinfo, with a space on either side; empty: it has none. */
+static void read_row(const char *name, char *value, size_t bytes) {
+    static char line[16384];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    size_t length = strlen(name);
+    value[0] = '\0';
+    while (file && !value[0] && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (!colon || strncmp(line, name, length) != 0 || line[length] != '\t') continue;
+        snprintf(value, bytes, "%.*s ", (int)strcspn(colon + 1, "\n"), colon + 1);
+    }
+    if (file) fclose(file);
+}
+
+static int has_flags(const char *flags, const char *const *names) {
+    for (int i = 0; names[i]; i++) {
+        char word[32];
+        snprintf(word, sizeof word, " %s ", names[i]);
+        if (!strstr(flags, word)) return 0;
+    }
+    return 1;
+}
+
+static void cpu_is_the_one_of_cpuinfo(void **state) {
+    static const char *const avx2[] = {"avx2", "fma", "f16c", NULL};
+    static const char *const avx512[] = {"avx512f", "avx512bw", "avx512vl", "avx512dq", NULL};
+    static char flags[16384], family[32], model[32], stepping[32];
+    char expected[128], got[128];
+    const unsigned hardware = cpu_hardware();
+    (void)state;
+    read_row("flags", flags, sizeof flags);
+    if (!flags[0]) { /* another architecture, or no /proc */
+        print_message("skip: /proc/cpuinfo has no row \"flags\"\n");
+        skip();
+    }
+    read_row("cpu family", family, sizeof family);
+    read_row("model", model, sizeof model);
+    read_row("stepping", stepping, sizeof stepping);
+    snprintf(expected, sizeof expected, "family%smodel%sstepping %d", family, model, atoi(stepping));
+    cpu_signature(got, sizeof got);
+    assert_string_equal(got, expected);
+    assert_int_equal((hardware & FEATURE_AVX2) != 0, has_flags(flags, avx2));
+    assert_int_equal((hardware & FEATURE_AVX512) != 0, has_flags(flags, avx2) && has_flags(flags, avx512));
+    assert_int_equal((hardware & FEATURE_AVX512_BF16) != 0,
+                     has_flags(flags, avx512) && has_flags(flags, (const char *const[]){"avx512_bf16", NULL}));
+    assert_int_equal((hardware & FEATURE_AMX_BF16) != 0,
+                     has_flags(flags, (const char *const[]){"avx512_bf16", "amx_tile", "amx_bf16", NULL}));
 }
 
 static void isa_mask(void **state) {
@@ -248,6 +300,7 @@ static void open_without_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(names_of_features, without_isa),
+        cmocka_unit_test_setup(cpu_is_the_one_of_cpuinfo, without_isa),
         cmocka_unit_test_setup_teardown(isa_mask, without_isa, without_isa),
         cmocka_unit_test_setup(sets_include_lower_ones, without_isa),
         cmocka_unit_test_setup_teardown(unknown_isa_is_refused, without_isa, without_isa),

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "backend/cuda/device.h"
+#include "backend/cuda/driver.h"
+#include "backend/cuda/images.h"
 #include "core/memory.h"
 #include "tests/backend/child_case.h"
 #include "tests/backend/fake_cuda/libcuda.h"
@@ -40,9 +42,9 @@ static int with_fake(void) {
 static int missing(void) {
     device *d = NULL;
     EXPECT(backend_cuda.count() == 0);
-    EXPECT(says(cuda_image_count ? "libcuda.so.1" : "nvcc"));
+    EXPECT(says("libcuda.so.1"));
     EXPECT(backend_cuda.open(0, &d) == BRAID_ERROR_DEVICE && d == NULL);
-    EXPECT(says(cuda_image_count ? "libcuda.so.1" : "nvcc"));
+    EXPECT(says("libcuda.so.1"));
     return 0;
 }
 
@@ -76,6 +78,32 @@ static int no_device(void) {
     return 0;
 }
 
+/* The driver does not survive a fork: the child is told so at once, and does not call it. */
+static int in_a_child(void) {
+    const cuda_driver *driver = NULL;
+    int status = 0;
+    EXPECT(with_fake() == 0);
+    EXPECT(driver_open(&driver) == BRAID_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        const int calls = fake_calls();
+        if (driver_open(&driver) != BRAID_ERROR_DEVICE || driver || fake_calls() != calls) _exit(1);
+        _exit(!says("child of its fork") || !says("spawn"));
+    }
+    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+    EXPECT(driver_open(&driver) == BRAID_OK);
+    return 0;
+}
+
+static void test_after_a_fork(void **state) {
+    (void)state;
+    if (access(BRAID_FAKE_CUDA_FOLDER "/libcuda.so.1", R_OK) != 0) {
+        print_message("skip: this build has no fake driver\n");
+        skip();
+    }
+    run_in_child(in_a_child);
+}
+
 static void row(void *user, const char *section, const char *name, const char *value, const char *hint) {
     (void)hint;
     *(int *)user += strcmp(section, "cuda") == 0 && name[0] && value[0];
@@ -93,12 +121,12 @@ static braid_status launch_once(void *context, int i) {
                                              .args_bytes = sizeof args});
 }
 
-/* Launches aside, more than are remembered one by one, some joined on the way. */
-static braid_status put_aside(device *d) {
-    for (int j = 0; j < 2 * ASIDE_EVENTS; j++) {
-        TRY(d->backend->aside(d));
+/* Launches on the side queue, more than are remembered one by one, some joined on the way. */
+static braid_status put_on_side(device *d) {
+    for (int j = 0; j < 2 * SIDE_EVENTS; j++) {
+        TRY(d->backend->side_begin(d));
         TRY(launch_once(d, 0));
-        TRY(d->backend->aside_end(d, 3 * j));
+        TRY(d->backend->side_end(d, 3 * j));
         TRY(launch_once(d, 0));
         if (j % 5 == 4) TRY(d->backend->join(d, 3 * j - 7));
     }
@@ -112,7 +140,7 @@ static braid_status use_recording(device *d) {
     braid_status status = d->backend->record(d);
     if (!status) {
         status = launch_once(d, 0);
-        if (!status) status = put_aside(d);
+        if (!status) status = put_on_side(d);
         if (!status && d->backend->upload(d, &byte, &byte, 1) != BRAID_ERROR_ARGUMENT) status = BRAID_ERROR_CHECK;
         braid_status ended = d->backend->record_end(d, status ? NULL : &kept);
         if (!status) status = ended;
@@ -213,6 +241,48 @@ static int uploads(void) {
     backend_cuda.close(d);
     free(from);
     free(back);
+    EXPECT(memory_live() == 0);
+    return 0;
+}
+
+/* Functions are told apart by their names, not by where a launcher keeps them: one launcher builds all its names in the
+ * same buffer. */
+static int names(void) {
+    char name[16] = "first";
+    device *d = NULL;
+    EXPECT(with_fake() == 0);
+    EXPECT(backend_cuda.open(0, &d) == BRAID_OK);
+    const cuda_call call = {.stem = cuda_images[0].stem, .function = name, .blocks = 1, .threads = 32};
+    EXPECT(cuda_launch(d, &call) == BRAID_OK);
+    fake_fail("cuModuleGetFunction", 1, CU_ERROR_OUT_OF_MEMORY, 1);
+    strcpy(name, "second");
+    EXPECT(cuda_launch(d, &call) == BRAID_ERROR_MEMORY && says("finding second"));
+    strcpy(name, "first");
+    EXPECT(cuda_launch(d, &call) == BRAID_OK);
+    backend_cuda.close(d);
+    EXPECT(memory_live() == 0);
+    return 0;
+}
+
+/* ---- With a driver and a library for other GPUs --------------------------------------------------- */
+
+/* The images of this program are for sm_80 and sm_90a (tests/emu/CMakeLists.txt). */
+static const char *age; /* the compute capability of the next case's GPU */
+
+static int fits(void) {
+    device *d = NULL;
+    EXPECT(setenv("FAKE_CUDA_CAPABILITY", age, 1) == 0 && with_fake() == 0);
+    EXPECT(backend_cuda.open(0, &d) == BRAID_OK);
+    backend_cuda.close(d);
+    EXPECT(memory_live() == 0);
+    return 0;
+}
+
+static int does_not_fit(void) {
+    device *d = NULL;
+    EXPECT(setenv("FAKE_CUDA_CAPABILITY", age, 1) == 0 && with_fake() == 0);
+    EXPECT(backend_cuda.open(0, &d) == BRAID_ERROR_DEVICE && d == NULL);
+    EXPECT(says("built for other GPUs (sm_80, sm_90a)") && says("compute capability is 12.0") && says("GPUS=all"));
     EXPECT(memory_live() == 0);
     return 0;
 }
@@ -333,27 +403,27 @@ static int join_fails(void) {
     device *d = NULL;
     EXPECT(with_fake() == 0);
     EXPECT(backend_cuda.open(0, &d) == BRAID_OK);
-    EXPECT(d->backend->record(d) == BRAID_OK && d->backend->aside(d) == BRAID_OK && launch_once(d, 0) == BRAID_OK);
-    EXPECT(d->backend->aside_end(d, 1) == BRAID_OK);
+    EXPECT(d->backend->record(d) == BRAID_OK && d->backend->side_begin(d) == BRAID_OK && launch_once(d, 0) == BRAID_OK);
+    EXPECT(d->backend->side_end(d, 1) == BRAID_OK);
     fake_fail("cuStreamWaitEvent", 1, 700, 0);
     int calls = fake_calls();
-    EXPECT(d->backend->record_end(d, NULL) == BRAID_ERROR_DEVICE && says("joining what was put aside"));
+    EXPECT(d->backend->record_end(d, NULL) == BRAID_ERROR_DEVICE && says("joining what the side queue has"));
     EXPECT(fake_calls() == calls + 2);
     backend_cuda.close(d);
     EXPECT(fake_calls() == calls + 2 && memory_live() == 0);
     return 0;
 }
 
-/* A launch aside for whose code there is no memory: the recording is dropped, and the device goes on. */
-static int no_memory_aside(void) {
+/* A launch on the side queue for whose code there is no memory: the recording is dropped, and the device goes on. */
+static int no_memory_on_side(void) {
     device *d = NULL;
     EXPECT(with_fake() == 0);
     EXPECT(backend_cuda.open(0, &d) == BRAID_OK);
     for (int joined = 0; joined < 2; joined++) {
         EXPECT(d->backend->record(d) == BRAID_OK);
         for (int j = 0; j < joined; j++)
-            EXPECT(d->backend->aside(d) == BRAID_OK && d->backend->aside_end(d, j) == BRAID_OK);
-        EXPECT(d->backend->aside(d) == BRAID_OK);
+            EXPECT(d->backend->side_begin(d) == BRAID_OK && d->backend->side_end(d, j) == BRAID_OK);
+        EXPECT(d->backend->side_begin(d) == BRAID_OK);
         fake_fail("cuModuleLoadData", 1, CU_ERROR_OUT_OF_MEMORY, 1);
         EXPECT(
             cuda_launch(d, &(cuda_call){.stem = cuda_images[1].stem, .function = "any", .blocks = 1, .threads = 32}) ==
@@ -378,16 +448,25 @@ static int open_fails(void) {
 
 static void test_driver_does_not_start(void **state) {
     (void)state;
-    skip_without_images();
     run_in_child(init_fails);
     run_in_child(no_device);
 }
 
 static void test_works(void **state) {
     (void)state;
-    skip_without_images();
     run_in_child(works);
     run_in_child(uploads);
+}
+
+static void test_other_gpus(void **state) {
+    (void)state;
+    static const char *const taken[] = {"75", "80", "89", "90"}; /* 75: planning refuses it */
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+        age = taken[i];
+        run_in_child(fits);
+    }
+    age = "120";
+    run_in_child(does_not_fit);
 }
 
 /* A function of the driver that takes memory, and what the message names. */
@@ -396,7 +475,6 @@ typedef struct taker {
 } taker;
 
 static void run_takers(const taker *takers, size_t count, int (*run)(void)) {
-    skip_without_images();
     for (size_t i = 0; i < count; i++) {
         victim = takers[i].symbol;
         named = takers[i].named;
@@ -414,7 +492,7 @@ static void test_out_of_memory(void **state) {
                                  {"cuMemAllocHost_v2", "making 11 bytes of pinned memory"}};
     (void)state;
     run_takers(used, sizeof used / sizeof used[0], out_of_memory);
-    run_in_child(no_memory_aside);
+    run_in_child(no_memory_on_side);
 }
 
 static void test_opening_without_memory(void **state) {
@@ -430,8 +508,8 @@ static void test_opening_without_memory(void **state) {
 static void test_plans_load(void **state) {
     static const char *const used[] = {"cuModuleLoadData", "cuModuleGetFunction"};
     (void)state;
-    skip_without_images();
     run_in_child(loads);
+    run_in_child(names);
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
         victim = used[i];
         for (victim_call = 1; victim_call <= 4; victim_call++) run_in_child(plan_without_memory);
@@ -447,7 +525,6 @@ static void test_faults_stay(void **state) {
         "cuGraphLaunch",       "cuStreamBeginCapture_v2", "cuGraphExecDestroy",   "cuGraphInstantiateWithFlags",
         "cuStreamWaitEvent"};
     (void)state;
-    skip_without_images();
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
         victim = used[i];
         victim_call = 1;
@@ -468,7 +545,6 @@ static void test_opening_fails(void **state) {
         "cuEventCreate",       "cuCtxPopCurrent_v2", "cuMemAllocHost_v2",   "cuMemAlloc_v2",
         "cuMemsetD8Async"};
     (void)state;
-    skip_without_images();
     victim_call = 1;
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
         victim = used[i];
@@ -480,7 +556,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_missing_driver),
         cmocka_unit_test(test_driver_does_not_start),
+        cmocka_unit_test(test_after_a_fork),
         cmocka_unit_test(test_works),
+        cmocka_unit_test(test_other_gpus),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_opening_without_memory),
         cmocka_unit_test(test_plans_load),

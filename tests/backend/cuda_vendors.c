@@ -67,7 +67,7 @@ static int slow_engines(void) {
     EXPECT(!reason_of("conv2d_fwd__cuda_cudnn_3", "conv2d_fwd:f16:n1:b3:hw9x8:c8:k8:rs3x3:pad1"));
     EXPECT(cudnn_counts().plans == 9 && cudnn_counts().live == 0);
     EXPECT(fail_at("cudnnBackendFinalize", 8, CUDNN_NO_DEVICE_MEMORY) == 0); /* of a plan */
-    EXPECT(reason_of("conv2d_fwd__cuda_cudnn_3", "conv2d_fwd:f16:n1:b4:hw9x8:c8:k8:rs3x3:pad1") == backend_no_memory);
+    EXPECT(refused_for_memory("conv2d_fwd__cuda_cudnn_3", "conv2d_fwd:f16:n1:b4:hw9x8:c8:k8:rs3x3:pad1"));
     EXPECT(!reason_of("conv2d_fwd__cuda_cudnn_3", "conv2d_fwd:f16:n1:b4:hw9x8:c8:k8:rs3x3:pad1"));
     backend_cuda.close(gpu);
     return 0;

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "plan/pins.h"
-#include "plan/race.h"
+#include "race/race.h"
 #include "tests/backend/vendor_case.h"
 
 /* A function of a library that takes memory, at any of its calls; the kernel that it is asked for. */
@@ -43,7 +43,7 @@ static int no_memory(void) {
         char text[96];
         braid_status status = BRAID_ERROR_MEMORY;
         int nth = 0;
-        EXPECT(cuda_vendor_refuses(gpu, is_cudnn ? CUDA_CUDNN : CUDA_CUBLASLT) == NULL);
+        EXPECT(!cuda_vendor_refuses(gpu, is_cudnn ? CUDA_CUDNN : CUDA_CUBLASLT).kind);
         while (status == BRAID_ERROR_MEMORY) {
             snprintf(text, sizeof text, t->problem, 500 * (int)j + ++nth);
             EXPECT(fail_at(t->symbol, nth, t->status) == 0);
@@ -69,12 +69,12 @@ static int no_memory_to_ask(void) {
     for (size_t j = 0; j < TAKERS; j++) {
         const taker *t = &takers[j];
         char text[96];
-        EXPECT(cuda_vendor_refuses(gpu, CUDA_CUDNN) == NULL && cuda_vendor_refuses(gpu, CUDA_CUBLASLT) == NULL);
+        EXPECT(!cuda_vendor_refuses(gpu, CUDA_CUDNN).kind && !cuda_vendor_refuses(gpu, CUDA_CUBLASLT).kind);
         if (strstr(t->symbol, "Execute") || strcmp(t->symbol, "cublasLtMatmul") == 0) continue;
         for (int nth = 1; nth <= 2; nth++) {
             snprintf(text, sizeof text, t->problem, 10 * (int)j + nth);
             EXPECT(fail_at(t->symbol, nth, t->status) == 0);
-            EXPECT(reason_of(t->kernel, text) == backend_no_memory);
+            EXPECT(refused_for_memory(t->kernel, text));
             EXPECT(fail_at(t->symbol, nth, t->status) == 0 && braid_problem_parse(text, &p) == BRAID_OK);
             EXPECT(!kernel_is_unable(kernel_find(t->kernel), &p, gpu));
             EXPECT(fail_at(t->symbol, 0, 0) == 0 && !reason_of(t->kernel, text));
@@ -93,13 +93,13 @@ static int no_memory_to_start(void) {
     size_t bytes = 0;
     EXPECT(open_gpu() == 0);
     EXPECT(fail_at("cudnnCreate", 1, CUDNN_NO_HOST_MEMORY) == 0);
-    EXPECT(reason_of("conv2d_fwd__cuda_cudnn_1", CONV) == backend_no_memory && cudnn_counts().handles == 0);
+    EXPECT(refused_for_memory("conv2d_fwd__cuda_cudnn_1", CONV) && cudnn_counts().handles == 0);
     EXPECT(fail_at("cudnnSetStream", 1, CUDNN_NO_DEVICE_MEMORY) == 0);
     EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_1", CONV, &bytes) == BRAID_ERROR_MEMORY && cudnn_counts().handles == 0);
     EXPECT(says("cuda:0: cudnn: its library finds no memory"));
     EXPECT(run_kernel("conv2d_fwd__cuda_cudnn_1", CONV, &bytes) == BRAID_OK && cudnn_counts().handles == 1);
     EXPECT(fail_at("cublasLtCreate", 1, LT_NO_MEMORY) == 0);
-    EXPECT(reason_of("linear_fwd__cuda_cublaslt_1", rows) == backend_no_memory);
+    EXPECT(refused_for_memory("linear_fwd__cuda_cublaslt_1", rows));
     EXPECT(!reason_of("linear_fwd__cuda_cublaslt_1", rows) && cublaslt_counts().handles == 1);
     backend_cuda.close(gpu);
     EXPECT(cudnn_counts().handles == 0 && cublaslt_counts().handles == 0 && open_gpu() == 0);

@@ -147,12 +147,68 @@ static void own_folder_first(void **state) {
     assert_true(is_found());
 }
 
+/* A folder that depends on where we happen to be is none that anybody installed. */
+static void relative_folders_are_left_out(void **state) {
+    char *before = getcwd(NULL, 0);
+    (void)state;
+    put(python_file, some_library);
+    put(toolkit_file, some_library);
+    put(python_program, "/bin/true");
+    assert_int_equal(chdir(in_folder("/venv/bin")), 0);
+    setenv("VIRTUAL_ENV", "..", 1);
+    setenv("CONDA_PREFIX", "../../venv", 1);
+    setenv("CUDA_HOME", "../../cuda", 1);
+    setenv("PATH", ".:../bin::/nowhere", 1);
+    int found = is_found();
+    assert_int_equal(chdir(before), 0);
+    free(before);
+    assert_false(found);
+}
+
+static void copy(const char *from, const char *to, size_t changed_byte) {
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    assert_true(in && out);
+    for (int c = fgetc(in), at = 0; c != EOF; c = fgetc(in), at++) fputc((size_t)at == changed_byte ? c ^ 1 : c, out);
+    fclose(in);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* The build id tells files of one version apart, and where there is none, the content. */
+static void fingerprints(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder(own_file));
+    const uint64_t first = library_fingerprint(some_library);
+    assert_true(first != 0);
+    copy(some_library, path, (size_t)-1);
+    assert_true(library_fingerprint(path) == first);
+    uint64_t last = 0;
+    for (size_t byte = 0; byte < 3; byte++) { /* of the ELF's mark: it is no library any more, and all of it counts */
+        copy(some_library, path, byte);
+        const uint64_t changed = library_fingerprint(path);
+        assert_true(changed != 0 && changed != first && changed != last);
+        last = changed;
+    }
+    copy(some_library, path, 0);
+    FILE *file = fopen(path, "r+b");
+    assert_int_equal(fseek(file, -1, SEEK_END), 0);
+    fputc(0x5a, file);
+    fclose(file);
+    const uint64_t end = library_fingerprint(path);
+    copy(some_library, path, 0);
+    assert_true(library_fingerprint(path) != end);
+    assert_true(library_fingerprint_parts(path, "*.so.9") != 0);
+    assert_true(library_fingerprint_parts(path, "*.nosuch") == 0);
+    assert_true(library_fingerprint("/nowhere/lib.so") == 0 && library_fingerprint(NULL) == 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(found_in_a_toolkit),    TEST(found_in_a_python), TEST(found_beside_the_python_program),
-        TEST(files_of_another_kind), TEST(own_folder_first),
+        TEST(files_of_another_kind), TEST(own_folder_first),  TEST(relative_folders_are_left_out),
+        TEST(fingerprints),
     };
     return cmocka_run_group_tests_name("backend/library", tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "tests/support/shell.h"
 
 #define ESTIMATE " --effort estimate --device cpu -q "
+#define TUNE "$B tune mlp --layers 4,3 --batch 8 --phase eval --device cpu -q "
 #define LINET "$B explain linet18 --width 0.0625 --batch 2 --size 40x48" ESTIMATE
 #define PREDICT "$B predict $G/linet18_n3.weights.safetensors --device cpu -q --out y "
 #define ODD "--input $G/inputs.c3_1_1.2x47x35.safetensors "
@@ -28,8 +29,7 @@ static const command commands[] = {
      "(saves memory)|problems|calls  segment|against|others (-v lists them)|update|!waits",
      NULL},
     {LINET "-v", 0, "segment|waits|!others (-v|adamw|conv2d_fwd:f32:n3:b2", NULL},
-    {LINET "-o csv | head -1", 0, "step,segment,ms,share,covers,waits_for,problem,kernel,architecture,part,why\n",
-     NULL},
+    {LINET "-o csv | head -1", 0, "step,segment,ms,share,ops,waits_for,problem,kernel,architecture,part,why\n", NULL},
     {LINET "-o md", 0, "- network: linet18|- graph: || calls | segment |", NULL},
     {LINET "--phase eval", 0, "a forward pass|again 0|backward 0, update 0|!adamw", NULL},
     {"$B explain ssae --dtype bf16 --batch 8" ESTIMATE, 0, "ssae, batch 8, bf16, a training step|linear", NULL},
@@ -59,12 +59,32 @@ static const command commands[] = {
     {"$B explain mlp", 2, NULL, "mlp: layers: expected 2 to 16 widths"},
     {"$B explain linet18 --init tail", 2, NULL, "init: expected head or seed, got \"tail\""},
     {"$B tune ssae --cache-dir ''", 2, NULL, "--cache-dir: expected a folder"},
-    {"$B tune", 2, NULL, "expected NET, got nothing"},
-    {"$B profile", 2, NULL, "expected NET, got nothing"},
+    {"$B tune", 2, NULL, "expected NET|RUN, got nothing"},
+    {"$B profile", 2, NULL, "expected NET|RUN, got nothing"},
     {"$B bench ssae smoke", 2, NULL, "got \"smoke\" beside a network"},
     {"$B bench ssae --gate", 2, NULL, "--gate: expected with problems and suites, got a network"},
     {"$B bench smoke --batch 3", 2, NULL, "--batch: expected with networks"},
     {"$B bench smoke --what step", 2, NULL, "--what: expected with networks"},
+    /* a run in place of a network: its network, batch, size and dtype, unless others are typed */
+    {"$B data make sunrgbd --out d --size 32x40 --count 12 -q && $B train linet18 --data d --out r --streams rgb,depth "
+     "--width 0.0625 --batch 6 --dtype bf16 --epochs 1 --device cpu --effort estimate -q > log && "
+     "$B explain r" ESTIMATE "&& $B explain r/last.safetensors --batch 3 --size 48x48 --dtype f32 --phase eval" ESTIMATE
+     "&& $B profile r --rounds 1" ESTIMATE "&& $B tune r --seconds 0.01 --device cpu -q",
+     0,
+     "network     linet18, batch 6, 32x40, bf16, a training step with AdamW\n|linet18, batch 3, 48x48, f32, a forward|"
+     "untuned",
+     "braid train: d: not used by this network: the stream orth"},
+    {"$B data make fmnist86 --out f --count 9 -q && "
+     "$B train mlp --data f --layers 7396,8,10 --out r --batch 3 --steps 1 "
+     "--device cpu --effort estimate -q > log && $B bench r r/last.safetensors --what forward --seconds 0.05 --device "
+     "cpu -q -o csv && $B bench r smoke",
+     2, "mlp_forward:f32:b3,|!b256", "got \"smoke\" beside a network"},
+    {"$B explain .", 4, NULL, ".: expected the folder of a run, got one without best."},
+    /* a limit of seconds ends a tuning that is not done; without one it is done, and then all is remembered */
+    {TUNE "--cache-dir c --seconds 0.001 && " TUNE "--cache-dir c && " TUNE "--cache-dir c --seconds 0.001", 0,
+     "0 of 1 problems measured now, 0 remembered|1 left untuned: the same command measures more|"
+     "1 of 1 problems measured now, 0 remembered|0 of 1 problems measured now, 1 remembered",
+     NULL},
     /* check */
     {"$B check mlp-784-256x2-10 --steps 3 --runs 1 --dtype f16 --device cpu -q", 0,
      "launched  run 0|replayed  run 1|2 passed, 0 failed", NULL},
@@ -78,13 +98,13 @@ static const command commands[] = {
     {"$B profile linet18 --width 0.0625 --size 33x35 --rounds 2" ESTIMATE, 0,
      "ms, measured call by call|linet18, batch 2, 33x35|% of the time|!no time is known", NULL},
     {"$B profile ssae --phase eval --batch 4 --rounds 1 -o csv" ESTIMATE, 0, "step,segment,ms|forward|!backward", NULL},
-    {"$B tune ssae --batch 4 --phase eval --device cpu --seconds 0.1", 0,
-     "tuned       |measured now, 0 remembered|races", "[1/|] "},
-    {"$B tune ssae --batch 4 --phase eval --device cpu --seconds 0.1 -q", 0, "tuned       0 of |!calls  segment", NULL},
+    {"$B tune mlp --layers 5,4 --batch 8 --phase eval --device cpu", 0, "tuned       |measured now, 0 remembered|races",
+     "[1/|] "},
+    {"$B tune mlp --layers 5,4 --batch 8 --phase eval --device cpu -q", 0, "tuned       0 of |!calls  segment", NULL},
     {"$B bench ssae --what forward --batch 4 --device cpu --seconds 0.05 -q", 0, "ssae_forward:f32:b4|braid_plan|own",
      NULL},
     {"$B bench ssae --what step --batch 2 --device cpu --seconds 0.05 --cache-dir '' -q -o csv", 0,
-     "layout_copy_bytes\n|ssae_step:f32:b2,braid_plan,own,cpu,f32,", NULL},
+     "layout_copy_bytes,buffers,load\n|ssae_step:f32:b2,braid_plan,own,cpu,f32,", NULL},
     {"$B tune linet18 --width 0.0625 --size 33x35 --device cpu -q & sleep 1.5; kill -TERM $!; wait $!", 130, "tuned",
      "stopping"},
     /* predict: what must be told */
@@ -215,7 +235,7 @@ static void bench_json(void **state) {
     double median = json_number_value(json_object_get(row, "median_ms"));
     (void)state;
     assert_int_equal(json_array_size(rows), 1);
-    assert_int_equal(json_object_size(row), 16);
+    assert_int_equal(json_object_size(row), 20);
     assert_string_equal(json_string_value(json_object_get(row, "problem")), "lenet86_train:f32:b2:hw86x86");
     assert_true(median > 0 && json_number_value(json_object_get(row, "gflops")) > 0);
     assert_true(json_number_value(json_object_get(row, "low_ms")) <= median);

@@ -57,6 +57,16 @@ static const command commands[] = {
     {PREDICT("fans") "$M/m/0_dB_fan/fan/id_00/normal/00000000.wav $M/m/0_dB_fan/fan/id_00/abnormal/00000000.wav "
                      "-o csv > a && " PREDICT("fans") "--data $M/m -o csv > b && cut -d, -f1-3 b | head -3 | cmp - a",
      0, NULL, NULL},
+    /* a name that ends in a format gets what would be printed, and is written again; nothing is printed */
+    {PREDICT("rooms") "--data $M/d --split test -o csv > a && " PREDICT(
+         "rooms") "--data $M/d --split test -o csv --out x.csv && " PREDICT("rooms") "--data $M/d --split test --out "
+                                                                                     "x.csv && cmp a x.csv",
+     0, NULL, NULL},
+    {PREDICT("rooms") ROOM(3) "-o json > a && " PREDICT("rooms") ROOM(3) "--out x.json && cmp a x.json && " PREDICT(
+         "rooms") ROOM(3) "--out x.json && $B predict $M/rooms --device cpu " ROOM(3) "--out x.md && cat x.md",
+     0, "| sample | rank |", "wrote x.md"},
+    {PREDICT("rooms") ROOM(3) "-o csv --out x.json; test $? = 2 && ! test -e x.json", 0, NULL, "ends in .csv, as -o"},
+    {PREDICT("rooms") "--input $M/rooms/last.safetensors --out x.csv", 2, NULL, "a name such as y.safetensors with"},
     /* the order of samples and words is the caller's; --out has the logits of all */
     {PREDICT("rooms") ROOM(3) ROOM(1) "--top 1 --out y && $B convert --list y", 0, "00003.png|00001.png|2x15|classes",
      NULL},
@@ -99,19 +109,20 @@ static const command commands[] = {
     {PREDICT("rooms") "--data $M/d --resize", 2, NULL, "--resize: expected with files"},
     {PREDICT("rooms") ROOM(1) "--split train", 2, NULL, "--split: expected with --data|got files"},
     {PREDICT("rooms") ROOM(1) "--readers 100000", 2, NULL, "--readers: expected 1 to 256 threads"},
-    {PREDICT("rooms") "--data $M/d --size 99999x99999", 2, NULL, "size: expected at most|got 99999x99999"},
+    {PREDICT("rooms") "--data $M/d --size 99999x99999", 2, NULL,
+     "size: expected 1 to 65535 pixels on a side|got 99999x99999"},
     {"for verb in eval predict; do $B $verb $M/rooms/best.safetensors --last --data $M/d" QUICK
      "; test $? = 2 || exit 1; done",
      0, NULL, "braid eval: --last: expected the folder of a run, got the file |braid predict: --last: expected"},
     {PREDICT("rooms") ROOM(1) "--size 9x9", 2, NULL, "--size: expected with --data"},
-    {PREDICT("rooms") "rgb=$M/d/test/rgb/00001.png orth=$M/d/test/orth/00001.png", 3, NULL,
-     "stream depth: expected a file for it, depth=FILE, got none"},
+    {PREDICT("rooms") "rgb=$M/d/test/rgb/00001.png orth=$M/d/test/orth/00001.png --top 1 -o csv", 0,
+     "d/test/rgb/00001.png,1,", "braid predict: no files of stream depth: it is blanked"},
     {PREDICT("rooms") ROOM(1) "depth=$M/d/test/depth/00002.png", 3, NULL,
      "stream depth: expected as many files as rgb has, 1, got 2"},
     {PREDICT("rooms") "$M/d/test/rgb/00001.png", 3, NULL,
      "rgb/00001.png: expected STREAM=FILE|one of rgb, depth, orth"},
     {PREDICT("rooms") "rgb=nosuch.png", 3, NULL, "nosuch.png: there is no such file"},
-    {PREDICT("rooms") "$M/f", 3, NULL, "f: expected a folder \"rgb\", got none"},
+    {PREDICT("rooms") "$M/f", 3, NULL, "f: expected a folder for a stream (rgb, depth, orth), got none"},
     {"mkdir x; " PREDICT("fans") "x", 3, NULL, "x: expected files that end in .wav, got none"},
     {"cp -r $M/d/test/. t; mv t/depth/00002.png t/depth/9.png; " PREDICT("rooms") "t", 3, NULL,
      "t/depth/00003.png: expected the file of depth that belongs to |t/rgb/00002.png"},

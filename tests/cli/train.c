@@ -73,6 +73,32 @@ static const command commands[] = {
     {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 2 > log && cp r/metrics.jsonl m && $B train linet18" LITTLE
                "--out r --epochs 3 --steps 4 --resume && cmp r/metrics.jsonl m && grep -c summary m",
      0, "steps          10\n|\n1\n", NULL},
+    /* --resume alone has every option of the run: bits and rows are those of a run that was never stopped */
+    {MAKE_DATA
+     "for r in 'a --epochs 3' 'b --epochs 3 --steps 4'; do $B train linet18" LITTLE
+     "--out $r --lr 2e-3 --augment --streams rgb,depth --clip 2 --modality-dropout 0.2 --seed 5 > log || exit 9; "
+     "done; $B train --resume b -q --epochs 3 && cmp a/metrics.jsonl b/metrics.jsonl && "
+     "cmp a/last.safetensors b/last.safetensors && $B convert --list b/last.safetensors | grep options",
+     0, "epochs         3\nsteps          15\n|metadata.braid.options|data=d?rate=2e-3?clip=2?augment=?",
+     "d: not used by this network: the stream orth"},
+    /* in other words, with another length, from a set that was moved, and with a network that is typed again */
+    {MAKE_DATA "$B train linet18" LITTLE
+               "--out r --steps 2 > log && $B train --resume --out r --steps 3 -q && mv d e && "
+               "$B train linet18 --resume r --data e --steps 4 -q && $B train r linet18 --resume --steps 5 -q",
+     0, "steps   3\n|steps   4\n|steps          5\n", NULL},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 > log && mv d e && $B train --resume r -q", 3, NULL,
+     "d: there is no such folder|that is the --data which the run began with; if it was moved, add --data DIR"},
+    /* what is typed again must agree: both values are named */
+    {MAKE_DATA "$B train linet18" LITTLE
+               "--out r --steps 2 > log && for o in '--batch 4' '--augment' '--smoothing 0.1' "
+               "'--optimiser sgd' '--dtype bf16'; do $B train --resume r -q $o; test $? = 2 || exit 99; done",
+     0, NULL,
+     "got batch 4 in place of 8|got augment 1 in place of 0|got smoothing 0.1|in place of 0|got optimiser sgd in place "
+     "of adamw|got dtype bf16 in place of f32"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 > log && $B train --resume r -q --width 0.25", 2, NULL,
+     "r: expected the network that the run began with, \"width\":0.125, got \"width\":0.25; leave it out"},
+    {MAKE_DATA "$B train linet18" LITTLE "--out r --steps 2 > log && cp -r r q && $B train --resume r --out q -q", 2,
+     NULL, "--resume: expected one run, got q and r"},
     /* a longer run has the schedule that it would have had from the start */
     {MAKE_DATA "$B train linet18" LITTLE
                "--out r --epochs 2 > log && $B train linet18 --data d --width 0.125 --batch 8 "
@@ -203,7 +229,7 @@ static const command commands[] = {
     {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 9 --patience 1 --min-delta 2", 0,
      "done: stopped early|epochs         3", NULL},
     {MAKE_DATA "$B train linet18" LITTLE "--out r --epochs 4 --patience 1 --min-delta 2 && $B train linet18" LITTLE
-               "--out r --epochs 4 --resume",
+               "--out r --epochs 4 --patience 0 --resume",
      0, "done: stopped early|epochs         3|epochs         4", NULL},
     {MAKE_DATA "( " LONG "kill -TERM $p; wait $p ); test $? = 130 && " GO_ON, 0, "interrupted|state", "stopping"},
     /* whoever stops a run in the races at its start, more than a hundred of them, waits for one at most */
@@ -211,10 +237,12 @@ static const command commands[] = {
                "--out r & p=$!; until ls c/*.wisdom; do sleep 0.1; done > found 2>&1; kill -TERM $p; wait $p; "
                "test $? = 130 && test -s r/last.safetensors && test $(ls c | wc -l) -lt 70 && echo few",
      0, "interrupted|few", "stopping"},
-    /* a run whose last step it was is done, whoever wanted to stop it */
-    {MAKE_DATA "$B train linet18 --data d --width 0.125 --batch 8 --device cpu --effort exhaustive -q --cache-dir c "
-               "--out r --steps 1 & p=$!; until ls c/*.wisdom; do sleep 0.1; done > found 2>&1; kill -TERM $p; wait $p",
-     0, "state   done\n|!interrupted", "stopping"},
+    /* a run that is stopped before its only step makes it when it is resumed */
+    {MAKE_DATA
+     "$B train linet18 --data d --width 0.125 --batch 8 --device cpu --effort exhaustive -q --cache-dir c "
+     "--out r --steps 1 & p=$!; until ls c/*.wisdom; do sleep 0.1; done > found 2>&1; kill -TERM $p; wait $p; "
+     "test $? = 130 && $B train --resume r -q",
+     0, "interrupted|steps   0\n|state   done\n|steps   1\n", "stopping"},
     /* threads that wait leave the cores to others soon, unless the user has said how they wait */
     {MAKE_DATA
      "for set in A=1 OMP_WAIT_POLICY=active; do env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT $set $B train linet18" LITTLE

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,6 +57,10 @@ static void replace_and_read(void **state) {
     assert_int_equal(files_replace("missing/file", OLD, 1), BRAID_ERROR_DISK);
     assert_int_equal(mkdir("folder", 0700), 0);
     assert_int_equal(files_replace("folder", OLD, 1), BRAID_ERROR_DISK);
+    assert_int_equal(mkfifo("pipe", 0600), 0); /* a rename would take its place */
+    assert_int_equal(files_replace("pipe", OLD, 1), BRAID_ERROR_DISK);
+    assert_int_equal(mode_of("pipe"), 0600);
+    assert_int_equal(unlink("pipe"), 0);
     assert_int_equal(folder_entries("."), 2);
     assert_int_equal(memory_live(), 0);
 }
@@ -265,11 +270,11 @@ static void private_folder_under_faults(void **state) {
     }
 }
 
-static void expect_cache(const char *chosen, const char *cache, const char *home, const char *expected) {
-    static const char *const names[] = {"BRAID_CACHE_DIR", "XDG_CACHE_HOME", "HOME"};
-    const char *const values[] = {chosen, cache, home};
+static void expect_cache(const char *cache, const char *home, const char *expected) {
+    static const char *const names[] = {"XDG_CACHE_HOME", "HOME"};
+    const char *const values[] = {cache, home};
     char *path;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         if (values[i])
             setenv(names[i], values[i], 1);
         else
@@ -409,6 +414,47 @@ static void failed_opens_close_nothing(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* ---- Folders ------------------------------------------------------------------------------- */
+
+static int plain_open(const char *path, int flags, unsigned mode) { return open(path, flags, (mode_t)mode); }
+static int plain_mkdir(const char *path, unsigned mode) { return mkdir(path, (mode_t)mode); }
+
+static ino_t synced_folders[16];
+static int synced_count;
+
+static int note_and_sync(int fd) {
+    struct stat info;
+    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode) && synced_count < 16)
+        synced_folders[synced_count++] = info.st_ino;
+    return fsync(fd);
+}
+
+/* A power cut takes no folder that was made: the one that it was made in is synced. */
+static void folders_are_synced(void **state) {
+    static const char *const parents[] = {".", "a", "a/b"};
+    static const files_table noting = {plain_open, pread,       pwrite, note_and_sync, close,  rename,
+                                       unlink,     plain_mkdir, link,   flock,         statvfs};
+    struct stat info;
+    (void)state;
+    synced_count = 0;
+    files_set_table(&noting);
+    assert_int_equal(files_make_folder("a/b/c", NULL), BRAID_OK);
+    assert_int_equal(synced_count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(stat(parents[i], &info), 0);
+        assert_true(synced_folders[i] == info.st_ino);
+    }
+    assert_int_equal(files_make_folder("a/b/c", NULL), BRAID_OK); /* nothing was made */
+    assert_int_equal(synced_count, 3);
+    fail_files_install();
+    fail_files_arm(FAIL_FSYNC, 2, FAIL_ONCE, EIO);
+    assert_int_equal(files_make_folder("d/e", NULL), BRAID_ERROR_DISK);
+    assert_int_equal(fail_files_disarm(), 1);
+    assert_int_equal(access("d", F_OK), -1); /* none stays */
+    fail_files_remove();
+    assert_int_equal(memory_live(), 0);
+}
+
 static void paths(void **state) {
     char *path;
     (void)state;
@@ -419,11 +465,10 @@ static void paths(void **state) {
     assert_string_equal(path, "/b");
     memory_free(path);
     assert_int_equal(files_join("", "b", &path), BRAID_ERROR_ARGUMENT);
-    expect_cache("c", "/x", "/h", "c");
-    expect_cache("", "/x", "/h", "/x/braid");
-    expect_cache(NULL, "relative", "/h", "/h/.cache/braid");
-    expect_cache(NULL, NULL, "/h/", "/h/.cache/braid");
-    expect_cache(NULL, NULL, NULL, NULL);
+    expect_cache("/x", "/h", "/x/braid");
+    expect_cache("relative", "/h", "/h/.cache/braid");
+    expect_cache(NULL, "/h/", "/h/.cache/braid");
+    expect_cache(NULL, NULL, NULL);
 }
 
 int main(void) {
@@ -440,6 +485,7 @@ int main(void) {
         IN_FOLDER(private_folder_under_faults),
         IN_FOLDER(locks),
         IN_FOLDER(failed_opens_close_nothing),
+        IN_FOLDER(folders_are_synced),
         cmocka_unit_test(paths),
         IN_FOLDER(folders_unmade),
     };

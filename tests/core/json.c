@@ -55,6 +55,38 @@ static void every_truncation(void **state) {
     json_decref(value);
 }
 
+/* "[0,0,...]" of so many values, the list itself being one. */
+static braid_status read_many(size_t values) {
+    size_t bytes = 2 * values - 1;
+    char *text = malloc(bytes + 1);
+    json_t *value;
+    assert_non_null(text);
+    for (size_t k = 0; k < bytes; k++) text[k] = k % 2 ? '0' : ',';
+    text[0] = '[';
+    text[bytes - 1] = ']';
+    braid_status status = json_read(text, bytes, "wisdom", BRAID_ERROR_DATA, &value);
+    json_decref(value);
+    free(text);
+    return status;
+}
+
+/* Whatever jansson makes of a value, there are not too many of them. */
+static void size(void **state) {
+    json_t *value;
+    char *text = malloc(JSON_MAX_BYTES + 1);
+    (void)state;
+    assert_non_null(text);
+    assert_int_equal(read_many(JSON_MAX_VALUES), BRAID_OK);
+    assert_int_equal(read_many(JSON_MAX_VALUES + 1), BRAID_ERROR_DATA);
+    assert_non_null(strstr(braid_message(), "expected JSON of at most 1048576 values"));
+    memset(text, ' ', JSON_MAX_BYTES + 1);
+    text[0] = '7';
+    assert_int_equal(json_read(text, JSON_MAX_BYTES, "wisdom", BRAID_ERROR_DATA, &value), BRAID_OK);
+    json_decref(value);
+    assert_int_equal(json_read(text, JSON_MAX_BYTES + 1, "wisdom", BRAID_ERROR_DATA, &value), BRAID_ERROR_DATA);
+    free(text);
+}
+
 static void depth(void **state) {
     static char text[400001];
     json_t *value;
@@ -159,9 +191,9 @@ static void writing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_text),      cmocka_unit_test(every_truncation), cmocka_unit_test(depth),
-        cmocka_unit_test(single_values), cmocka_unit_test(fields),           cmocka_unit_test(round_trip),
-        cmocka_unit_test(writing),
+        cmocka_unit_test(bad_text),   cmocka_unit_test(every_truncation), cmocka_unit_test(depth),
+        cmocka_unit_test(size),       cmocka_unit_test(single_values),    cmocka_unit_test(fields),
+        cmocka_unit_test(round_trip), cmocka_unit_test(writing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static const bad_header bad_headers[] = {
     {"{\"x\":1}", 0, "expected '{', got '1'"},
     {"{\"x\":{}}", 0, "the field of a tensor"},
     {"{x:{}}", 0, "the name of a tensor, got 'x'"},
-    {"{\"x:{}}", 0, "behind a text, got the end"},
+    {"{\"x:{}}", 0, "after a text, got the end"},
     {"{\"x\n\":{}}", 0, "got 0x0a"},
     {"{\"\\x\":{}}", 0, "an escape of JSON"},
     {"{\"\\u00g0\":{}}", 0, "a character's number"},

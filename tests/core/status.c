@@ -20,6 +20,24 @@ static void message_is_kept(void **state) {
     assert_string_equal(braid_message(), "y: x: expected 3, got four");
 }
 
+/* The detail is the last failure's, and goes with its message where that is kept and put back. */
+static void detail_goes_with_its_message(void **state) {
+    (void)state;
+    assert_int_equal(fail(BRAID_ERROR_DATA, "x"), BRAID_ERROR_DATA);
+    assert_int_equal(braid_message_detail(), BRAID_DETAIL_NONE);
+    errno = ENOENT;
+    assert_int_equal(fail_with(BRAID_ERROR_ARGUMENT, BRAID_DETAIL_SMALL_BATCH, "got %d", 1), BRAID_ERROR_ARGUMENT);
+    assert_int_equal(errno, ENOENT);
+    assert_string_equal(braid_message(), "got 1");
+    assert_int_equal(braid_message_detail(), BRAID_DETAIL_SMALL_BATCH);
+    const fail_kept kept = fail_keep();
+    assert_int_equal(fail(BRAID_ERROR_DATA, "y: %s", braid_message()), BRAID_ERROR_DATA);
+    assert_int_equal(braid_message_detail(), BRAID_DETAIL_NONE);
+    fail_put_back(&kept);
+    assert_string_equal(braid_message(), "got 1");
+    assert_int_equal(braid_message_detail(), BRAID_DETAIL_SMALL_BATCH);
+}
+
 static void message_is_cut_and_cleaned(void **state) {
     char text[3000];
     (void)state;
@@ -79,6 +97,7 @@ static void names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(message_is_kept),
+        cmocka_unit_test(detail_goes_with_its_message),
         cmocka_unit_test(message_is_cut_and_cleaned),
         cmocka_unit_test(message_belongs_to_thread),
         cmocka_unit_test(try_hands_the_code_up),

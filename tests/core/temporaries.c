@@ -7,8 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,6 +62,58 @@ static void names_differ(void **state) {
     assert_string_not_equal(b, c);
     snprintf(start, sizeof start, ".braid.%ld.", (long)getpid());
     assert_int_equal(strncmp(a, start, strlen(start)), 0);
+}
+
+/* Becomes another user, whom /proc shows no process of ours (hidepid). False: this system does not let us. */
+static int hide_from_nobody(void) {
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return 0;
+    return mount("proc", "/proc", "proc", 0, "hidepid=2") == 0 && setgid(65534) == 0 && setuid(65534) == 0 &&
+           access("/proc/1/stat", F_OK) != 0;
+}
+
+/* Where /proc hides the processes of others, their temporaries are live as long as the process is there. */
+static void hidden_processes_are_alive(void **state) {
+    char ours[TEMPORARY_NAME_BYTES], dead[TEMPORARY_NAME_BYTES];
+    int how = 0, removed = 0;
+    (void)state;
+    temporary_name(ours);
+    name_of_the_dead(dead);
+    make(ours);
+    make(dead);
+    assert_int_equal(chmod(".", 0777), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (!hide_from_nobody()) _exit(77);
+        _exit(temporaries_sweep(".", &removed) != BRAID_OK || removed != 1);
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    if (WIFEXITED(how) && WEXITSTATUS(how) == 77) {
+        puts("skip: no right to mount /proc with hidepid");
+        skip();
+    }
+    assert_int_equal(how, 0);
+    assert_true(exists(ours) && !exists(dead));
+}
+
+/* A folder of thousands of files is swept, and then not again with every file that is written in it. */
+static void large_folders_are_swept_seldom(void **state) {
+    char dead[TEMPORARY_NAME_BYTES], name[32];
+    (void)state;
+    name_of_the_dead(dead);
+    make(dead);
+    for (int i = 0; i < 2100; i++) {
+        snprintf(name, sizeof name, "%d.wisdom", i);
+        make(name);
+    }
+    sweep(1);
+    make(dead);
+    sweep(0);
+    assert_int_equal(mkdir("other", 0700), 0);
+    assert_int_equal(chdir("other"), 0);
+    make(dead);
+    sweep(1); /* another folder is not meant */
+    assert_int_equal(chdir(".."), 0);
 }
 
 static void only_the_dead_are_swept(void **state) {
@@ -149,8 +203,14 @@ static void no_folder_and_faults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(names_differ),       IN_FOLDER(only_the_dead_are_swept),    IN_FOLDER(a_new_file_sweeps_its_folder),
-        IN_FOLDER(numbers_come_again), IN_FOLDER(strangers_stay_while_young), IN_FOLDER(no_folder_and_faults),
+        IN_FOLDER(names_differ),
+        IN_FOLDER(only_the_dead_are_swept),
+        IN_FOLDER(hidden_processes_are_alive),
+        IN_FOLDER(large_folders_are_swept_seldom),
+        IN_FOLDER(a_new_file_sweeps_its_folder),
+        IN_FOLDER(numbers_come_again),
+        IN_FOLDER(strangers_stay_while_young),
+        IN_FOLDER(no_folder_and_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

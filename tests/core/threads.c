@@ -9,6 +9,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/rng.h"
 #include "core/threads.h"
@@ -132,8 +134,19 @@ static void available(void **state) {
     static const struct {
         const char *text;
         int expected; /* 0: the cores */
-    } rows[] = {{"3", 3},  {"5,2", 5}, {" 4 ", 4}, {"", 0},           {"junk", 0},
-                {"3x", 0}, {"0", 0},   {"-2", 0},  {"99999999999", 0}};
+    } rows[] = {{"3", 3},
+                {"5,2", 5},
+                {" 4 ", 4},
+                {"", 0},
+                {"junk", 0},
+                {"3x", 0},
+                {"0", 0},
+                {"-2", 0},
+                {"1024", 1024},
+                {"1025", 1024},
+                {"100000", 1024},
+                {"99999999999", 1024},
+                {"99999999999999999999", 1024}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         setenv("OMP_NUM_THREADS", rows[i].text, 1);
         assert_int_equal(threads_available(), rows[i].expected ? rows[i].expected : cores);
@@ -146,7 +159,53 @@ static void runtime_and_apply(void **state) {
     assert_true(strcmp(threads_runtime(), "libgomp") == 0 || strcmp(threads_runtime(), "libomp") == 0);
     int before = threads_apply(3);
     assert_int_equal(threads_apply(5), 3);
-    assert_int_equal(threads_apply(before), 5);
+    threads_restore(before);
+    assert_int_equal(threads_apply(100000), before);
+    assert_int_equal(threads_apply(before), THREADS_MOST);
+}
+
+static void *get_count(void *argument) {
+    *(int *)argument = threads_available() + 100 * threads_get() + 10000 * threads_most();
+    return NULL;
+}
+
+/* A child has one thread, whatever was set before or is set in it, and so have its children and its threads. */
+static int check_child(int generation) {
+    pthread_t thread;
+    int elsewhere = 0, status = 0;
+    alarm(30); /* a hang ends with a signal */
+    setenv("OMP_NUM_THREADS", "8", 1);
+    if (threads_most() != 1 || threads_available() != 1 || threads_get() != 1) return 1;
+    threads_set(4);
+    threads_apply(4);
+    if (threads_get() != 1 || threads_apply(4) != 1) return 2;
+    memset(runs, 0, sizeof runs);
+    threads_for(PARTS, count_run, NULL);
+    for (int i = 0; i < PARTS; i++)
+        if (atomic_load(&runs[i]) != 1) return 3;
+    if (pthread_create(&thread, NULL, get_count, &elsewhere) || pthread_join(thread, NULL)) return 4;
+    if (elsewhere != 10101) return 5;
+    if (generation == 2) return 0;
+    pid_t child = fork();
+    if (child == 0) _exit(check_child(generation + 1));
+    return waitpid(child, &status, 0) != child || status != 0 ? 6 : 0;
+}
+
+static void one_thread_after_a_fork(void **state) {
+    (void)state;
+    SKIP_THREADS_AFTER_FORK();
+    for (int threads = 1; threads <= 16; threads++) {
+        int status = 0;
+        threads_set(threads);
+        threads_for(PARTS, count_run, NULL); /* libgomp has its threads now */
+        pid_t child = fork();
+        if (child == 0) _exit(check_child(1));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        assert_int_equal(threads_get(), threads); /* the parent's are its own */
+        assert_int_equal(threads_most(), THREADS_MOST);
+    }
+    threads_set(0);
 }
 
 int main(void) {
@@ -158,6 +217,7 @@ int main(void) {
         cmocka_unit_test(setting_belongs_to_thread),
         cmocka_unit_test(available),
         cmocka_unit_test(runtime_and_apply),
+        cmocka_unit_test(one_thread_after_a_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,6 +81,24 @@ static void links_stay_in_the_folder(void **state) {
     assert_int_equal(memory_live(), 0);
 }
 
+/* Opening alone can set off a device: what lies outside is not opened either. */
+static void what_lies_outside_is_not_opened(void **state) {
+    char *root, events[1024];
+    (void)state;
+    make();
+    assert_int_equal(mkfifo("setting/pipe", 0600) | symlink("../setting/pipe", "set/pipe"), 0);
+    assert_int_equal(within_root("set", &root), BRAID_OK);
+    int watch = inotify_init1(IN_NONBLOCK);
+    assert_true(watch >= 0 && inotify_add_watch(watch, "setting", IN_OPEN) >= 0);
+    refused(root, "set/outside", "expected a place in /");
+    refused(root, "set/pipe", "expected a place in /");
+    assert_int_equal(read(watch, events, sizeof events), -1); /* nothing has happened */
+    assert_int_equal(reads("/", "set/outside"), BRAID_OK);
+    assert_true(read(watch, events, sizeof events) > 0);
+    close(watch);
+    memory_free(root);
+}
+
 static void a_root_must_be_there(void **state) {
     char *root;
     (void)state;
@@ -90,6 +109,7 @@ static void a_root_must_be_there(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(links_stay_in_the_folder),
+        IN_FOLDER(what_lies_outside_is_not_opened),
         IN_FOLDER(a_root_must_be_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

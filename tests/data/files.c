@@ -71,7 +71,7 @@ static void rooms(void **state) {
         braid_data *set = make(BRAID_DATA_SUNRGBD, "rooms", twice ? &resized : NULL), *files;
         char *card, *test = strdup(scratch_path(&folder, "rooms/test"));
         ok(braid_data_card(set, &card));
-        ok(braid_data_open_files(card, &(braid_data_files){(const char *[]){test}, 1, 0}, &files));
+        ok(braid_data_open_files(card, &(braid_data_files){.words = (const char *[]){test}, .count = 1}, &files));
         must_agree(set, files);
         braid_data_destroy(files);
         braid_data_destroy(set);
@@ -88,7 +88,7 @@ static void fashion_and_fans(void **state) {
     braid_data *set = make(BRAID_DATA_FMNIST86, "fashion", NULL), *files;
     char *card, *path = strdup(scratch_path(&folder, "fashion/t10k-86-images-idx3-ubyte"));
     ok(braid_data_card(set, &card));
-    ok(braid_data_open_files(card, &(braid_data_files){(const char *[]){path}, 1, 0}, &files));
+    ok(braid_data_open_files(card, &(braid_data_files){.words = (const char *[]){path}, .count = 1}, &files));
     must_agree(set, files);
     braid_data_destroy(files);
     braid_data_destroy(set);
@@ -106,7 +106,8 @@ static void fashion_and_fans(void **state) {
             sounds[count++] = path;
     }
     assert_int_equal(count, braid_data_describe(set)->files[BRAID_SPLIT_TEST]);
-    ok(braid_data_open_files(card, &(braid_data_files){(const char *const *)sounds, (int)count, 0}, &files));
+    ok(braid_data_open_files(card, &(braid_data_files){.words = (const char *const *)sounds, .count = (int)count},
+                             &files));
     must_agree(set, files);
     braid_data_destroy(files);
     braid_data_destroy(set);
@@ -117,7 +118,8 @@ static void fashion_and_fans(void **state) {
 
 static void refuse(const char *card, const char *word, const char *said) {
     braid_data *files;
-    assert_int_equal(braid_data_open_files(card, &(braid_data_files){&word, 1, 0}, &files), BRAID_ERROR_DATA);
+    assert_int_equal(braid_data_open_files(card, &(braid_data_files){.words = &word, .count = 1}, &files),
+                     BRAID_ERROR_DATA);
     assert_null(files);
     if (!strstr(braid_lab_message(), said)) fail_msg("expected \"%s\", got \"%s\"", said, braid_lab_message());
 }
@@ -131,11 +133,13 @@ static void refusals(void **state) {
     char *image = strdup(scratch_path(&folder, "rooms/test/rgb/00000.png"));
     char *mixed = strdup(scratch_path(&folder, "rooms"));
     braid_data *files;
-    ok(braid_data_open_files(CARD(STREAM, "[16,20]"), &(braid_data_files){(const char *[]){image}, 1, 0}, &files));
+    ok(braid_data_open_files(CARD(STREAM, "[16,20]"), &(braid_data_files){.words = (const char *[]){image}, .count = 1},
+                             &files));
     braid_data_destroy(files);
     for (int resize = 0; resize < 2; resize++) { /* of another size than training had */
         unsigned char pixels[9 * 9 * 3];
-        ok(braid_data_open_files(CARD(STREAM, "[9,9]"), &(braid_data_files){(const char *[]){image}, 1, resize},
+        ok(braid_data_open_files(CARD(STREAM, "[9,9]"),
+                                 &(braid_data_files){.words = (const char *[]){image}, .count = 1, .resize = resize},
                                  &files));
         assert_int_equal(braid_data_read(files, BRAID_SPLIT_TEST, 0, (void *[]){pixels}),
                          resize ? 0 : BRAID_ERROR_DATA);
@@ -153,7 +157,7 @@ static void refusals(void **state) {
     refuse("{\"kind\":\"sunrgbd\",\"size\":[9,9],\"classes\":[1],\"streams\":[" STREAM "]}", image, "to be texts");
     refuse(CARD(STREAM, "[16,20]"), "nosuch.png", "nosuch.png: there is no such file");
     refuse(CARD(STREAM ",{\"name\":\"b\",\"channels\":1,\"bits\":8,\"mean\":[0],\"std\":[1]}", "[16,20]"), mixed,
-           "expected a folder \"rgb\"");
+           "expected a folder for a stream (rgb, b), got none");
     free(image);
     free(mixed);
     assert_int_equal(memory_live(), 0);
@@ -213,8 +217,8 @@ static void carried(void **state) {
     ok(braid_model_load(model, path));
     assert_null(braid_model_text(model, "other"));
     assert_string_equal(braid_model_text(model, BRAID_DATA_KEY), card);
-    ok(braid_data_open_files(braid_model_text(model, BRAID_DATA_KEY), &(braid_data_files){(const char *[]){test}, 1, 0},
-                             &files));
+    ok(braid_data_open_files(braid_model_text(model, BRAID_DATA_KEY),
+                             &(braid_data_files){.words = (const char *[]){test}, .count = 1}, &files));
     must_agree(set, files);
     braid_data_destroy(files);
     char *from = strdup(scratch_path(&folder, "rooms/test/depth/00000.png"));

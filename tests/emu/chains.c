@@ -10,7 +10,8 @@
 
 #include "core/threads.h"
 #include "kernels/kernel.h"
-#include "plan/verify.h"
+#include "race/verify.h"
+#include "tests/emu/tests.h"
 
 enum { GPUS = 2, PROBLEMS = 4, DRAWS = 40 };
 
@@ -109,7 +110,7 @@ static void chains_of_drawn_problems(void **state) {
     on_every_gpu(expect_drawn);
 }
 
-int main(void) {
+int emu_chains(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chains_that_stand_alone),
         cmocka_unit_test(chains_of_drawn_problems),

@@ -31,7 +31,7 @@ typedef struct kept {
     void *to;
     const void *from;
     size_t bytes;
-    int number; /* of what was put aside; -1: it still is being */
+    int number; /* of what the side queue has; -1: it still is being */
 } kept;
 
 struct recording {
@@ -41,8 +41,9 @@ struct recording {
 static allocation *allocations;
 static device emulators[2]; /* cuda:0 has sm_90a, cuda:1 has sm_80 alone */
 static recording *recorded; /* now; NULL: everything is run at once */
-static recording waiting;   /* put aside: runs as late as it may, so that whoever does not wait for it shows */
-static int is_aside;
+static recording
+    waiting; /* put on the side queue: runs as late as it may, so that whoever does not wait for it shows */
+static int is_on_side;
 
 static int emu_count(void) { return 2; }
 
@@ -110,15 +111,15 @@ static void append(recording *to, kept *one) {
     to->last = one;
 }
 
-static braid_status emu_aside(device *d) {
+static braid_status emu_side_begin(device *d) {
     (void)d;
-    is_aside = 1;
+    is_on_side = 1;
     return BRAID_OK;
 }
 
-static braid_status emu_aside_end(device *d, int number) {
+static braid_status emu_side_end(device *d, int number) {
     (void)d;
-    is_aside = 0;
+    is_on_side = 0;
     for (kept *k = waiting.first; k; k = k->next) {
         if (k->number < 0) k->number = number;
     }
@@ -152,7 +153,7 @@ static braid_status keep(const kept *what) {
         made->call.args = args;
     }
     made->number = -1;
-    append(is_aside ? &waiting : recorded, made);
+    append(is_on_side ? &waiting : recorded, made);
     return BRAID_OK;
 }
 
@@ -175,7 +176,7 @@ static braid_status emu_record(device *d) {
 
 static braid_status emu_record_end(device *d, recording **out) {
     if (!recorded) return fail(BRAID_ERROR_ARGUMENT, "emulator: expected a recording to end");
-    is_aside = 0;
+    is_on_side = 0;
     TRY(emu_join(d, INT_MAX));
     if (out)
         *out = recorded;
@@ -187,14 +188,14 @@ static braid_status emu_record_end(device *d, recording **out) {
 
 /* ---- Counters ------------------------------------------------------------------------------- */
 
-static uint32_t counters[2][CUDA_MOST_COUNTERS]; /* of launches, and of those aside */
+static uint32_t counters[2][CUDA_MOST_COUNTERS]; /* of launches, and of those on the side queue */
 static int has_no_counters;
 
 void emu_refuse_counters(int refuse) { has_no_counters = refuse; }
 
 uint32_t *cuda_counters(device *d, int64_t count) {
     (void)d;
-    return has_no_counters || count > CUDA_MOST_COUNTERS ? NULL : counters[is_aside];
+    return has_no_counters || count > CUDA_MOST_COUNTERS ? NULL : counters[is_on_side];
 }
 
 /* NULL where a launch left all counters at zero; else what is wrong. */
@@ -276,14 +277,14 @@ static braid_status emu_load(device *d, braid_status (*launch)(void *context, in
     return status;
 }
 
-const char *cuda_vendor_refuses(const device *d, cuda_vendor vendor) {
+refusal cuda_vendor_refuses(const device *d, cuda_vendor vendor) {
     (void)d, (void)vendor;
-    return "the emulator has no vendor libraries";
+    return refusal_unable("the emulator has no vendor libraries");
 }
 
 braid_status cuda_vendor_enter(device *d, cuda_vendor vendor, void **handle, void **queue) {
     (void)handle, (void)queue;
-    return fail(BRAID_ERROR_DEVICE, "%s", cuda_vendor_refuses(d, vendor));
+    return fail(BRAID_ERROR_DEVICE, "%s", cuda_vendor_refuses(d, vendor).text);
 }
 
 braid_status cuda_vendor_leave(device *d, braid_status status) {
@@ -298,7 +299,7 @@ int cuda_vendor_lacks_memory(cuda_vendor vendor, int status) {
 
 braid_status cuda_vendor_failed(device *d, cuda_vendor vendor, int status, const char *what) {
     (void)status, (void)what;
-    return fail(BRAID_ERROR_DEVICE, "%s", cuda_vendor_refuses(d, vendor));
+    return fail(BRAID_ERROR_DEVICE, "%s", cuda_vendor_refuses(d, vendor).text);
 }
 
 int cuda_processors(const device *d) {
@@ -370,8 +371,8 @@ const backend backend_cuda = {
     .record_end = emu_record_end,
     .replay = emu_replay,
     .forget = emu_forget,
-    .aside = emu_aside,
-    .aside_end = emu_aside_end,
+    .side_begin = emu_side_begin,
+    .side_end = emu_side_end,
     .join = emu_join,
     .synchronize = emu_synchronize,
     .reading_create = host_reading_create,

@@ -45,7 +45,8 @@ struct emu_range {
     unsigned char *begin, *end;
 };
 
-/* A kernel that can be launched by name. The build writes one for each extern "C" __global__ of a .cu file. */
+/* A kernel that can be launched by name: EMU_ENTRY makes one for each entry of a .cu file (ptx/entry.cuh). It takes
+ * the place of one of that name in a file of that name. */
 class emu_registration {
   public:
     template <class args>
@@ -54,13 +55,18 @@ class emu_registration {
 
   private:
     typedef void (*caller)(void (*function)(), const void *args);
-    emu_registration(const char *stem, const char *name, emu_range shared, void (*function)(), caller by,
-                     size_t args_bytes);
+    __attribute__((visibility("default"))) emu_registration(const char *stem, const char *name, emu_range shared,
+                                                            void (*function)(), caller by, size_t args_bytes);
 
     template <class args> static void call(void (*function)(), const void *from) {
         reinterpret_cast<void (*)(args)>(function)(*static_cast<const args *>(from));
     }
 };
+
+/* The functions have another name than on a GPU, since kernels of the CPU may have the same. */
+#define EMU_ENTRY(name, bounds, argument, ...)                   \
+    static void emu_##name(const argument args) { __VA_ARGS__; } \
+    static const emu_registration register_##name(EMU_STEM, #name, {EMU_SHARED_BEGIN, EMU_SHARED_END}, emu_##name);
 #endif
 
 #endif

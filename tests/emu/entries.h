@@ -10,6 +10,10 @@
 extern "C" {
 #endif
 
+/* Loads a module with a planted fault (faults.cmake), whose kernels take the place of the program's own. NULL, or why
+ * it cannot be used. */
+const char *emu_load_fault(const char *path);
+
 /* Writes a file with a line "stem function launches" for every entry. 0 where it cannot. */
 int emu_write_launches(const char *path);
 

@@ -1,12 +1,12 @@
 /*
  * Every CUDA kernel of kernels.def against the double reference, on the emulator:
  *
- *     kernels [--kernel NAME] [--cases N] [--seed S] [--part K/N] [--launches FILE] [--caught]
+ *     emu kernels [--kernel NAME] [--cases N] [--seed S] [--part K/N] [--launches FILE] [--fault FILE]
  *
  * Problems are drawn at random (odd sizes, masks, unequal channels, all dtypes), and each failure prints the
  * problem and its seed for replay. A kernel of which nothing was compared in a dtype that its line names has failed.
  * --part 1/2 takes every other kernel, 2/2 those between. --launches writes how often each function ran, for
- * tests/emu/launched. --caught turns the verdict around, for mutated kernels: exit 0 only if a case failed.
+ * tests/emu/launched. --fault plants a fault (faults.cmake) and turns the verdict around: exit 0 only if a case failed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,14 +21,15 @@
 #include "core/rng.h"
 #include "core/threads.h"
 #include "kernels/kernel.h"
-#include "plan/verify.h"
+#include "race/verify.h"
 #include "tests/emu/chosen.h"
 #include "tests/emu/emu.h"
 #include "tests/emu/entries.h"
 #include "tests/emu/large_mean.h"
+#include "tests/emu/tests.h"
 #include "tests/emu/unrounded.h"
 
-#define DRAWS_FOR_ALL 60 /* tools/test_cuda draws as many for the sanitizer */
+#define DRAWS_FOR_ALL 200 /* tools/test_cuda draws as many for the sanitizer */
 
 typedef struct options {
     const char *kernel; /* NULL: all */
@@ -36,7 +37,7 @@ typedef struct options {
     unsigned long long seed;
     int part, parts;
     const char *launches; /* NULL: nobody asks */
-    int caught;
+    const char *fault;    /* a module; NULL: none is planted */
 } options;
 
 typedef struct tally {
@@ -44,7 +45,7 @@ typedef struct tally {
     long compared[BRAID_DTYPE_COUNT]; /* problems of one kernel that passed */
 } tally;
 
-static int crash_is_caught;
+static int has_fault;
 
 static void say(const char *text) {
     ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
@@ -54,7 +55,7 @@ static void say(const char *text) {
 /* An address out of range in a kernel: device memory lies between forbidden pages. */
 static void report_crash(int signal_number) {
     const char *where = emu_where();
-    int caught = crash_is_caught && where;
+    int caught = has_fault && where;
     (void)signal_number;
     say("address out of range in ");
     say(where ? where : "no kernel");
@@ -116,7 +117,7 @@ static void suit_weight_gradient(const kernel *k, const device *d, braid_problem
 static int run_drawn(const kernel *k, device *d, unsigned long long seed, tally *t) {
     static const braid_dtype dtypes[] = {BRAID_DTYPE_F32, BRAID_DTYPE_F16, BRAID_DTYPE_BF16};
     braid_problem p;
-    if (k->op == BRAID_OP_CONV2D_PREPARE || k->op == BRAID_OP_CONV2D_DSUMS ||
+    if (k->op == BRAID_OP_CONV2D_BN_STATS || k->op == BRAID_OP_CONV2D_DGRAD_BN_REDUCE ||
         k->op == BRAID_OP_BN_ACT_CONV2D) /* the convolutions of networks alone */
         return braid_problem_draw_round(k->op, k->pass, seed, &p) == BRAID_OK && run_problem(k, d, &p, seed, t);
     if (braid_problem_draw(k->op, k->pass, seed, &p) != BRAID_OK) return 0;
@@ -133,6 +134,11 @@ static int run_drawn(const kernel *k, device *d, unsigned long long seed, tally 
         else
             problem_round(&p);
     }
+    if (k->features & FEATURE_SM90A && (k->op == BRAID_OP_LINEAR || k->op == BRAID_OP_LINEAR_ACT)) {
+        p.dtype = dtypes[1 + seed % 2];
+        problem_round(&p);
+        if (k->pass == BRAID_PASS_BWD_WEIGHT) p.mask = 0;
+    }
     return braid_problem_check(&p) == BRAID_OK && run_problem(k, d, &p, seed, t);
 }
 
@@ -141,12 +147,12 @@ static int run_drawn(const kernel *k, device *d, unsigned long long seed, tally 
 /* Large problems are there for kernels that choose among tiles. Those that take all sizes in the same way would need
  * the most time for them. */
 static int is_for(const kernel *k, const braid_problem *p) {
-    const int is_general = strstr(k->name, "_direct") || strstr(k->name, "_igemm");
+    const int is_general = strstr(k->name, "_direct") || strstr(k->name, "_mma");
     return p->op == k->op && p->pass == k->pass && (!is_general || op_of(p)->flops(p) <= MANY_FLOPS);
 }
 
 static int run_chosen(const kernel *k, device *d, const options *o, tally *t) {
-    for (size_t i = 0; i < sizeof chosen / sizeof chosen[0] && !(o->caught && t->failed); i++) {
+    for (size_t i = 0; i < sizeof chosen / sizeof chosen[0] && !(o->fault && t->failed); i++) {
         braid_problem p;
         if (braid_problem_parse(chosen[i], &p) != BRAID_OK) return 0;
         if (is_for(k, &p) && !run_problem(k, d, &p, i, t)) return 0;
@@ -158,7 +164,7 @@ static int run_chosen(const kernel *k, device *d, const options *o, tally *t) {
 static int run_tiles(const kernel *k, device *d, const options *o, tally *t) {
     braid_suite *tiles = NULL;
     int checked = braid_suite_read("bench/suites/tiles.txt", &tiles) == BRAID_OK;
-    for (int i = 0; checked && i < braid_suite_count(tiles) && !(o->caught && t->failed); i++) {
+    for (int i = 0; checked && i < braid_suite_count(tiles) && !(o->fault && t->failed); i++) {
         braid_problem p;
         checked = braid_problem_parse(braid_suite_problem(tiles, i), &p) == BRAID_OK;
         if (checked && p.op == k->op && p.pass == k->pass) checked = run_problem(k, d, &p, (unsigned long long)i, t);
@@ -170,7 +176,7 @@ static int run_tiles(const kernel *k, device *d, const options *o, tally *t) {
 /* Sums of columns whose parts a second launch adds, for want of counters. */
 static int run_without_counters(const kernel *k, device *d, tally *t) {
     static const char *const problems[] = {
-        "bn_stats:f16:n2:b3:hw40x41:c64,40:mask1", "bn_sums:f32:n2:b2:hw60x50:c9,13:mask1",
+        "bn_stats:f16:n2:b3:hw40x41:c64,40:mask1", "bn_bwd_reduce:f32:n2:b2:hw60x50:c9,13:mask1",
         "bias_bwd_weight:f32:n2:b2:hw60x50:c9,13:mask1", "bias_bwd_weight:f16:n2:b3:hw40x41:c64,40:mask1",
         "bias_bwd_weight:bf16:n1:b3:hw40x41:c17:cp24"};
     int checked = 1;
@@ -277,11 +283,11 @@ static int run_unrounded(const kernel *k, device *d, tally *t) {
 /* What is made has a mean a thousand times its deviation, whose digits the statistics keep, or no deviation. */
 static int run_prepared_large_mean(const kernel *k, device *d, tally *t) {
     static const char *const problems[] = {
-        "conv2d_prepare:f16:b2:hw37x72:c1:k9:rs5x5:pad2:kp16",  "conv2d_prepare:f16:b2:hw41x145:c16:k24:rs3x3:pad1",
-        "conv2d_prepare:bf16:b2:hw20x64:c3:k16:rs3x3",          "conv2d_prepare:bf16:b2:hw20x145:c16:k24:rs3x3",
-        "conv2d_prepare:f16:b4:hw5x7:c16:k24:rs3x3:pad1:mask1", "integrate_prepare:f16:b2:hw97x101:c8:zo72",
-        "integrate_prepare:bf16:b2:hw37x41:c24:zo40",           "integrate_prepare:f16:b2:hw79x83:c8:zo112",
-        "integrate_prepare:bf16:b2:hw17x41:c24:zo128"};
+        "conv2d_bn_stats:f16:b2:hw37x72:c1:k9:rs5x5:pad2:kp16",  "conv2d_bn_stats:f16:b2:hw41x145:c16:k24:rs3x3:pad1",
+        "conv2d_bn_stats:bf16:b2:hw20x64:c3:k16:rs3x3",          "conv2d_bn_stats:bf16:b2:hw20x145:c16:k24:rs3x3",
+        "conv2d_bn_stats:f16:b4:hw5x7:c16:k24:rs3x3:pad1:mask1", "integrate_bn_stats:f16:b2:hw97x101:c8:zo72",
+        "integrate_bn_stats:bf16:b2:hw37x41:c24:zo40",           "integrate_bn_stats:f16:b2:hw79x83:c8:zo112",
+        "integrate_bn_stats:bf16:b2:hw17x41:c24:zo128"};
     for (size_t j = 0; j < sizeof problems / sizeof problems[0]; j++) {
         braid_problem p;
         char failure[128] = "";
@@ -311,11 +317,11 @@ static void run_kernel(const kernel *k, device *d, const options *o, tally *t) {
     if (k->op == BRAID_OP_ACT && k->pass == BRAID_PASS_FWD) checked = checked && run_odd_addresses(k, d, t);
     if (k->flags & KERNEL_TF32) checked = checked && run_unrounded(k, d, t);
     checked = checked && run_prepared_large_mean(k, d, t) && run_without_counters(k, d, t);
-    if (strstr(k->name, "_im2col_")) checked = checked && run_tiles(k, d, o, t);
-    for (long i = 0; i < o->cases && checked && !(o->caught && t->failed); i++) {
+    if (strstr(k->name, "_implicit_")) checked = checked && run_tiles(k, d, o, t);
+    for (long i = 0; i < o->cases && checked && !(o->fault && t->failed); i++) {
         checked = run_drawn(k, d, o->seed + (unsigned long long)i, t);
     }
-    if (!o->caught) expect_every_dtype(k, t);
+    if (!o->fault) expect_every_dtype(k, t);
     if (checked) return;
     printf("FAILED %s: %s\n", k->name, braid_message());
     t->failed++;
@@ -341,10 +347,6 @@ static void expect_drawn(const device *d, tally *t) {
 static int read_options(int count, char **words, options *o) {
     for (int i = 1; i < count; i++) {
         const char *value = i + 1 < count ? words[i + 1] : NULL;
-        if (strcmp(words[i], "--caught") == 0) {
-            o->caught = 1;
-            continue;
-        }
         if (!value) return 0;
         if (strcmp(words[i], "--kernel") == 0)
             o->kernel = value;
@@ -354,6 +356,8 @@ static int read_options(int count, char **words, options *o) {
             o->seed = strtoull(value, NULL, 10);
         else if (strcmp(words[i], "--launches") == 0)
             o->launches = value;
+        else if (strcmp(words[i], "--fault") == 0)
+            o->fault = value;
         else if (strcmp(words[i], "--part") != 0 || sscanf(value, "%d/%d", &o->part, &o->parts) != 2)
             return 0;
         i++;
@@ -366,17 +370,22 @@ static int is_wanted(const kernel *k, const options *o, int index) {
     return o->kernel ? strcmp(o->kernel, k->name) == 0 : index % o->parts == o->part - 1;
 }
 
-int main(int count, char **words) {
+int emu_kernels(int count, char **words) {
     options o = {.cases = 300, .part = 1, .parts = 1};
     tally t = {0};
     device *d = NULL;
     int kernels = 0, seen = 0;
     if (!read_options(count, words, &o)) {
-        fprintf(stderr, "usage: kernels [--kernel NAME] [--cases N] [--seed S] [--part K/N] [--launches FILE] "
-                        "[--caught]\n");
+        fprintf(stderr, "usage: emu kernels [--kernel NAME] [--cases N] [--seed S] [--part K/N] [--launches FILE] "
+                        "[--fault FILE]\n");
         return 2;
     }
-    crash_is_caught = o.caught;
+    has_fault = o.fault != NULL;
+    const char *problem = has_fault ? emu_load_fault(o.fault) : NULL;
+    if (problem) {
+        printf("FAILED: %s: %s\n", o.fault, problem);
+        return 2;
+    }
     catch_crashes();
     threads_set(1); /* the problems are small: starting threads for their reference costs more than it gives */
     if (backend_cuda.open(0, &d) != BRAID_OK) return 2;
@@ -396,7 +405,7 @@ int main(int count, char **words) {
         printf("FAILED: cannot write %s\n", o.launches);
         t.failed++;
     }
-    if (o.caught) {
+    if (o.fault) {
         printf(t.failed && kernels ? "caught\n1 passed, 0 failed, 0 skipped\n"
                                    : "not caught\n0 passed, 1 failed, 0 skipped\n");
         return t.failed && kernels ? 0 : 1;

@@ -32,7 +32,7 @@ typedef struct planes {
 static planes find_planes(const braid_problem *p, const image *m, char *block) {
     const int64_t pixels = p->batch * p->size[0] * p->size[1];
     planes all = {.in = {.pixels = pixels, .pitch = p->in_pitch[0], .channels = p->in_channels[0]}};
-    if (p->op == BRAID_OP_CONV2D_PREPARE) {
+    if (p->op == BRAID_OP_CONV2D_BN_STATS) {
         all.in.blanked = p->mask ? p->size[0] * p->size[1] : 0;
         all.in.at = block + m->offset[CONV2D_X][0];
         all.w = block + m->offset[CONV2D_W][0];
@@ -43,8 +43,8 @@ static planes find_planes(const braid_problem *p, const image *m, char *block) {
                             .pitch = p->out_pitch[0],
                             .channels = p->out_channels[0],
                             .blanked = p->mask ? conv2d_out_size(p, 0) * conv2d_out_size(p, 1) : 0,
-                            .center = block + m->offset[CONV2D_PREPARE_CENTER][0],
-                            .rstd = block + m->offset[CONV2D_PREPARE_RSTD][0]};
+                            .center = block + m->offset[CONV2D_BN_STATS_CENTER][0],
+                            .rstd = block + m->offset[CONV2D_BN_STATS_RSTD][0]};
         return all;
     }
     all.w = block + m->offset[INTEGRATE_V][0];
@@ -52,14 +52,14 @@ static planes find_planes(const braid_problem *p, const image *m, char *block) {
     all.taps = 1;
     all.takes_both = 1;
     all.in.at = block + m->offset[INTEGRATE_R][0];
-    all.in.center = block + m->offset[INTEGRATE_PREPARE_CENTER][0];
-    all.in.rstd = block + m->offset[INTEGRATE_PREPARE_RSTD][0];
+    all.in.center = block + m->offset[INTEGRATE_BN_STATS_CENTER][0];
+    all.in.rstd = block + m->offset[INTEGRATE_BN_STATS_RSTD][0];
     all.out = (numbers){.at = block + m->offset[INTEGRATE_Y][0],
                         .pixels = pixels,
                         .pitch = p->integrated_out,
                         .channels = p->integrated_out,
-                        .center = block + m->offset[INTEGRATE_PREPARE_CENTER][1],
-                        .rstd = block + m->offset[INTEGRATE_PREPARE_RSTD][1]};
+                        .center = block + m->offset[INTEGRATE_BN_STATS_CENTER][1],
+                        .rstd = block + m->offset[INTEGRATE_BN_STATS_RSTD][1]};
     return all;
 }
 

@@ -9,7 +9,7 @@
 
 #include "kernels/kernel.h"
 
-/* Runs a kernel of conv2d_prepare or integrate_prepare with filters that hand on the first channel of what they are
+/* Runs a kernel of conv2d_bn_stats or integrate_bn_stats with filters that hand on the first channel of what they are
  * given; in bf16 on pixels that are all alike, for which there is no padding. `failure` says in words what its
  * statistics miss; it stays empty where they hold. */
 braid_status large_mean_loses(const kernel *k, device *d, const braid_problem *p, char *failure, size_t size);

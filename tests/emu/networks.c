@@ -13,6 +13,7 @@
 
 #include "core/memory.h"
 #include "tests/support/trial.h"
+#include "tests/emu/tests.h"
 
 #define CASES ((int)(sizeof networks / sizeof networks[0]))
 
@@ -81,7 +82,7 @@ static double distance(const trial *t, const trial *from, const char *name) {
 /* With channels that the tensor cores take, gradients that meet are added in the passes that make them, some in place,
  * and those of streams through their normalisation are made there too. They are as far from f32 as those of the CPU,
  * which adds them in calls of their own, though not the same: f16 shows in few samples of few pixels. Without
- * integrate_dapply the numbers differ by a rounding. */
+ * integrate_bn_bwd_apply the numbers differ by a rounding. */
 static void sums_of_gradients_agree(void **state) {
     static const char *const names[] = {"conv1.stream_weights.0",
                                         "layer1.0.conv1.integration_from_streams.1",
@@ -92,13 +93,13 @@ static void sums_of_gradients_agree(void **state) {
     trial_setup s = {.kind = "linet18",
                      .net = {.streams = 2, .width = 1.0 / 8, .classes = 5},
                      .request = {.batch = 3, .size = {49, 67}, .mask = 1}};
-    trial of[4]; /* the CPU in f32 and f16, and the emulator, with integrate_dapply and without */
-    int joined = 0, in_place = 0, made = 0, prepared = 0;
+    trial of[4]; /* the CPU in f32 and f16, and the emulator, with integrate_bn_bwd_apply and without */
+    int fused = 0, in_place = 0, made = 0, prepared = 0;
     (void)state;
     for (int j = 0; j < 4; j++) {
         s.dtype = j ? BRAID_DTYPE_F16 : BRAID_DTYPE_F32;
         s.device = j >= 2 ? "cuda:0" : NULL;
-        s.disable = j == 3 ? "integrate_dapply__cuda_wgmma" : NULL;
+        s.disable = j == 3 ? "integrate_bn_bwd_apply__cuda_wgmma" : NULL;
         of[j] = trial_open(&s);
         trial_feed(&of[j], of[j].plan, 3, 0);
         trial_run(of[j].plan, FORWARD | BACKWARD);
@@ -106,18 +107,18 @@ static void sums_of_gradients_agree(void **state) {
     const program *p = &of[2].plan->program;
     for (int j = 0; j < p->call_count; j++) {
         const call *c = &p->calls[j];
-        joined += c->segment == BACKWARD &&
-                  ((c->problem.add && c->problem.op != BRAID_OP_BN_GRAD) || c->problem.op == BRAID_OP_INTEGRATE_DAPPLY);
-        made += c->problem.op == BRAID_OP_INTEGRATE_DAPPLY;
-        in_place += c->problem.op == BRAID_OP_INTEGRATE_DAPPLY && c->problem.add &&
-                    p->tensors[c->tensor[INTEGRATE_DAPPLY_DZ][0]].root == c->tensor[INTEGRATE_DAPPLY_AZ][0];
-        prepared += c->problem.op == BRAID_OP_INTEGRATE_PREPARE;
+        fused += c->segment == BACKWARD && ((c->problem.add && c->problem.op != BRAID_OP_BN_BWD) ||
+                                            c->problem.op == BRAID_OP_INTEGRATE_BN_BWD_APPLY);
+        made += c->problem.op == BRAID_OP_INTEGRATE_BN_BWD_APPLY;
+        in_place += c->problem.op == BRAID_OP_INTEGRATE_BN_BWD_APPLY && c->problem.add &&
+                    p->tensors[c->tensor[INTEGRATE_BN_BWD_APPLY_DZ][0]].root == c->tensor[INTEGRATE_BN_BWD_APPLY_AZ][0];
+        prepared += c->problem.op == BRAID_OP_INTEGRATE_BN_STATS;
         in_place += c->problem.op == BRAID_OP_INTEGRATE && (c->problem.add & INTEGRATE_ADD_Z) &&
                     p->tensors[c->tensor[INTEGRATE_Z][0]].root == c->tensor[INTEGRATE_AZ][0];
         in_place += c->problem.op == BRAID_OP_CONV2D && c->problem.add &&
                     p->tensors[c->tensor[CONV2D_X][0]].root == c->tensor[CONV2D_A][0];
     }
-    assert_int_equal(joined, 7 + 19);
+    assert_int_equal(fused, 7 + 19);
     assert_int_equal(in_place, 3 + 3);
     assert_int_equal(made, 8 + 3);
     assert_int_equal(prepared, 20);
@@ -395,7 +396,7 @@ static void fifty_steps_with_skips(void **state) {
     assert_true(hash[0] == hash[1]);
 }
 
-int main(void) {
+int emu_networks(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fifty_steps_with_skips),      cmocka_unit_test(the_cpu_agrees),
         cmocka_unit_test(the_autoencoder_is_one_call), cmocka_unit_test(tf32_trains),

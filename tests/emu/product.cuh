@@ -7,13 +7,13 @@
 #ifndef BRAID_TESTS_EMU_PRODUCT_CUH
 #define BRAID_TESTS_EMU_PRODUCT_CUH
 
-#include "kernels/cuda/tile/barrier.cuh"
-#include "kernels/cuda/tile/matrix.cuh"
-#include "kernels/cuda/tile/pair.cuh"
-#include "kernels/cuda/tile/registers.cuh"
-#include "kernels/cuda/tile/shared.cuh"
-#include "kernels/cuda/tile/tma.cuh"
-#include "kernels/cuda/tile/wgmma.cuh"
+#include "kernels/cuda/ptx/barrier.cuh"
+#include "kernels/cuda/ptx/matrix.cuh"
+#include "kernels/cuda/ptx/pair.cuh"
+#include "kernels/cuda/ptx/registers.cuh"
+#include "kernels/cuda/ptx/shared.cuh"
+#include "kernels/cuda/ptx/tma.cuh"
+#include "kernels/cuda/ptx/wgmma.cuh"
 
 #define PRODUCT_THREADS 256
 #define PRODUCT_SHARED_BYTES (8192 + 16384 + 8192 + 64)

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "plan/image.h"
+#include "race/image.h"
 #include "tests/emu/emu.h"
+#include "tests/emu/tests.h"
 
 static const char *const cases[][2] = {
     {"bn_stats__cuda_direct", "bn_stats:f16:n2:b3:hw40x41:c64,40:mask1"},
@@ -21,8 +22,8 @@ static const char *const cases[][2] = {
     {"bn_stats__cuda_direct", "bn_stats:f32:n2:b2:hw60x50:c9,13:mask1"},
     {"bn_stats__cuda_direct", "bn_stats:f16:n1:b4:hw60x50:c64"},
     {"bn_stats__cuda_direct", "bn_stats:bf16:n1:b1:hw60x50:c256"},
-    {"bn_sums__cuda_direct", "bn_sums:f32:n2:b2:hw60x50:c9,13:mask1"},
-    {"bn_sums__cuda_direct", "bn_sums:f16:n2:b3:hw40x41:c64,40:mask1"},
+    {"bn_bwd_reduce__cuda_direct", "bn_bwd_reduce:f32:n2:b2:hw60x50:c9,13:mask1"},
+    {"bn_bwd_reduce__cuda_direct", "bn_bwd_reduce:f16:n2:b3:hw40x41:c64,40:mask1"},
     {"bn_act_bwd_weight__cuda_direct", "bn_act_bwd_weight:f16:n1:b2:hw34x26:c256:act=relu"},
     {"bn_add_act_bwd_weight__cuda_direct", "bn_add_act_bwd_weight:bf16:n1:b3:hw50x49:c64"},
     {"bn_act_pool_bwd_weight__cuda_direct", "bn_act_pool_bwd_weight:f16:n1:b2:hw41x45:c64:rs3x3:st2:pad1"},
@@ -38,17 +39,16 @@ static const char *const trees[][2] = {
     {"conv2d_bwd_weight__cuda_boxes_wgmma", "conv2d_bwd_weight:bf16:n1:b3:hw16x16:c96:k64:rs1x1:mask1"},
     {"integrate_bwd_weight__cuda_wgmma", "integrate_bwd_weight:f16:n2:b3:hw15x17:c64,40:zi64:zo64:mask1"},
     {"integrate_bwd_weight__cuda_wgmma", "integrate_bwd_weight:bf16:n3:b2:hw40x41:c128,72,64:st2:zi64:zo136"},
-    {"conv2d_prepare__cuda_im2col_lanes", "conv2d_prepare:f16:n2:b9:hw40x60:c8:k128,72:rs1x1:mask1"},
-    {"conv2d_prepare__cuda_im2col_lanes", "conv2d_prepare:bf16:n2:b3:hw13x17:c64:k264,64:rs3x3:pad1:avg=cumulative"},
+    {"conv2d_bn_stats__cuda_implicit_gemm_lanes", "conv2d_bn_stats:f16:n2:b9:hw40x60:c8:k128,72:rs1x1:mask1"},
+    {"conv2d_bn_stats__cuda_implicit_gemm_lanes",
+     "conv2d_bn_stats:bf16:n2:b3:hw13x17:c64:k264,64:rs3x3:pad1:avg=cumulative"},
 };
 
 /* Whose data pass waits for its sums. */
 static const char *const waits[][2] = {
-    {"bn_grad__cuda_direct", "bn_grad:f16:n3:b3:hw40x41:c64,40,8:act=relu:add1:mask1"},
-    {"bn_grad__cuda_direct", "bn_grad:f32:n3:b2:hw60x50:c9,13,64:act=relu:skip2"},
-    {"bn_grad__cuda_direct", "bn_grad:bf16:n3:b2:hw60x50:c64:act=relu:add1:given1"},
-    {"bn_norm__cuda_resident", "bn_norm:f16:n3:b3:hw40x41:c64,40,8:act=relu:mask1"},
-    {"bn_norm__cuda_resident", "bn_norm:bf16:n4:b2:hw60x50:c64:act=relu:add1:zn2:skip2:avg=cumulative"},
+    {"bn_bwd__cuda_direct", "bn_bwd:f16:n3:b3:hw40x41:c64,40,8:act=relu:add1:mask1"},
+    {"bn_bwd__cuda_direct", "bn_bwd:f32:n3:b2:hw60x50:c9,13,64:act=relu:skip2"},
+    {"bn_bwd__cuda_direct", "bn_bwd:bf16:n3:b2:hw60x50:c64:act=relu:add1:given1"},
 };
 
 /* One run on a filled block; the block behind it goes to `after`. */
@@ -108,7 +108,7 @@ static int compare_all(const char *const (*of)[2], int count, device *d, int has
     return failed;
 }
 
-int main(void) {
+int emu_stages(void) {
     const int by_last = (int)(sizeof cases / sizeof cases[0]), by_tree = (int)(sizeof trees / sizeof trees[0]),
               by_waiting = (int)(sizeof waits / sizeof waits[0]);
     device *d = NULL;

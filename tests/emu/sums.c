@@ -11,11 +11,12 @@
 
 #include "core/memory.h"
 #include "tests/support/trial.h"
+#include "tests/emu/tests.h"
 
 /* What makes weights without parts, or with another second stage: at these sizes the cost model would take some. */
-#define OTHERS                                                                                                \
-    "conv2d_bwd_weight__cuda_direct,conv2d_bwd_weight__cuda_strips,conv2d_bwd_weight__cuda_lines,"            \
-    "conv2d_bwd_weight__cuda_rows_wgmma,conv2d_bwd_weight__cuda_igemm,li_conv2d_bwd_weight__cuda_rows_wgmma," \
+#define OTHERS                                                                                              \
+    "conv2d_bwd_weight__cuda_direct,conv2d_bwd_weight__cuda_strips,conv2d_bwd_weight__cuda_lines,"          \
+    "conv2d_bwd_weight__cuda_rows_wgmma,conv2d_bwd_weight__cuda_mma,li_conv2d_bwd_weight__cuda_rows_wgmma," \
     "integrate_bwd_weight__cuda_direct,integrate_bwd_weight__cuda_mma"
 #define WITH_PARTS                                                            \
     "conv2d_bwd_weight__cuda_taps_wgmma,conv2d_bwd_weight__cuda_boxes_wgmma," \
@@ -98,7 +99,8 @@ static void run_apart(const braid_plan *plan) {
     }
 }
 
-/* Launch by launch and recorded, with room for steps aside and without, three runs of which the last two replay. */
+/* Launch by launch and recorded, with room for steps on the side queue and without, three runs of which the last two
+ * replay. */
 static void same_bits_as_apart(void **state) {
     (void)state;
     for (int way = 0; way < 4; way++) {
@@ -169,7 +171,7 @@ static int sums_of(const braid_plan *plan, int j) {
 }
 
 /* Groups of two calls and more, right behind their last; between parts and their sums nobody touches them. Sums wait
- * for their parts, and are aside where those are. */
+ * for their parts, and are on the side queue where those are. */
 static void check_groups(const braid_plan *plan) {
     for (int j = 0; j < plan->step_count; j++) {
         const step *s = &plan->steps[j], *members[PLAN_GROUP_CALLS];
@@ -183,7 +185,7 @@ static void check_groups(const braid_plan *plan) {
         if (!count) continue;
         braid_step_info info;
         assert_true(count >= 2 && members[0] == plan->steps + s->first_part && members[count - 1] == s - 1);
-        assert_true(s->depends_on > 0 && s->is_aside == members[0]->is_aside);
+        assert_true(s->depends_on > 0 && s->is_on_side == members[0]->is_on_side);
         OK(braid_plan_step(plan, j, &info));
         assert_string_equal(info.kernel, "weight_sum");
         assert_int_equal(info.natural + info.race->count, 0);
@@ -268,7 +270,7 @@ static void other_kernels_add_nothing(void **state) {
     trial_close(&t);
 }
 
-int main(void) {
+int emu_sums(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits_as_apart),
                                        cmocka_unit_test(updates_follow_the_sums),
                                        cmocka_unit_test(a_launch_takes_so_many_planes),

@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 #include "tests/support/matrix.h"
+#include "tests/emu/tests.h"
 
 /* What no kernel of a GPU does: doubles, in which only the reference computes. No plan of a GPU has any. */
 static int is_left_out(const braid_problem *p) { return p->op == BRAID_OP_CAST && p->to == BRAID_DTYPE_F64; }
@@ -59,7 +60,7 @@ static void every_cell_has_one_on_sm_80(void **state) {
     expect_fast_paths(1);
 }
 
-int main(void) {
+int emu_support(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_cell_has_a_fast_path),
         cmocka_unit_test(every_cell_has_one_on_sm_80),

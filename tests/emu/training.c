@@ -17,6 +17,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/trial.h"
 #include "train/trainer.h"
+#include "tests/emu/tests.h"
 
 enum { BATCH = 4, WIDTH = 6, CLASSES = 3, BATCHES = 9, PARAMETERS = WIDTH * 5 };
 
@@ -338,7 +339,7 @@ static void statistics_are_looked_at_behind_an_epoch(void **state) {
     trial_close(&t);
 }
 
-int main(void) {
+int emu_training(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_run_goes_on),
         IN_FOLDER(activations_are_kept_as_the_run_began),

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     memcpy(text, data, length);
     text[length] = 0;
     for (int count = 1; count <= 2; count++) {
-        braid_status status = braid_data_open_files(text, &(braid_data_files){words, count, 0}, &set);
+        braid_status status = braid_data_open_files(text, &(braid_data_files){.words = words, .count = count}, &set);
         MUTATE_MUST(status == BRAID_OK || *fail_message());
         const braid_data_info *info = braid_data_describe(set);
         if (info) {

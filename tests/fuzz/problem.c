@@ -49,8 +49,8 @@ static const char *const seeds[] = {
     "bn_stats:n3:b2:hw3x4:c8,1,1:mask1:cp8",
     "bn_finalize:b2:hw2:c3:phase=eval:avg=cumulative:eps=1e-3:mom0.25",
     "bn_apply:f16:b1:hw1:c5",
-    "bn_sums:b2:hw2147483647x1:c1",
-    "bn_dapply:b3:hw5:c7:phase=train",
+    "bn_bwd_reduce:b2:hw2147483647x1:c1",
+    "bn_bwd_apply:b3:hw5:c7:phase=train",
     NULL,
 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "plan/wisdom.h"
+#include "race/wisdom.h"
 #include "tests/support/fake_race.h"
 #include "tests/support/mutate.h"
 
@@ -49,13 +49,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
 }
 
 #ifndef BRAID_LIBFUZZER
-#define TIMES "\"low_s\":1e-4,\"median_s\":2e-4,\"high_s\":3e-4,\"max_err\":0.5,\"compared\":9,\"workspace_bytes\":64"
+#define TIMES                                                                                                   \
+    "\"low_s\":1e-4,\"median_s\":2e-4,\"high_s\":3e-4,\"over_log\":0.1,\"over_error\":1e-3,\"over_freedom\":7," \
+    "\"max_err\":0.5,\"compared\":9,\"workspace_bytes\":64"
 static const char *const seeds[] = {
-    "{\"candidates\":[{\"kernel\":\"linear_fwd__ref\"," TIMES "}],\"key\":\"" KEY "\"}",
-    "{\"candidates\":[{\"kernel\":\"linear_fwd__cpu_openblas\"," TIMES "},{\"kernel\":\"linear_fwd__ref\"," TIMES
-    "}],\"key\":\"" KEY "\"}",
-    "{\"candidates\":[{\"kernel\":\"linear_fwd__ref\"," TIMES "}],\"key\":\"" KEY "\"}\nxxh3 0123456789abcdef\n",
-    "{\"candidates\":[],\"key\":\"" KEY "\"}",
+    "{\"floor\":0.01,\"candidates\":[{\"kernel\":\"linear_fwd__ref\"," TIMES "}],\"key\":\"" KEY "\"}",
+    "{\"floor\":0.01,\"candidates\":[{\"kernel\":\"linear_fwd__cpu_openblas\"," TIMES
+    "},{\"kernel\":\"linear_fwd__ref\"," TIMES "}],\"key\":\"" KEY "\"}",
+    "{\"floor\":0.01,\"candidates\":[{\"kernel\":\"linear_fwd__ref\"," TIMES "}],\"key\":\"" KEY
+    "\"}\nxxh3 0123456789abcdef\n",
+    "{\"floor\":0.01,\"candidates\":[],\"key\":\"" KEY "\"}",
     "[[[[]]]]",
     NULL,
 };

@@ -1,5 +1,5 @@
 /*
- * Tests of the AMX tile (kernels/cpu/tile/amx.h) with plain loops in place of the tile registers, so that a machine
+ * Tests of the AMX tile (kernels/cpu/isa/amx.h) with plain loops in place of the tile registers, so that a machine
  * with AVX-512 alone proves where every number is taken from and put: single products against plain sums, then whole
  * convolutions and linear layers in bf16 against the reference, hand-picked and random ones.
  *
@@ -14,13 +14,14 @@
 #include "backend/cpu/cpu.h"
 #include "core/dtype.h"
 #include "core/rng.h"
-#include "kernels/cpu/tile/amx.h"
-#include "kernels/cpu/tile/igemm.h"
-#include "kernels/cpu/tile/isa.h"
-#include "kernels/cpu/tile/lanes.h"
-#include "kernels/cpu/tile/pairs.h"
-#include "kernels/cpu/tile/wgrad.h"
-#include "plan/verify.h"
+#include "kernels/cpu/conv/few_channels.h"
+#include "kernels/cpu/isa/amx.h"
+#include "kernels/cpu/tile/indirect_gemm.h"
+#include "kernels/cpu/isa/tile_kernels.h"
+#include "kernels/cpu/isa/channels.h"
+#include "kernels/cpu/isa/pairs.h"
+#include "kernels/cpu/tile/outer_product.h"
+#include "race/verify.h"
 
 enum { RANDOM_PROBLEMS = 120, MOST_DEPTH = 1200, MOST_TAPS = 70, GUARD = 5, PITCH = 48, MOST_NUMBERS = 40000 };
 
@@ -79,8 +80,8 @@ static const gemm_tile plain_amx = {
     .rows = AMX_ROWS,
     .columns = AMX_COLUMNS,
     .flops = 1e9,
-    .bf16 = &lanes_portable.bf16,
-    .f16 = &lanes_portable.f16,
+    .bf16 = &channels_portable.bf16,
+    .f16 = &channels_portable.f16,
     .run_rows = plain_rows,
     .run_outer = plain_outer,
     .pack_rows = amx_pack_rows,
@@ -279,20 +280,22 @@ static void plain_windows(const amx_windows *g) {
     }
 }
 
-static void run_plain_lines(const lines_rows *g) { amx_line_rows(g, plain_windows); }
+static void run_plain_lines(const few_channels_rows *g) { amx_line_rows(g, plain_windows); }
 
-static void no_fence(void) { lines_avx512_bf16.fence(); }
+static void no_fence(void) { few_channels_avx512_bf16.fence(); }
 
-static const lines_tile plain_lines = {&plain_amx, run_plain_lines, no_fence, NULL, 1};
+static const few_channels_tile plain_lines = {&plain_amx, run_plain_lines, no_fence, NULL, 1};
 
-PACKED_KERNEL(copied, plain_lines, lines_amx_supports, lines_cost, lines_create,
-              KERNEL_SLOT(CONV2D_W) | KERNEL_SLOT(CONV2D_BIAS), lines_pack, lines_run_forward, lines_destroy)
+PACKED_KERNEL(copied, plain_lines, few_channels_amx_supports, few_channels_cost, few_channels_create,
+              KERNEL_SLOT(CONV2D_W) | KERNEL_SLOT(CONV2D_BIAS), few_channels_pack, few_channels_run_forward,
+              few_channels_destroy)
 
-PACKED_KERNEL(forward, plain_amx, supports_all, igemm_cost, igemm_create_forward, KERNEL_SLOT(CONV2D_W), igemm_pack,
-              igemm_run, igemm_destroy)
-PACKED_KERNEL(backward, plain_amx, supports_all, igemm_cost, igemm_create_backward, KERNEL_SLOT(CONV2D_W), igemm_pack,
-              igemm_run, igemm_destroy)
-TILE_KERNEL(weight, plain_amx, supports_all, wgrad_cost, wgrad_create, wgrad_launch, wgrad_destroy)
+PACKED_KERNEL(forward, plain_amx, supports_all, indirect_gemm_cost, indirect_gemm_create_forward, KERNEL_SLOT(CONV2D_W),
+              indirect_gemm_pack, indirect_gemm_run, indirect_gemm_destroy)
+PACKED_KERNEL(backward, plain_amx, supports_all, indirect_gemm_cost, indirect_gemm_create_backward,
+              KERNEL_SLOT(CONV2D_W), indirect_gemm_pack, indirect_gemm_run, indirect_gemm_destroy)
+TILE_KERNEL(weight, plain_amx, supports_all, outer_product_cost, outer_product_create, outer_product_launch,
+            outer_product_destroy)
 
 static void judge_kernel(const braid_problem *p, device *d, const kernel_functions *functions) {
     const kernel k = {.name = "emulated__cpu_amx",
@@ -300,7 +303,6 @@ static void judge_kernel(const braid_problem *p, device *d, const kernel_functio
                       .pass = p->pass,
                       .dtypes = 1u << BRAID_DTYPE_BF16,
                       .backend = KERNEL_CPU,
-                      .flags = KERNEL_OWN | KERNEL_DETERMINISTIC | KERNEL_THREAD_INVARIANT,
                       .functions = functions};
     for (int mode = 0; mode < 2; mode++) {
         verifier v;
@@ -343,12 +345,12 @@ static void lines_pass(void **state) {
     assert_int_equal(backend_open("cpu", &d), BRAID_OK);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (braid_problem_parse(texts[i], &p) != BRAID_OK) fail_msg("%s: %s", texts[i], braid_message());
-        assert_null(lines_amx_supports(&p, d));
+        assert_null(few_channels_amx_supports(&p, d));
         judge_kernel(&p, d, &copied);
     }
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         assert_int_equal(braid_problem_parse(refused[i], &p), BRAID_OK);
-        assert_non_null(lines_amx_supports(&p, d));
+        assert_non_null(few_channels_amx_supports(&p, d));
     }
     d->backend->close(d);
 }

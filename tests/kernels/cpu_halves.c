@@ -1,5 +1,5 @@
 /*
- * Tests of the conversion of halves (kernels/cpu/tile/halves.h) for every instruction set that this machine has:
+ * Tests of the conversion of halves (kernels/cpu/isa/halves.h) for every instruction set that this machine has:
  * all 65,536 halves made floats, and floats made halves around every rounding, all with the bits of core/dtype.
  *
  * SPDX-License-Identifier: MIT
@@ -11,17 +11,17 @@
 #include "backend/cpu/cpu.h"
 #include "core/dtype.h"
 #include "core/rng.h"
-#include "kernels/cpu/tile/lanes.h"
+#include "kernels/cpu/isa/channels.h"
 
 enum { PATTERNS = 65536, MOST = 100, GUARD = 40 };
 
 static const struct {
     unsigned feature;
-    const lanes *loops;
-} sets[] = {{FEATURE_AVX512_BF16, &lanes_avx512_bf16},
-            {FEATURE_AVX512, &lanes_avx512},
-            {FEATURE_AVX2, &lanes_avx2},
-            {0, &lanes_portable}};
+    const channel_loops *loops;
+} sets[] = {{FEATURE_AVX512_BF16, &channels_avx512_bf16},
+            {FEATURE_AVX512, &channels_avx512},
+            {FEATURE_AVX2, &channels_avx2},
+            {0, &channels_portable}};
 enum { SETS = sizeof sets / sizeof sets[0] };
 
 static const struct {

@@ -75,9 +75,7 @@ static void packed_kernels(void **state) {
                                         "conv2d_bwd_data:%s:n2:b2:hw20x22:c3,1:k16,20:rs7x7:st2:pad3",
                                         "conv2d_fwd:%s:n2:b2:hw9x11:c17,32:k40,16:rs3x3:pad1",
                                         "conv2d_bwd_data:%s:n2:b2:hw9x11:c17,32:k40,16:rs3x3:pad1",
-                                        "integrate_fwd:%s:n2:b2:hw9x11:c17,32:zi9:zo40",
-                                        "li_conv2d_fwd:%s:n2:b2:hw9x11:c17,32:k40,16:rs3x3:pad1:zi9:zo40",
-                                        "li_conv2d_fwd:%s:n2:b2:hw20x22:c3,1:k16,20:rs7x7:st2:pad3:zi0:zo40"};
+                                        "integrate_fwd:%s:n2:b2:hw9x11:c17,32:zi9:zo40"};
     static const char *const dtypes[] = {"f32", "bf16", "f16"};
     device *d = NULL;
     int checked[MOST_KERNELS] = {0}, packed = 0, missed = 0;

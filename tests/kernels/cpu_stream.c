@@ -81,7 +81,7 @@ static void compare(const char *text, device *real) {
 static void outputs_past_the_caches_have_the_same_bits(void **state) {
     static const char *const formats[] = {"act_fwd:%s:b2:hw9x7:c%s",      "act_bwd_data:%s:b2:hw9x7:c%s",
                                           "add:%s:b2:hw9x7:c%s",          "bn_apply:%s:b2:hw9x7:c%s",
-                                          "bn_dapply:%s:b2:hw9x7:c%s",    "cast:%s:b2:hw9x7:c%s:to=f32",
+                                          "bn_bwd_apply:%s:b2:hw9x7:c%s", "cast:%s:b2:hw9x7:c%s:to=f32",
                                           "cast:%s:b2:hw9x7:c%s:to=bf16", "cast:%s:b2:hw9x7:c%s:to=f16"};
     static const char *const dtypes[] = {"f32", "bf16", "f16"};
     static const char *const channels[] = {"64", "32", "48", "16", "5:cp8", "60:cp64"};

@@ -12,7 +12,7 @@
 
 #include "backend/cpu/cpu.h"
 #include "core/rng.h"
-#include "kernels/cpu/tile/gemm.h"
+#include "kernels/cpu/isa/gemm.h"
 
 enum { MOST_TAPS = 3, MOST_DEPTH = 35, GUARD = 8, ROW_FLOATS = 64 };
 

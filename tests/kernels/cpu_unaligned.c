@@ -46,7 +46,7 @@ static int compare_all(const braid_problem *p, device *d) {
     int compared = 0;
     for (int j = 0; j < kernel_count(); j++) {
         const kernel *k = kernel_at(j);
-        if (!(k->flags & KERNEL_OWN) || k->backend == KERNEL_CHAIN || kernel_refuses(k, p, d)) continue;
+        if (kernel_kind(k) != BRAID_KIND_OWN || kernel_refuses(k, p, d)) continue;
         compare(p, d, k);
         compared++;
     }
@@ -57,7 +57,7 @@ static int compare_all(const braid_problem *p, device *d) {
 static int has_kernels(int op) {
     for (int j = 0; j < kernel_count(); j++) {
         const kernel *k = kernel_at(j);
-        if ((int)k->op == op && k->backend == KERNEL_CPU && k->flags & KERNEL_OWN) return 1;
+        if ((int)k->op == op && k->backend == KERNEL_CPU && kernel_kind(k) == BRAID_KIND_OWN) return 1;
     }
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * The cost model of the CUDA kernels, where nothing was raced, takes the kernel that an H200 was seen to be fastest
- * with, by rows of bench/results/h200: *_conv2d_halo.txt, *_conv2d_parity.txt, *_odd_again.csv, *_tf32_f32.txt,
+ * with, by rows of bench/results/h200: *_conv2d_resident3x3.txt, *_conv2d_parity.txt, *_odd_again.csv, *_tf32_f32.txt,
  * *_few_channels_rows.txt.
  *
  * SPDX-License-Identifier: MIT
@@ -15,49 +15,49 @@ static const struct measured {
 } list[] = {
     {"conv2d_bwd_data:f16:n3:b16:hw104x136:c64:k128:rs3x3:st2:pad1",
      "conv2d_bwd_data__cuda_parity_rows72",
-     {"conv2d_bwd_data__cuda_parity_128", "conv2d_bwd_data__cuda_parity_160", "conv2d_bwd_data__cuda_im2col_pixels",
-      "conv2d_bwd_data__cuda_im2col_lanes"}},
+     {"conv2d_bwd_data__cuda_parity_128", "conv2d_bwd_data__cuda_parity_160",
+      "conv2d_bwd_data__cuda_implicit_gemm_pixels", "conv2d_bwd_data__cuda_implicit_gemm_lanes"}},
     {"conv2d_bwd_data:f16:n3:b16:hw52x68:c128:k256:rs3x3:st2:pad1",
      "conv2d_bwd_data__cuda_parity_128",
-     {"conv2d_bwd_data__cuda_parity_160", "conv2d_bwd_data__cuda_im2col_lanes", "conv2d_bwd_data__cuda_im2col_pixels",
-      "conv2d_bwd_data__cuda_igemm"}},
+     {"conv2d_bwd_data__cuda_parity_160", "conv2d_bwd_data__cuda_implicit_gemm_lanes",
+      "conv2d_bwd_data__cuda_implicit_gemm_pixels", "conv2d_bwd_data__cuda_mma"}},
     {"conv2d_bwd_data:f16:n3:b16:hw26x34:c256:k512:rs3x3:st2:pad1",
      "conv2d_bwd_data__cuda_parity_128",
-     {"conv2d_bwd_data__cuda_im2col_lanes", "conv2d_bwd_data__cuda_parity_160", "conv2d_bwd_data__cuda_im2col_pixels",
-      "conv2d_bwd_data__cuda_direct"}},
+     {"conv2d_bwd_data__cuda_implicit_gemm_lanes", "conv2d_bwd_data__cuda_parity_160",
+      "conv2d_bwd_data__cuda_implicit_gemm_pixels", "conv2d_bwd_data__cuda_direct"}},
     {"conv2d_bwd_data:f16:n2:b4:hw50x20:c192:k208:rs5x5:pad2",
-     "conv2d_bwd_data__cuda_im2col_pixels",
-     {"conv2d_bwd_data__cuda_im2col_lanes", "conv2d_bwd_data__cuda_igemm"}},
+     "conv2d_bwd_data__cuda_implicit_gemm_pixels",
+     {"conv2d_bwd_data__cuda_implicit_gemm_lanes", "conv2d_bwd_data__cuda_mma"}},
     {"conv2d_fwd:f16:n3:b16:hw104x136:c64:k64:rs3x3:pad1",
-     "conv2d_fwd__cuda_halo_rows136",
-     {"conv2d_fwd__cuda_im2col_pixels", "conv2d_fwd__cuda_im2col_lanes", "conv2d_fwd__cuda_igemm"}},
+     "conv2d_fwd__cuda_resident3x3_rows136",
+     {"conv2d_fwd__cuda_implicit_gemm_pixels", "conv2d_fwd__cuda_implicit_gemm_lanes", "conv2d_fwd__cuda_mma"}},
     {"conv2d_fwd:f16:n3:b16:hw26x34:c256:k256:rs3x3:pad1",
-     "conv2d_fwd__cuda_im2col_lanes",
-     {"conv2d_fwd__cuda_igemm", "conv2d_fwd__cuda_direct"}},
+     "conv2d_fwd__cuda_implicit_gemm_lanes",
+     {"conv2d_fwd__cuda_mma", "conv2d_fwd__cuda_direct"}},
     {"conv2d_fwd:f32:n3:b16:hw104x136:c64:k64:rs3x3:pad1",
-     "conv2d_fwd_f32__cuda_igemm",
+     "conv2d_fwd_f32__cuda_mma",
      {"conv2d_fwd_f32__cuda_cudnn_1", "conv2d_fwd__cuda_direct"}},
     {"conv2d_bwd_data:f32:n3:b16:hw52x68:c128:k128:rs3x3:pad1",
-     "conv2d_bwd_data_f32__cuda_igemm",
+     "conv2d_bwd_data_f32__cuda_mma",
      {"conv2d_bwd_data_f32__cuda_cudnn_1", "conv2d_bwd_data__cuda_direct"}},
     {"conv2d_bwd_weight:f32:n3:b16:hw26x34:c256:k256:rs3x3:pad1",
      "conv2d_bwd_weight_f32__cuda_cudnn_1",
-     {"conv2d_bwd_weight_f32__cuda_igemm", "conv2d_bwd_weight__cuda_direct"}},
+     {"conv2d_bwd_weight_f32__cuda_mma", "conv2d_bwd_weight__cuda_direct"}},
     {"linear_fwd:f32:b1024:c2048:k2048:bias1",
      "linear_fwd_f32__cuda_cublaslt_1",
-     {"linear_fwd_f32__cuda_igemm", "linear_fwd_f32__cuda_skinny", "linear_fwd__cuda_direct"}},
+     {"linear_fwd_f32__cuda_mma", "linear_fwd_f32__cuda_skinny", "linear_fwd__cuda_direct"}},
     {"conv2d_fwd:tf32:n3:b16:hw104x136:c64:k64:rs3x3:pad1",
      "conv2d_fwd_tf32__cuda_cudnn_1",
-     {"conv2d_fwd_tf32__cuda_igemm", "conv2d_fwd__cuda_direct"}},
+     {"conv2d_fwd_tf32__cuda_mma", "conv2d_fwd__cuda_direct"}},
     {"conv2d_bwd_data:tf32:n3:b16:hw52x68:c128:k128:rs3x3:pad1",
      "conv2d_bwd_data_tf32__cuda_cudnn_1",
-     {"conv2d_bwd_data_tf32__cuda_igemm", "conv2d_bwd_data__cuda_direct"}},
+     {"conv2d_bwd_data_tf32__cuda_mma", "conv2d_bwd_data__cuda_direct"}},
     {"conv2d_bwd_weight:tf32:n3:b16:hw26x34:c256:k256:rs3x3:pad1",
      "conv2d_bwd_weight_tf32__cuda_cudnn_1",
-     {"conv2d_bwd_weight_tf32__cuda_igemm", "conv2d_bwd_weight__cuda_direct"}},
+     {"conv2d_bwd_weight_tf32__cuda_mma", "conv2d_bwd_weight__cuda_direct"}},
     {"linear_fwd:tf32:b1024:c2048:k2048:bias1",
      "linear_fwd_tf32__cuda_cublaslt_1",
-     {"linear_fwd_tf32__cuda_igemm", "linear_fwd_f32__cuda_skinny", "linear_fwd__cuda_direct"}},
+     {"linear_fwd_tf32__cuda_mma", "linear_fwd_f32__cuda_skinny", "linear_fwd__cuda_direct"}},
     {"conv2d_fwd:f16:n3:b16:hw416x544:c3,1,1:k64:rs7x7:st2:pad3",
      "conv2d_fwd__cuda_rows_wgmma",
      {"conv2d_fwd__cuda_lines"}},
@@ -69,7 +69,7 @@ static const struct measured {
 static double seconds(const char *name, const braid_problem *p) {
     const kernel *k = kernel_find(name);
     assert_non_null(k);
-    return k->functions->cost(p);
+    return k->functions->cost(p, &(machine){.threads = 1});
 }
 
 static void the_fastest_kernel_is_predicted_to_be(void **state) {

@@ -258,6 +258,7 @@ static const mistake mistakes[] = {
     {LAYER_CALL, "a", 1, 0, 0, 0, {.op = BRAID_OP_ACT, .activation = BRAID_ACTIVATION_NONE}, "layer a|act|none"},
     {LAYER_CALL, "p", 1, 0, 0, 0, {.op = BRAID_OP_MAXPOOL, .filter = {2, 2}, .padding = {2, 2}}, "layer p|half the"},
     {LAYER_CALL, "b", 1, 0, 0, 0, {.op = BRAID_OP_BATCHNORM, .momentum = 2}, "layer b|momentum|got 2"},
+    {LAYER_CALL, "b", 1, 0, 0, 0, {.op = BRAID_OP_BATCHNORM, .each = 1}, "layer b|batchnorm has no field each"},
     {LAYER_CALL, "b", 1, 0, 0, 0, {.op = BRAID_OP_BATCHNORM, .phase = BRAID_PHASE_EVAL}, "layer b|phase|the plan"},
     {LAYER_CALL, "f", 3, 0, 0, 0, {.op = BRAID_OP_FUSE, .fusion = (braid_fusion)9}, "layer f|fusion|got 9"},
     {LAYER_CALL, "used", 1, 0, 0, 0, {.op = BRAID_OP_LAYERNORM}, "every name once|used.weight"},

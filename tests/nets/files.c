@@ -223,7 +223,7 @@ static void description(void **state) {
     assert_int_equal(braid_convert(BIN, SAFE), BRAID_OK);
     assert_int_equal(braid_file_describe(SAFE, note_text, note_tensor, &t, &verified), BRAID_OK);
     assert_int_equal(verified, 1);
-    assert_int_equal(t.texts, 2);
+    assert_int_equal(t.texts, 3);
     assert_int_equal(t.tensors, 8);
     assert_int_equal(t.bytes, BIN_BYTES - 11 * 4);
     assert_int_equal(braid_file_describe(SAFE, NULL, NULL, NULL, NULL), BRAID_OK);

@@ -48,7 +48,7 @@ static void configurations_are_what_they_are_called(void **state) {
         assert_int_equal(braid_net_tensor_count(net), 2 * (times + 1));
         assert_non_null(braid_net_stream(net, 0, &channels));
         assert_int_equal(channels, in);
-        assert_int_equal(graph_channels(&net->graph, net->graph.output, 0), out);
+        assert_int_equal(braid_net_output_channels(net), out);
         braid_net_destroy(net);
     }
 }

@@ -42,6 +42,7 @@ static void bad_calls(void **state) {
     assert_int_equal(braid_net_parameter_count(NULL), 0);
     assert_int_equal(braid_net_stream_count(NULL), 0);
     assert_null(braid_net_stream(NULL, 0, NULL));
+    assert_int_equal(braid_net_output_channels(NULL), 0);
     net = given_net("mcresnet18", NULL);
     assert_refused(braid_net_tensor(net, 222, &info), BRAID_ERROR_ARGUMENT, "net|0 to 221|222");
     assert_refused(braid_net_tensor(net, -1, &info), BRAID_ERROR_ARGUMENT, "net|-1");
@@ -51,6 +52,7 @@ static void bad_calls(void **state) {
     braid_net_destroy(NULL);
     net = given_net(NULL, NULL);
     assert_null(braid_net_describe(net));
+    assert_int_equal(braid_net_output_channels(net), 0);
     assert_refused(braid_net_check(net), BRAID_ERROR_ARGUMENT, "net|input");
     braid_net_destroy(net);
 }

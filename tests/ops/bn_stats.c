@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "plan/tolerance.h"
+#include "race/tolerance.h"
 #include "tests/support/bn_chain.h"
 #include "tests/support/cases.h"
 #include "tests/support/rig.h"

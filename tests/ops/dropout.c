@@ -165,7 +165,26 @@ static void looks_random(known *k) {
     expect_share(k, "kept with both seeds, far apart", both(kept, other, DRAWN), DRAWN, square);
 }
 
+/* The rule of docs/ops/dropout.md once more: number e of the sequence (seed, 16 step + i), its upper 24 bits. */
+static void keeps_what_the_page_says(known *k) {
+    static const double key[] = {77, 12345};
+    known_set(k, DROPOUT_KEY, key, COUNT(key));
+    for (int i = 0; i < 3; i++) rig_set_all(&k->rig, DROPOUT_X, i, 1);
+    if (!known_run(k)) return;
+    for (int i = 0; i < 3; i++) {
+        rng numbers = {.seed = 77, .stream = 16 * 12345 + (uint64_t)i};
+        for (int64_t e = 0; e < rig_elements(&k->rig, DROPOUT_Y, i); e++) {
+            const double kept = (double)(rng_u32(&numbers) >> 8) / 0x1p24 >= 0.25 ? (double)(float)(1 / 0.75) : 0;
+            const double got = rig_get(&k->rig, DROPOUT_Y, i, e);
+            if (!suite_expect(k->s, got == kept, "%s: y[%lld] of stream %d expected %g, got %g", k->text, (long long)e,
+                              i, kept, got))
+                return;
+        }
+    }
+}
+
 static void scenarios(suite *s) {
+    known_each(s, "dropout_fwd:f32:n3:b2:hw3x5:c7,1,4:rate0.25", keeps_what_the_page_says);
     known_each(s, "dropout_fwd:f32:b1:hw1x4:c1:rate0.5", published);
     known_each(s, "dropout_fwd:bf16:b1:hw1x1:c4:rate0.5:cp7", published);
     known_each(s, "dropout_fwd:f16:b1:hw2x1:c2:rate0.5:cp3", published);

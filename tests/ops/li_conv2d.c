@@ -5,6 +5,7 @@
  */
 #include "tests/support/cases.h"
 #include "tests/support/fused_gradients.h"
+#include "tests/support/known.h"
 #include "tests/support/stream_properties.h"
 
 /* Of several streams: with one, the integrated planes count as its own, and they have no mask. */
@@ -43,7 +44,16 @@ static void gradients(suite *s) {
     check_fused_gradients(s, "li_conv2d_fwd:f64:n3:b1:hw6x6:c3,1,1:k2:rs5x5:st2:pad2:zo2", &raw);
 }
 
+/* The mix reads the integrated input with the stride: a padding that gives the streams another size is refused. */
+static void scenarios(suite *s) {
+    known_refused(s, "li_conv2d_fwd:f32:n2:b1:hw8x8:c4:k4:rs3x3:zi4:zo4", "expected pad (padding) that gives");
+    known_refused(s, "li_conv2d_fwd:f32:n2:b1:hw8x8:c4:k4:rs3x1:pad1:zi4:zo4", "expected pad (padding) that gives");
+    known_refused(s, "li_conv2d_bwd_data:f32:n2:b1:hw8x8:c4:k4:rs3x3:st2:pad2:zi4:zo4", "expected pad (padding) that");
+}
+
 int main(int argc, char **argv) {
-    return cases_main(argc, argv,
-                      &(op_tests){.op = BRAID_OP_LI_CONV2D, .properties = properties, .gradients = gradients});
+    return cases_main(
+        argc, argv,
+        &(op_tests){
+            .op = BRAID_OP_LI_CONV2D, .properties = properties, .scenarios = scenarios, .gradients = gradients});
 }

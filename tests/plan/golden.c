@@ -19,7 +19,7 @@
 #include "core/json.h"
 #include "core/memory.h"
 #include "core/safetensors.h"
-#include "plan/model.h"
+#include "model/model.h"
 
 #define FOLDER "tests/golden/"
 #define STEPS 10

@@ -6,19 +6,20 @@
  */
 #include "tests/support/unit.h"
 
-#include "plan/program.h"
+#include "compile/program.h"
 #include "tests/support/given.h"
 #include "tests/support/given_net.h"
 #include "tests/support/trial.h"
 
-/* All but bn_norm, which would take the statistics that are left. */
-static int every_one(void *user, const braid_problem *p) {
+static int every_other(void *user, const braid_problem *p) {
     (void)user;
-    return p->op != BRAID_OP_BN_NORM;
+    return p->op != BRAID_OP_INTEGRATE_BN_STATS && p->op != BRAID_OP_CONV2D_BN_STATS;
 }
 
-static int every_other(void *user, const braid_problem *p) {
-    return every_one(user, p) && p->op != BRAID_OP_INTEGRATE_PREPARE && p->op != BRAID_OP_CONV2D_PREPARE;
+static int every_one(void *user, const braid_problem *p) {
+    (void)user;
+    (void)p;
+    return 1;
 }
 
 /* Calls of every op, forward and backward, how many ops they stand for, and those whose streams count batches each for
@@ -28,9 +29,8 @@ typedef struct counts {
     int natural, each;
 } counts;
 
-static counts count(const char *kind, int (*has_kernel)(void *user, const braid_problem *p), int mask,
-                    braid_phase phase) {
-    program_options o = {.phase = phase, .batch = 2, .size = {37, 45}, .mask = mask, .has_kernel = has_kernel};
+static counts count(const char *kind, int (*pays)(void *user, const braid_problem *p), int mask, braid_phase phase) {
+    program_options o = {.phase = phase, .batch = 2, .size = {37, 45}, .mask = mask, .pays = pays};
     counts found = {0};
     program p;
     if (phase == BRAID_PHASE_TRAIN) o.loss = BRAID_LOSS_CROSS_ENTROPY;
@@ -46,38 +46,38 @@ static counts count(const char *kind, int (*has_kernel)(void *user, const braid_
     return found;
 }
 
-/* All 20 calls of `op` become `joined` in training, and none in evaluation. */
-static void are_joined(const char *kind, braid_op_id op, braid_op_id joined_op) {
+/* All 20 calls of `op` become `fused` in training, and none in evaluation. */
+static void are_fused(const char *kind, braid_op_id op, braid_op_id fused_op) {
     for (int mask = 0; mask < 2; mask++) {
         counts plain = count(kind, every_other, mask, BRAID_PHASE_TRAIN),
-               joined = count(kind, every_one, mask, BRAID_PHASE_TRAIN);
-        assert_int_equal(joined.natural, plain.natural);
-        assert_int_equal(joined.each, plain.each);
+               fused = count(kind, every_one, mask, BRAID_PHASE_TRAIN);
+        assert_int_equal(fused.natural, plain.natural);
+        assert_int_equal(fused.each, plain.each);
         for (int j = 0; j < BRAID_OP_COUNT; j++) {
             int expected = plain.of[0][j];
-            if (j == (int)joined_op) expected = 20;
-            if (j == (int)op || j == BRAID_OP_BN_PREPARE) expected = 0;
-            assert_int_equal(joined.of[0][j], expected);
-            assert_int_equal(joined.of[1][j], plain.of[1][j]);
+            if (j == (int)fused_op) expected = 20;
+            if (j == (int)op || j == BRAID_OP_BN_STATS_FINALIZE) expected = 0;
+            assert_int_equal(fused.of[0][j], expected);
+            assert_int_equal(fused.of[1][j], plain.of[1][j]);
         }
     }
-    assert_int_equal(count(kind, every_one, 0, BRAID_PHASE_EVAL).of[0][joined_op], 0);
+    assert_int_equal(count(kind, every_one, 0, BRAID_PHASE_EVAL).of[0][fused_op], 0);
 }
 
-static void mixes_are_joined(void **state) {
+static void mixes_are_fused(void **state) {
     (void)state;
-    are_joined("linet18", BRAID_OP_INTEGRATE, BRAID_OP_INTEGRATE_PREPARE);
+    are_fused("linet18", BRAID_OP_INTEGRATE, BRAID_OP_INTEGRATE_BN_STATS);
 }
 
-static void convolutions_are_joined(void **state) {
+static void convolutions_are_fused(void **state) {
     (void)state;
-    are_joined("mcresnet18", BRAID_OP_CONV2D, BRAID_OP_CONV2D_PREPARE);
+    are_fused("mcresnet18", BRAID_OP_CONV2D, BRAID_OP_CONV2D_BN_STATS);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mixes_are_joined),
-        cmocka_unit_test(convolutions_are_joined),
+        cmocka_unit_test(mixes_are_fused),
+        cmocka_unit_test(convolutions_are_fused),
     };
     return cmocka_run_group_tests_name("plan/mix_statistics", tests, NULL, NULL);
 }

@@ -134,6 +134,48 @@ static void dropout_belongs_to_one_plan_at_a_time(void **state) {
     trial_close(&t);
 }
 
+/* Two dropouts in a row, each of a half, keep a quarter. If they drew alike the second would drop nothing more. */
+static void every_dropout_draws_for_itself(void **state) {
+    enum { ROWS = 16, WIDTH = 256, ALL = ROWS * WIDTH };
+    float ones[ALL];
+    int64_t count, kept = 0;
+    (void)state;
+    for (int j = 0; j < ALL; j++) ones[j] = 1;
+    braid_net *net = given_net(NULL, NULL);
+    braid_value x = braid_net_reshape(net, braid_net_input(net, "x", WIDTH), WIDTH);
+    x = braid_net_layer(net, "one", x, LAYER(.op = BRAID_OP_DROPOUT, .rate = 0.5));
+    braid_net_output(net, braid_net_layer(net, "two", x, LAYER(.op = BRAID_OP_DROPOUT, .rate = 0.5)));
+    trial t = open_built(net, &(braid_plan_request){.batch = ROWS, .size = {1, 1}});
+    OK(braid_plan_set_input(t.plan, "x", ones, sizeof ones));
+    trial_run(t.plan, FORWARD);
+    double *got = trial_output(t.plan, &count);
+    assert_int_equal(count, ALL);
+    for (int64_t j = 0; j < count; j++) {
+        assert_true(got[j] == 0 || got[j] == 4);
+        kept += got[j] != 0;
+    }
+    assert_true(kept > ALL / 4 - 200 && kept < ALL / 4 + 200); /* seven deviations of 28 */
+    memory_free(got);
+    trial_close(&t);
+}
+
+/* ---- Explaining ------------------------------------------------------------------------------ */
+
+static void every_step_can_be_asked_for(void **state) {
+    braid_step_info info;
+    (void)state;
+    braid_net *net = given_net(NULL, NULL);
+    braid_value x = braid_net_reshape(net, braid_net_input(net, "x", 4), 4);
+    braid_net_output(net, braid_net_layer(net, "fc", x, LAYER(.op = BRAID_OP_LINEAR, .out_channels = {3})));
+    trial t = open_built(net, &(braid_plan_request){.batch = 2, .size = {1, 1}});
+    const int count = braid_plan_step_count(t.plan);
+    assert_true(count > 0);
+    for (int j = 0; j < count; j++) OK(braid_plan_step(t.plan, j, &info));
+    assert_refused(braid_plan_step(t.plan, -1, &info), BRAID_ERROR_ARGUMENT, "expected a step from 0 to|got -1");
+    assert_refused(braid_plan_step(t.plan, count, &info), BRAID_ERROR_ARGUMENT, "expected a step from 0 to");
+    trial_close(&t);
+}
+
 /* ---- Memory --------------------------------------------------------------------------------- */
 
 /* A plan beyond the machine's memory is refused before any kernel is tried, and names a batch that is not. */
@@ -190,6 +232,8 @@ int main(void) {
         cmocka_unit_test(an_output_may_be_a_residual),
         cmocka_unit_test(views_of_what_is_made_again),
         cmocka_unit_test(dropout_belongs_to_one_plan_at_a_time),
+        cmocka_unit_test(every_dropout_draws_for_itself),
+        cmocka_unit_test(every_step_can_be_asked_for),
         cmocka_unit_test(too_large_a_batch_names_one_that_fits),
         cmocka_unit_test(names_are_kept_free),
         cmocka_unit_test(an_output_ends_the_building),

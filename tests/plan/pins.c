@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "plan/choices.h"
+#include "race/choices.h"
 #include "plan/pins.h"
 
 #define PROBLEM "linear_fwd:f32:b8:c6:k12"

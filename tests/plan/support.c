@@ -49,7 +49,7 @@ typedef struct cell {
 /* What the reference alone may do on the CPU: numbers that become doubles, and sums that plans ask of a GPU alone. */
 static int reference_will_do(const braid_problem *p) {
     return (p->op == BRAID_OP_CAST && p->to == BRAID_DTYPE_F64) || (p->op == BRAID_OP_INTEGRATE && p->add) ||
-           p->op == BRAID_OP_INTEGRATE_DAPPLY;
+           p->op == BRAID_OP_INTEGRATE_BN_BWD_APPLY;
 }
 
 /* A reason is in words: more than one, and none of them cut short by a line's end. */

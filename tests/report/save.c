@@ -6,8 +6,10 @@
 #include "tests/support/unit.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "report/lab.h"
@@ -51,6 +53,28 @@ static void makes_folders_and_replaces(void **state) {
     assert_int_equal(rmdir(deep), 0);
 }
 
+/* A file may not grow beyond so many bytes, as on a full disk: the old text stays, and nothing else. */
+static void keeps_the_old_text_without_room(void **state) {
+    static char text[4096];
+    char path[128];
+    struct rlimit before, small;
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    snprintf(path, sizeof path, "%s/full", folder);
+    assert_int_equal(braid_text_save(folder, "full", "old"), BRAID_OK);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 100;
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    braid_status status = braid_text_save(folder, "full", text);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(status, BRAID_ERROR_DISK);
+    expect_content(path, "old");
+    assert_int_equal(count_files(folder), 2);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void names_what_it_cannot_write(void **state) {
     char path[128];
     (void)state;
@@ -66,6 +90,7 @@ static void names_what_it_cannot_write(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(makes_folders_and_replaces),
+                                       cmocka_unit_test(keeps_the_old_text_without_room),
                                        cmocka_unit_test(names_what_it_cannot_write)};
     return cmocka_run_group_tests(tests, make_folder, NULL);
 }

@@ -40,8 +40,8 @@ static void copy_operand(rig *to, int to_slot, const rig *from, int from_slot) {
 static void copy_masks(bn_chain *c) {
     copy_operand(&c->finalize, BN_FINALIZE_MASK, &c->stats, BN_STATS_MASK);
     copy_operand(&c->apply, BN_APPLY_MASK, &c->stats, BN_STATS_MASK);
-    copy_operand(&c->sums, BN_SUMS_MASK, &c->stats, BN_STATS_MASK);
-    copy_operand(&c->dapply, BN_DAPPLY_MASK, &c->stats, BN_STATS_MASK);
+    copy_operand(&c->sums, BN_BWD_REDUCE_MASK, &c->stats, BN_STATS_MASK);
+    copy_operand(&c->bn_bwd_apply, BN_BWD_APPLY_MASK, &c->stats, BN_STATS_MASK);
 }
 
 braid_status bn_chain_create(bn_chain *c, const braid_problem *p, device *d, const kernel *one, uint64_t seed) {
@@ -49,8 +49,8 @@ braid_status bn_chain_create(bn_chain *c, const braid_problem *p, device *d, con
     braid_status status = ready(&c->stats, p, BRAID_OP_BN_STATS, d, one, seed);
     if (!status) status = ready(&c->finalize, p, BRAID_OP_BN_FINALIZE, d, one, seed + 1);
     if (!status) status = ready(&c->apply, p, BRAID_OP_BN_APPLY, d, one, seed + 2);
-    if (!status) status = ready(&c->sums, p, BRAID_OP_BN_SUMS, d, one, seed + 3);
-    if (!status) status = ready(&c->dapply, p, BRAID_OP_BN_DAPPLY, d, one, seed + 4);
+    if (!status) status = ready(&c->sums, p, BRAID_OP_BN_BWD_REDUCE, d, one, seed + 3);
+    if (!status) status = ready(&c->bn_bwd_apply, p, BRAID_OP_BN_BWD_APPLY, d, one, seed + 4);
     if (status)
         bn_chain_destroy(c);
     else
@@ -63,7 +63,7 @@ void bn_chain_destroy(bn_chain *c) {
     rig_destroy(&c->finalize);
     rig_destroy(&c->apply);
     rig_destroy(&c->sums);
-    rig_destroy(&c->dapply);
+    rig_destroy(&c->bn_bwd_apply);
 }
 
 braid_status bn_chain_forward(bn_chain *c) {
@@ -81,25 +81,25 @@ braid_status bn_chain_forward(bn_chain *c) {
 }
 
 braid_status bn_chain_backward(bn_chain *c) {
-    copy_operand(&c->sums, BN_SUMS_X, &c->stats, BN_STATS_X);
-    copy_operand(&c->sums, BN_SUMS_CENTER, &c->finalize, BN_FINALIZE_CENTER);
-    copy_operand(&c->sums, BN_SUMS_RSTD, &c->finalize, BN_FINALIZE_RSTD);
+    copy_operand(&c->sums, BN_BWD_REDUCE_X, &c->stats, BN_STATS_X);
+    copy_operand(&c->sums, BN_BWD_REDUCE_CENTER, &c->finalize, BN_FINALIZE_CENTER);
+    copy_operand(&c->sums, BN_BWD_REDUCE_RSTD, &c->finalize, BN_FINALIZE_RSTD);
     TRY(rig_run(&c->sums));
-    copy_operand(&c->dapply, BN_DAPPLY_X, &c->stats, BN_STATS_X);
-    copy_operand(&c->dapply, BN_DAPPLY_DY, &c->sums, BN_SUMS_DY);
-    copy_operand(&c->dapply, BN_DAPPLY_CENTER, &c->finalize, BN_FINALIZE_CENTER);
-    copy_operand(&c->dapply, BN_DAPPLY_RSTD, &c->finalize, BN_FINALIZE_RSTD);
-    copy_operand(&c->dapply, BN_DAPPLY_GAMMA, &c->finalize, BN_FINALIZE_GAMMA);
-    copy_operand(&c->dapply, BN_DAPPLY_DGAMMA, &c->sums, BN_SUMS_DGAMMA);
-    copy_operand(&c->dapply, BN_DAPPLY_DBETA, &c->sums, BN_SUMS_DBETA);
-    return rig_run(&c->dapply);
+    copy_operand(&c->bn_bwd_apply, BN_BWD_APPLY_X, &c->stats, BN_STATS_X);
+    copy_operand(&c->bn_bwd_apply, BN_BWD_APPLY_DY, &c->sums, BN_BWD_REDUCE_DY);
+    copy_operand(&c->bn_bwd_apply, BN_BWD_APPLY_CENTER, &c->finalize, BN_FINALIZE_CENTER);
+    copy_operand(&c->bn_bwd_apply, BN_BWD_APPLY_RSTD, &c->finalize, BN_FINALIZE_RSTD);
+    copy_operand(&c->bn_bwd_apply, BN_BWD_APPLY_GAMMA, &c->finalize, BN_FINALIZE_GAMMA);
+    copy_operand(&c->bn_bwd_apply, BN_BWD_APPLY_DGAMMA, &c->sums, BN_BWD_REDUCE_DGAMMA);
+    copy_operand(&c->bn_bwd_apply, BN_BWD_APPLY_DBETA, &c->sums, BN_BWD_REDUCE_DBETA);
+    return rig_run(&c->bn_bwd_apply);
 }
 
 /* ---- Gradients ----------------------------------------------------------------------------- */
 
 static double chain_loss(void *context) {
     bn_chain *c = context;
-    return bn_chain_forward(c) ? NAN : rig_inner(&c->apply, BN_APPLY_Y, &c->sums, BN_SUMS_DY);
+    return bn_chain_forward(c) ? NAN : rig_inner(&c->apply, BN_APPLY_Y, &c->sums, BN_BWD_REDUCE_DY);
 }
 
 static void check_chain(suite *s, const braid_problem *p) {
@@ -112,9 +112,9 @@ static void check_chain(suite *s, const braid_problem *p) {
     if (!status) status = bn_chain_backward(&c);
     suite_expect(s, status == BRAID_OK, "gradients of %s: %s", what, braid_message());
     if (!status) {
-        check_gradient(s, what, &c.stats, BN_STATS_X, &c.dapply, BN_DAPPLY_DX, chain_loss, &c);
-        check_gradient(s, what, &c.finalize, BN_FINALIZE_GAMMA, &c.sums, BN_SUMS_DGAMMA, chain_loss, &c);
-        check_gradient(s, what, &c.finalize, BN_FINALIZE_BETA, &c.sums, BN_SUMS_DBETA, chain_loss, &c);
+        check_gradient(s, what, &c.stats, BN_STATS_X, &c.bn_bwd_apply, BN_BWD_APPLY_DX, chain_loss, &c);
+        check_gradient(s, what, &c.finalize, BN_FINALIZE_GAMMA, &c.sums, BN_BWD_REDUCE_DGAMMA, chain_loss, &c);
+        check_gradient(s, what, &c.finalize, BN_FINALIZE_BETA, &c.sums, BN_BWD_REDUCE_DBETA, chain_loss, &c);
     }
     bn_chain_destroy(&c);
 }

@@ -1,6 +1,6 @@
 /*
- * Batch normalisation put together from its ops: bn_stats, bn_finalize and bn_apply forward, bn_sums and bn_dapply
- * backward. Known situations have known answers, and the gradient of the whole is checked by finite
+ * Batch normalisation put together from its ops: bn_stats, bn_finalize and bn_apply forward, bn_bwd_reduce and
+ * bn_bwd_apply backward. Known situations have known answers, and the gradient of the whole is checked by finite
  * differences; one op of the chain can be served by any kernel, so that every candidate is tried.
  *
  * SPDX-License-Identifier: MIT
@@ -12,7 +12,7 @@
 #include "tests/support/rig.h"
 
 typedef struct bn_chain {
-    rig stats, finalize, apply, sums, dapply;
+    rig stats, finalize, apply, sums, bn_bwd_apply;
     int train;
 } bn_chain;
 
@@ -27,7 +27,7 @@ void bn_chain_destroy(bn_chain *c);
 /* x is that of the stats rig; the other rigs follow. The running statistics of the finalize rig move. */
 braid_status bn_chain_forward(bn_chain *c);
 
-/* After a forward run: dgamma, dbeta (sums rig) and dx (dapply rig) of the dy in the sums rig. */
+/* After a forward run: dgamma, dbeta (sums rig) and dx (bn_bwd_apply rig) of the dy in the sums rig. */
 braid_status bn_chain_backward(bn_chain *c);
 
 /* The situations of tests/support/bn_scenarios.c, for every kernel of the suite's op. */

@@ -90,8 +90,8 @@ static void all_blanked(const scene *e, bn_chain *c) {
     expect_near(e, "largest y of the blanked stream", largest(&c->apply, BN_APPLY_Y, 0, 0), 0, 0);
     int status = bn_chain_backward(c) == BRAID_OK;
     suite_expect(e->s, status, "%s with %s: %s", e->name, e->kernel->name, braid_message());
-    expect_near(e, "dgamma of the blanked stream", rig_get(&c->sums, BN_SUMS_DGAMMA, 0, 0), 0, 0);
-    expect_near(e, "largest dx of the blanked stream", largest(&c->dapply, BN_DAPPLY_DX, 0, 0), 0, 0);
+    expect_near(e, "dgamma of the blanked stream", rig_get(&c->sums, BN_BWD_REDUCE_DGAMMA, 0, 0), 0, 0);
+    expect_near(e, "largest dx of the blanked stream", largest(&c->bn_bwd_apply, BN_BWD_APPLY_DX, 0, 0), 0, 0);
 }
 
 /* Sets the values 1, 2, ... m in every channel, so that mean and variance are known. */
@@ -177,8 +177,8 @@ static void eval_keeps_still(const scene *e, bn_chain *c) {
     expect_near(e, "first y", rig_get(&c->apply, BN_APPLY_Y, 1, 0), (1 - 2) / sqrt(4 + 1e-5) * 3 + 5, 1e-5);
     int status = bn_chain_backward(c) == BRAID_OK;
     suite_expect(e->s, status, "%s with %s: %s", e->name, e->kernel->name, braid_message());
-    double dy = rig_get(&c->sums, BN_SUMS_DY, 1, 0);
-    expect_near(e, "first dx", rig_get(&c->dapply, BN_DAPPLY_DX, 1, 0), dy * 3 / sqrt(4 + 1e-5), 1e-5);
+    double dy = rig_get(&c->sums, BN_BWD_REDUCE_DY, 1, 0);
+    expect_near(e, "first dx", rig_get(&c->bn_bwd_apply, BN_BWD_APPLY_DX, 1, 0), dy * 3 / sqrt(4 + 1e-5), 1e-5);
 }
 
 /* ---- All ----------------------------------------------------------------------------------- */

@@ -13,8 +13,8 @@
 
 #include "core/memory.h"
 #include "core/threads.h"
-#include "plan/tolerance.h"
-#include "plan/verify.h"
+#include "race/tolerance.h"
+#include "race/verify.h"
 #include "tests/support/case_list.h"
 #include "tests/support/case_modes.h"
 
@@ -87,12 +87,9 @@ static braid_status fill_problem(const suite *s, const braid_problem *p, const c
                                  verifier *v) {
     for (uint64_t attempt = 0;; attempt++) {
         TRY(verifier_create(p, s->device, mode, case_seed(s->seed + attempt, text), v));
-        int64_t zeros = 0, with_terms = 0;
-        for (int64_t j = 0; j < v->sample_count; j++) {
-            with_terms += v->samples[j].expected.magnitude != 0;
-            zeros += v->samples[j].expected.magnitude != 0 && v->samples[j].expected.value == 0;
-        }
-        if (attempt == MAX_FILLS || (double)zeros <= TOLERANCE_ZERO_SHARE * (double)with_terms) return BRAID_OK;
+        verify_zeros count = {0};
+        for (int64_t j = 0; j < v->sample_count; j++) verify_count_zeros(p, &v->samples[j], &count);
+        if (attempt == MAX_FILLS || !verify_mistrusts(&count)) return BRAID_OK;
         verifier_destroy(v);
     }
 }

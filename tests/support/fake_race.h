@@ -7,7 +7,7 @@
 #ifndef BRAID_TESTS_FAKE_RACE_H
 #define BRAID_TESTS_FAKE_RACE_H
 
-#include "plan/race.h"
+#include "race/race.h"
 
 /* Lists the candidates of a problem and gives those that can take part times of `seconds` and up; `mark` is stored as
  * the number of compared outputs, to know the writer again. */

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,16 @@ int folder_entries(const char *path) {
     DIR *entries = opendir(path);
     if (!entries) return -1;
     while (readdir(entries)) count++;
+    closedir(entries);
+    return count;
+}
+
+int folder_begin_with(const char *path, const char *start) {
+    int count = 0;
+    DIR *entries = opendir(path);
+    if (!entries) return 0;
+    for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
+        count += strncmp(entry->d_name, start, strlen(start)) == 0;
     closedir(entries);
     return count;
 }

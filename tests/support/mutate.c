@@ -5,24 +5,25 @@
  */
 #include "tests/support/mutate.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/rng.h"
 
-#define MOST_BYTES 4096
 #define MOST_SEEDS 256
 
 typedef struct input {
-    uint8_t data[MOST_BYTES];
+    uint8_t data[MUTATE_MOST];
     size_t bytes;
 } input;
 
 static size_t below(rng *r, size_t end) { return end ? (size_t)rng_between(r, 0, (int64_t)end - 1) : 0; }
 
 static void insert(input *in, size_t at, const void *piece, size_t bytes) {
-    if (in->bytes + bytes > MOST_BYTES) return;
+    if (in->bytes + bytes > MUTATE_MOST) return;
     memmove(in->data + at + bytes, in->data + at, in->bytes - at);
     memcpy(in->data + at, piece, bytes);
     in->bytes += bytes;
@@ -86,11 +87,29 @@ static void mutate_once(rng *r, input *in, const mutate_seed *other) {
     }
 }
 
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define MOST_SECONDS 10.0
+#else
+#define MOST_SECONDS 1.0
+#endif
+
+static double cpu_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void try_input(mutate_target *target, const void *data, size_t bytes) {
+    double began = cpu_s();
+    target(data, bytes);
+    MUTATE_MUST(cpu_s() - began < MOST_SECONDS);
+}
+
 static void run_one(mutate_target *target, const mutate_seed *seeds, size_t count, uint64_t run) {
     rng r = {.seed = 1, .stream = run};
-    input in;
+    static input in;
     const mutate_seed *seed = &seeds[below(&r, count)];
-    in.bytes = seed->bytes < MOST_BYTES ? seed->bytes : MOST_BYTES;
+    in.bytes = seed->bytes < MUTATE_MOST ? seed->bytes : MUTATE_MOST;
     memcpy(in.data, seed->data, in.bytes);
     for (int64_t changes = rng_between(&r, 1, 5); changes > 0; changes--)
         mutate_once(&r, &in, &seeds[below(&r, count)]);
@@ -98,7 +117,7 @@ static void run_one(mutate_target *target, const mutate_seed *seeds, size_t coun
         malloc(in.bytes ? in.bytes : 1); /* of its own size, so that a sanitizer sees the first byte too many */
     if (!exact) return;
     memcpy(exact, in.data, in.bytes);
-    target(exact, in.bytes);
+    try_input(target, exact, in.bytes);
     free(exact);
 }
 
@@ -114,14 +133,44 @@ static int write_corpus(const char *folder, const mutate_seed *seeds) {
     return 0;
 }
 
+/* The inputs that are kept for this program, behind the seeds. */
+static size_t add_kept(const char *program, mutate_seed *list, size_t count) {
+    const char *slash = strrchr(program, '/');
+    char folder[256], path[1024];
+    snprintf(folder, sizeof folder, "tests/fuzz/corpus/%s", slash ? slash + 1 : program);
+    DIR *stream = opendir(folder);
+    for (struct dirent *entry; stream && count < MOST_SEEDS && (entry = readdir(stream));) {
+        if (entry->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        FILE *file = fopen(path, "rb");
+        void *data = malloc(MUTATE_MOST);
+        MUTATE_MUST(file && data);
+        list[count++] = (mutate_seed){data, fread(data, 1, MUTATE_MOST, file)};
+        fclose(file);
+    }
+    if (stream) closedir(stream);
+    return count;
+}
+
+static int by_bytes(const void *a, const void *b) {
+    const mutate_seed *x = a, *y = b;
+    size_t shared = x->bytes < y->bytes ? x->bytes : y->bytes;
+    int order = memcmp(x->data, y->data, shared);
+    return order ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
 int mutate_bytes_main(int count, char **arguments, mutate_target *target, const mutate_seed *seeds, int64_t runs) {
-    size_t seed_count = 0;
-    while (seeds[seed_count].data) seed_count++;
+    static mutate_seed all[MOST_SEEDS];
+    size_t own = 0;
     if (count == 3 && strcmp(arguments[1], "--corpus") == 0) return write_corpus(arguments[2], seeds);
     if (count == 2) runs = strtoll(arguments[1], NULL, 10);
-    for (size_t j = 0; j < seed_count; j++) target(seeds[j].data, seeds[j].bytes);
-    for (int64_t run = 0; run < runs; run++) run_one(target, seeds, seed_count, (uint64_t)run);
-    printf("%zu seeds, %lld mutations\n1 passed, 0 failed, 0 skipped\n", seed_count, (long long)runs);
+    for (; seeds[own].data && own < MOST_SEEDS; own++) all[own] = seeds[own];
+    size_t total = add_kept(arguments[0], all, own);
+    qsort(all + own, total - own, sizeof *all, by_bytes); /* folders have no order */
+    for (size_t j = 0; j < total; j++) try_input(target, all[j].data, all[j].bytes);
+    for (int64_t run = 0; run < runs; run++) run_one(target, all, total, (uint64_t)run);
+    for (size_t j = own; j < total; j++) free((void *)all[j].data);
+    printf("%zu seeds, %zu kept, %lld mutations\n1 passed, 0 failed, 0 skipped\n", own, total - own, (long long)runs);
     return 0;
 }
 

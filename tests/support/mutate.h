@@ -14,9 +14,13 @@
 typedef int mutate_target(const uint8_t *data, size_t bytes);
 mutate_target LLVMFuzzerTestOneInput;
 
+#define MUTATE_MOST ((size_t)65536) /* bytes of an input */
+
 /*
  * The main of a plain build: PROGRAM [RUNS], by default `runs` mutations of the seeds (texts, NULL behind
- * the last), or PROGRAM --corpus FOLDER, which writes the seeds as files for libFuzzer. Returns the exit status.
+ * the last) and of the inputs that are kept in tests/fuzz/corpus/PROGRAM, or PROGRAM --corpus FOLDER, which writes the
+ * seeds as files for libFuzzer. An input that takes longer than a second of the CPU is a failure. Returns the exit
+ * status.
  */
 int mutate_main(int count, char **arguments, mutate_target *target, const char *const *seeds, int64_t runs);
 

@@ -20,7 +20,8 @@ enum { MOST_SPOILT = 3, SEED = 5 };
 static int meets_padding(const braid_problem *p, int slot) {
     const int64_t padding = p->padding[0] + p->padding[1] + p->extra_padding[0] + p->extra_padding[1];
     if (padding == 0 || p->padding_mode != BRAID_PADDING_ZEROS) return 0;
-    if (p->op == BRAID_OP_CONV2D_POOL_DAPPLY) return slot == CONV2D_POOL_DAPPLY_R || slot == CONV2D_POOL_DAPPLY_DY;
+    if (p->op == BRAID_OP_CONV2D_POOL_BN_BWD_APPLY)
+        return slot == CONV2D_POOL_BN_BWD_APPLY_R || slot == CONV2D_POOL_BN_BWD_APPLY_DY;
     if (p->pass != BRAID_PASS_BWD_WEIGHT) return 0;
     return (p->op == BRAID_OP_CONV2D && slot == CONV2D_Y) ||
            (p->op == BRAID_OP_LI_CONV2D && (slot == LI_CONV2D_DY || slot == LI_CONV2D_ZY));
@@ -71,8 +72,8 @@ static const kernel *reference(const braid_problem *p, const device *cpu) {
 }
 
 static int is_judged(const kernel *k, const braid_problem *p, const device *d) {
-    return (k->backend == KERNEL_CPU || k->backend == KERNEL_CUDA) && k->flags & KERNEL_OWN &&
-           !strstr(k->name, "winograd") && kernel_runs_on(k, d) && !kernel_refuses(k, p, d);
+    return kernel_kind(k) == BRAID_KIND_OWN && !strstr(k->name, "winograd") && kernel_runs_on(k, d) &&
+           !kernel_refuses(k, p, d);
 }
 
 int not_finite_judge(const braid_problem *p, device *cpu, device *d, const kernel *only, rng *numbers) {

@@ -7,7 +7,7 @@
 #ifndef BRAID_TESTS_RIG_H
 #define BRAID_TESTS_RIG_H
 
-#include "plan/image.h"
+#include "race/image.h"
 
 typedef struct rig {
     braid_problem problem;

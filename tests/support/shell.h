@@ -19,7 +19,8 @@ typedef struct command {
     const char *err; /* the same for standard error; words with ! in front must be absent */
 } command;
 
-/* Around all tests of a group: makes and removes the folder. Returns 0 on success. */
+/* Around all tests of a group: makes and removes the folder. BRAID_TEST_PROGRAM names another program to run, one with
+ * a planted fault. Returns 0 on success. */
 int shell_begin(const char *program);
 int shell_end(void **state);
 

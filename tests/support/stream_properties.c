@@ -207,14 +207,13 @@ static int mask_slot(const braid_problem *p) {
     return -1;
 }
 
-/* Calls visit on the bytes of every blanked sample of the operands whose role is as asked. Residuals that are planes of
- * their own are read where those that they are added to are not blanked. */
+/* Calls visit on the bytes of every blanked sample of the operands whose role is as asked. */
 static int each_blanked(rig *r, int (*role)(operand_role), int (*visit)(unsigned char *bytes, size_t count)) {
     const braid_problem *p = &r->problem;
     for (int slot = 0; slot < op_operand_count(op_of(p)); slot++) {
         if (!role(op_role(p, slot)) || !rig_has_samples(p, slot)) continue;
         if (rig_planes(r, slot) != p->streams) continue; /* shared by all streams: no mask is its own */
-        for (int i = p->residual_norm == BN_NORM_OWN_RESIDUALS ? p->skip : 0; i < p->streams; i++) {
+        for (int i = 0; i < p->streams; i++) {
             const uint32_t *mask = rig_plane(r, mask_slot(p), i);
             size_t bytes = rig_sample_bytes(r, slot, i);
             for (int64_t j = 0; j < p->batch; j++) {
@@ -258,7 +257,7 @@ outcome active_samples_alone(trial *t) {
     rig inputs, a;
     int slot = mask_slot(t->problem);
     int exact = op_is_exact(t->problem);
-    int one_by_one = t->problem->op == BRAID_OP_BN_FINALIZE || t->problem->op == BRAID_OP_BN_DAPPLY; /* no sums */
+    int one_by_one = t->problem->op == BRAID_OP_BN_FINALIZE || t->problem->op == BRAID_OP_BN_BWD_APPLY; /* no sums */
     if (slot < 0 || t->problem->batch > MAX_SAMPLES || (!exact && !(one_by_one && is_ours(t)))) return NOT_HERE;
     outcome found = run_first(t, exact ? IMAGE_EXACT : IMAGE_REAL, &inputs, &a);
     selection active = select_all(t->problem);
@@ -345,7 +344,7 @@ outcome samples_permute(trial *t) {
 outcome threads_leave_no_trace(trial *t) {
     static const int counts[] = {2, 3, 7};
     rig one = {0};
-    if (!(t->kernel->flags & KERNEL_THREAD_INVARIANT) || t->kernel->backend == KERNEL_CUDA) return NOT_HERE;
+    if (t->kernel->flags & KERNEL_VARIES_WITH_THREADS || t->kernel->backend == KERNEL_CUDA) return NOT_HERE;
     if (t->kernel->backend == KERNEL_CHAIN) return NOT_HERE; /* its choice of kernels depends on the threads */
     selection all = select_all(t->problem);
     threads_set(1);

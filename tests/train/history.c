@@ -388,6 +388,19 @@ static void everything_fails(void **state) {
     fail_alloc_remove();
 }
 
+/* A link may lead anywhere: it is refused before the run begins, and what it leads to stays. */
+static void links_are_refused(void **state) {
+    history h;
+    (void)state;
+    assert_int_equal(files_replace("outside", "mine", 4), BRAID_OK);
+    assert_int_equal(symlink("outside", FILE_NAME), 0);
+    assert_int_equal(history_open(&h, FILE_NAME, until(-1)), BRAID_ERROR_DISK);
+    assert_non_null(strstr(braid_message(), FILE_NAME ": expected a file, got a symbolic link"));
+    history_close(&h);
+    assert_text("mine");
+    assert_int_equal(memory_live(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(lines),
@@ -401,6 +414,7 @@ int main(void) {
         IN_FOLDER(columns_of_rows),
         IN_FOLDER(columns_as_numbers),
         IN_FOLDER(a_disk_that_was_full),
+        IN_FOLDER(links_are_refused),
         IN_FOLDER(a_torn_line_is_overwritten),
         IN_FOLDER(everything_fails),
     };

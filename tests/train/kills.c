@@ -1,14 +1,14 @@
 /*
- * A run that is killed, kill -9, while it saves behind every update: 200 times at random moments, and once in front of
- * every file call of a save. This program runs itself as the process that trains. Afterwards every checkpoint of the
- * folder is whole, the run goes on at the update that was last promised or the one behind it, nothing of the dead is
- * left, and in the end the run has the bits of one that was never killed.
+ * A run that is killed, kill -9, while it saves after every update: BRAID_KILLS times at random moments (200 where it
+ * is not set, 1000 in make test-full), and once before every file call of a save. This program runs itself as the
+ * process that trains. Afterwards every checkpoint of the folder is whole, the run goes on at the update that was last
+ * promised or the one after it, nothing of the dead is left, and in the end the run has the bits of one that was never
+ * killed.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "tests/support/unit.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@
 #include "tests/support/small_run.h"
 #include "train/checkpoint.h"
 
-#define KILLS 200
+#define FEW_KILLS 200
 #define LONGEST_NS 4000000
 #define FEW_STEPS 7 /* at least one end of an epoch is among them */
 #define LAST "run/last.safetensors"
@@ -97,15 +97,7 @@ static pid_t start(int64_t nth, int *from) {
 
 /* ---- What is left ------------------------------------------------------------------------------ */
 
-static int count_temporaries(void) {
-    int count = 0;
-    DIR *folder = opendir("run");
-    if (!folder) return 0;
-    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
-        count += !strncmp(entry->d_name, ".braid.", 7);
-    closedir(folder);
-    return count;
-}
+static int count_temporaries(void) { return folder_begin_with("run", ".braid."); }
 
 static int note(void *user, const braid_train_event *e) {
     (void)user;
@@ -172,9 +164,11 @@ static void compare_with_whole(int64_t step) {
 
 static void killed_at_any_moment(void **state) {
     rng r = {.seed = 7};
+    const char *wanted = getenv("BRAID_KILLS");
+    const int kills = wanted ? (int)strtol(wanted, NULL, 10) : FEW_KILLS;
     int64_t step = 0, torn = 0;
     (void)state;
-    for (int i = 0; i < KILLS; i++) {
+    for (int i = 0; i < kills; i++) {
         int from, how;
         int64_t promised = step;
         pid_t child = start(0, &from);
@@ -187,9 +181,9 @@ static void killed_at_any_moment(void **state) {
         torn += count_temporaries() > 0;
         step = look(last_promise(from, promised));
     }
-    print_message("%d kills, %lld of them in the middle of a file; %lld updates saved, 0 lost\n", KILLS,
+    print_message("%d kills, %lld of them in the middle of a file; %lld updates saved, 0 lost\n", kills,
                   (long long)torn, (long long)step);
-    assert_true(torn > 0 && step > KILLS);
+    assert_true(torn > 0 && step > kills / 10); /* the slower the machine, the fewer updates between two kills */
     compare_with_whole(step);
 }
 

@@ -57,7 +57,7 @@ static void ends_at(braid_train_options o, int64_t step) {
     char words[128];
     ok(small_run_open(&r, &o));
     assert_int_equal(braid_trainer_run(r.trainer), BRAID_ERROR_DIVERGED);
-    snprintf(words, sizeof words, "step %lld: checkpoint: expected a finite loss of the parameters behind this step",
+    snprintf(words, sizeof words, "step %lld: checkpoint: expected a finite loss of the parameters after this step",
              (long long)step);
     says(words);
     int64_t each = o.accumulate ? o.accumulate : 1; /* of the 6 batches of 8 samples in an epoch */

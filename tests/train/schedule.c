@@ -14,6 +14,7 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "tests/support/fail_nth.h"
+#include "core/reals.h"
 #include "train/schedule.h"
 
 #include "tests/train/schedule_values.h"
@@ -188,6 +189,29 @@ static void warmup_before_every_rule(void **unused) {
     assert_near(schedule_rate(&fine, NULL, 10, 0, 1), 1, "constant", 10);
 }
 
+/* Steps in a warm-up that ends between two of them: those that begin before its end, counted one by one. */
+static void a_warmup_may_end_between_steps(void **unused) {
+    static const double warmups[] = {0.3, 1.25, 1.3, 2.74};
+    (void)unused;
+    for (size_t i = 0; i < sizeof warmups / sizeof *warmups; i++) {
+        enum { EPOCHS = 5, STEPS = 4 };
+        char text[64];
+        int64_t first = 0;
+        real_format(text, sizeof text, "one_cycle:warmup=%g", warmups[i]);
+        schedule s = parse(text, 1, EPOCHS, STEPS);
+        while ((double)first / STEPS < warmups[i]) first++;
+        assert_near(schedule_rate(&s, NULL, first, 0, 0.01), 0.1 / 25, text, first);
+        assert_true(schedule_rate(&s, NULL, first + 1, 0, 0.01) > 0.1 / 25);
+        assert_true(schedule_rate(&s, NULL, EPOCHS * STEPS - 2, 0, 0.01) > 1.01 * 0.1 / 25e4);
+        assert_near(schedule_rate(&s, NULL, EPOCHS * STEPS - 1, 0, 0.01), 0.1 / 25e4, text, EPOCHS * STEPS - 1);
+        /* The peak is at a share of 0.3 of the steps that are left: as if there had been no warm-up. */
+        schedule alone = parse("one_cycle", 1, 1, EPOCHS * STEPS - first);
+        for (int64_t step = first; step < EPOCHS * STEPS; step++)
+            assert_near(schedule_rate(&s, NULL, step, 0, 0.01), schedule_rate(&alone, NULL, step - first, 0, 0.01),
+                        text, step);
+    }
+}
+
 static void warmup_metrics_do_not_count(void **unused) {
     (void)unused;
     schedule s = parse("plateau:patience=0:warmup=3", 1, 10, 1);
@@ -340,6 +364,7 @@ int main(void) {
         cmocka_unit_test(step_by_product),
         cmocka_unit_test(plateau_by_simulation),
         cmocka_unit_test(warmup_before_every_rule),
+        cmocka_unit_test(a_warmup_may_end_between_steps),
         cmocka_unit_test(warmup_metrics_do_not_count),
         cmocka_unit_test(groups_have_their_own),
         cmocka_unit_test(text_forms),

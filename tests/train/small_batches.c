@@ -148,6 +148,7 @@ static void one_sample_is_refused(void **state) {
         fill_set(batch, batch == 1 ? 6 : 1);
         assert_int_equal(run(NULL, 0), BRAID_ERROR_ARGUMENT);
         assert_non_null(strstr(braid_message(), "use a larger batch"));
+        assert_int_equal(braid_message_detail(), BRAID_DETAIL_SMALL_BATCH);
         assert_int_equal(data.served, 1);
     }
     assert_int_equal(memory_live(), 0);

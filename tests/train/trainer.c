@@ -30,9 +30,10 @@
 /* Images of two streams whose label is how bright the second is beside the first, or rows of numbers. */
 typedef struct set {
     int64_t batch, at, samples;
-    int64_t spoil;  /* a sample whose first number becomes NaN; -1: none */
-    int bad_label;  /* 1: the last label is out of range */
-    int64_t served; /* batches of training */
+    int64_t spoil;   /* a sample whose first number becomes NaN; -1: none */
+    int bad_label;   /* 1: the last label is out of range */
+    int64_t served;  /* batches of training */
+    int64_t stop_at; /* so many served, it asks to stop; -1: never */
     unsigned char rgb[SAMPLES][IMAGE * IMAGE * 3], depth[SAMPLES][IMAGE * IMAGE];
     float rows[SAMPLES][ROWS];
     unsigned char pixels[SAMPLES][ROWS]; /* images of 1x2 with 3 channels, which the rows are when normalised */
@@ -45,7 +46,7 @@ static void fill_set(set *s, int64_t batch) {
     memset(s, 0, sizeof *s);
     s->batch = batch;
     s->samples = SAMPLES;
-    s->spoil = -1;
+    s->spoil = s->stop_at = -1;
     for (int64_t n = 0; n < SAMPLES; n++) {
         s->labels[n] = (int32_t)(n % CLASSES);
         s->ids[n] = 100 + n;
@@ -69,6 +70,8 @@ static braid_status start(void *user, braid_part part, int64_t epoch, int64_t fi
 
 static braid_status next_images(void *user, braid_part part, braid_train_batch *batch) {
     set *s = user;
+    batch->stop = part == BRAID_PART_TRAIN && s->served == s->stop_at;
+    if (batch->stop) return BRAID_OK;
     int64_t left = s->samples - s->at, first = s->at;
     batch->count = left < 0 ? 0 : left < s->batch ? left : s->batch;
     if (batch->count == 0) return BRAID_OK;
@@ -377,32 +380,38 @@ static int on_event(void *user, const braid_train_event *e) {
     return e->kind == BRAID_TRAIN_EVENT_STEP && e->step == w->stop_at;
 }
 
+/* Asked by an event, or by the source in place of a batch. */
 static void stops_when_asked(void **state) {
-    rig r;
-    watch w = {.stop_at = 4};
     (void)state;
     fill_set(&data, BATCH);
     braid_train_options o = row_options(&data);
     o.folder = "whole";
+    rig r;
     ok(run_rows(&r, &o, 3));
     close_rig(&r);
-    o.folder = "parts";
-    o.event = on_event;
-    o.user = &w;
-    ok(run_rows(&r, &o, 3));
-    assert_int_equal(braid_trainer_is_done(r.trainer), 0);
-    assert_int_equal(w.events[BRAID_TRAIN_EVENT_STEP], 4);
-    assert_int_equal(w.events[BRAID_TRAIN_EVENT_EPOCH], 0);
-    close_rig(&r);
-    o.resume = 1;
-    w.stop_at = -1;
-    ok(run_rows(&r, &o, 4));
-    assert_int_equal(braid_trainer_is_done(r.trainer), 1);
-    assert_int_equal(w.events[BRAID_TRAIN_EVENT_STEP], 18);
-    assert_int_equal(w.events[BRAID_TRAIN_EVENT_EPOCH], 3);
-    close_rig(&r);
-    same_tensors("whole/last.safetensors", "parts/last.safetensors");
-    same_text("whole/metrics.jsonl", "parts/metrics.jsonl");
+    for (int by_source = 0; by_source < 2; by_source++) {
+        watch w = {.stop_at = by_source ? -1 : 4};
+        o.folder = by_source ? "starved" : "parts";
+        o.event = on_event;
+        o.user = &w;
+        o.resume = 0;
+        data.served = 0;
+        data.stop_at = by_source ? 4 : -1;
+        ok(run_rows(&r, &o, 3));
+        assert_int_equal(braid_trainer_is_done(r.trainer), 0);
+        assert_int_equal(w.events[BRAID_TRAIN_EVENT_STEP], 4);
+        assert_int_equal(w.events[BRAID_TRAIN_EVENT_EPOCH], 0);
+        close_rig(&r);
+        o.resume = 1;
+        w.stop_at = data.stop_at = -1;
+        ok(run_rows(&r, &o, 4));
+        assert_int_equal(braid_trainer_is_done(r.trainer), 1);
+        assert_int_equal(w.events[BRAID_TRAIN_EVENT_STEP], 18);
+        assert_int_equal(w.events[BRAID_TRAIN_EVENT_EPOCH], 3);
+        close_rig(&r);
+        same_tensors("whole/last.safetensors", by_source ? "starved/last.safetensors" : "parts/last.safetensors");
+        same_text("whole/metrics.jsonl", by_source ? "starved/metrics.jsonl" : "parts/metrics.jsonl");
+    }
 }
 
 static void patience_ends_a_run(void **state) {

@@ -14,7 +14,7 @@
 #include "braid.h"
 #include "core/files.h"
 #include "core/memory.h"
-#include "plan/model.h"
+#include "model/model.h"
 #include "tests/support/folder.h"
 #include "tests/support/small_run.h"
 #include "train/trainer.h"

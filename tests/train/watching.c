@@ -6,7 +6,7 @@
  */
 #include "tests/train/image_run.h"
 
-#include "plan/model.h"
+#include "model/model.h"
 
 /* Keys and values of the rows, those that are skipped, and the last one, which never is. */
 static void streams_are_watched(void **state) {

@@ -12,8 +12,8 @@
 #include "core/memory.h"
 #include "core/sizes.h"
 #include "core/threads.h"
-#include "kernels/cpu/cost.h"
-#include "kernels/cpu/tile/parts.h"
+#include "kernels/cpu/isa/cost.h"
+#include "kernels/cpu/isa/copy.h"
 
 #define CHUNK_VALUES 32768 /* 128 KiB of floats, at most */
 #define CHUNK_PIXELS 16    /* at least */
@@ -42,12 +42,12 @@ static braid_status fill(chunks *k, const braid_problem *p, int64_t values, int 
     return BRAID_OK;
 }
 
-static braid_status create(const braid_problem *p, const lanes *l, int64_t values, size_t element_bytes, int per_chunk,
-                           void **state, size_t *workspace_bytes) {
+static braid_status create(const braid_problem *p, const channel_loops *l, int64_t values, size_t element_bytes,
+                           int per_chunk, void **state, size_t *workspace_bytes) {
     chunks *k = NULL;
     int64_t total = 0;
     TRY(memory_calloc(1, sizeof *k, "state of a pass over pixels", (void **)&k));
-    k->lanes = l;
+    k->loops = l;
     k->streams = p->streams;
     k->dtype = p->dtype;
     k->bytes = dtype_bytes(p->dtype);
@@ -61,15 +61,15 @@ static braid_status create(const braid_problem *p, const lanes *l, int64_t value
     return BRAID_OK;
 }
 
-braid_status chunks_create(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes) {
+braid_status chunks_create(const braid_problem *p, const channel_loops *l, void **state, size_t *workspace_bytes) {
     return create(p, l, CHUNK_COEFFICIENTS, sizeof(float), 0, state, workspace_bytes);
 }
 
-braid_status chunks_create_sums(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes) {
+braid_status chunks_create_sums(const braid_problem *p, const channel_loops *l, void **state, size_t *workspace_bytes) {
     return create(p, l, CHUNK_SUMS, sizeof(double), 1, state, workspace_bytes);
 }
 
-braid_status chunks_create_bare(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes) {
+braid_status chunks_create_bare(const braid_problem *p, const channel_loops *l, void **state, size_t *workspace_bytes) {
     return create(p, l, 0, sizeof(float), 0, state, workspace_bytes);
 }
 
@@ -141,7 +141,7 @@ static const void *active_pixel(const chunk_sums *s, int i, int64_t chunk, int64
 static void make_center(const chunk_sums *s, int i, int64_t chunk, int64_t active, float *center) {
     const void *pixels[3];
     for (int j = 0; j < 3; j++) pixels[j] = active_pixel(s, i, chunk, active * (2 * j + 1) / 6);
-    s->k->lanes->median(center, pixels, s->k->dtype, s->k->channels[i]);
+    s->k->loops->median(center, pixels, s->k->dtype, s->k->channels[i]);
 }
 
 static void sum_part(void *context, int64_t index) {
@@ -158,7 +158,7 @@ static void sum_part(void *context, int64_t index) {
     if (!s->center[i]) make_center(s, i, chunk, active, to.center);
     while (chunks_next_span(k, i, s->mask[i], chunk, &span)) {
         if (span.blank) continue;
-        k->lanes->sums(&(lanes_sums){
+        k->loops->sums(&(channel_sums){
             .dtype = k->dtype,
             .channels = k->channels[i],
             .pitch = k->pitch[i],
@@ -181,7 +181,9 @@ void chunks_sum(chunk_sums *s, void (*finish)(void *sums, int64_t channel_part))
     threads_for(s->k->channel_parts, finish, s);
 }
 
-double chunks_cost(const braid_problem *p, const lanes *l) { return cost_seconds(p, l->flops, 2, 2e-6); }
+double chunks_cost(const braid_problem *p, const machine *on, const channel_loops *l) {
+    return cost_seconds(p, on, l->flops, 2, 2e-6);
+}
 
 int chunks_exceed_cache(const chunks *k, size_t bytes, const device *d) {
     double values = 0;

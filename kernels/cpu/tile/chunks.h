@@ -7,14 +7,14 @@
 #ifndef BRAID_KERNELS_CPU_TILE_CHUNKS_H
 #define BRAID_KERNELS_CPU_TILE_CHUNKS_H
 
-#include "kernels/cpu/tile/lanes.h"
+#include "kernels/cpu/isa/channels.h"
 #include "kernels/kernel.h"
 
 #define CHUNK_CHANNELS 64    /* channels of a part that finishes per-channel results */
 #define CHUNK_COEFFICIENTS 3 /* floats per channel in the workspace of chunks_create */
 
 typedef struct chunks {
-    const lanes *lanes;
+    const channel_loops *loops;
     braid_dtype dtype; /* of the planes */
     size_t bytes;      /* of a value */
     int streams;
@@ -35,13 +35,13 @@ typedef struct chunk_span {
 
 /* Ready the chunks with a workspace for CHUNK_COEFFICIENTS floats per channel, for the sums of chunks_sum, or with no
  * workspace. Return a state for chunks_destroy. */
-braid_status chunks_create(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes);
-braid_status chunks_create_sums(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes);
-braid_status chunks_create_bare(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes);
+braid_status chunks_create(const braid_problem *p, const channel_loops *l, void **state, size_t *workspace_bytes);
+braid_status chunks_create_sums(const braid_problem *p, const channel_loops *l, void **state, size_t *workspace_bytes);
+braid_status chunks_create_bare(const braid_problem *p, const channel_loops *l, void **state, size_t *workspace_bytes);
 void chunks_destroy(device *d, void *state);
 
-/* Predicted seconds, at the rate of the lanes. */
-double chunks_cost(const braid_problem *p, const lanes *l);
+/* Predicted seconds, at the rate of the loops. */
+double chunks_cost(const braid_problem *p, const machine *on, const channel_loops *l);
 
 /* 1 where the planes of all streams, with so many bytes a value, do not fit the last cache of the device. */
 int chunks_exceed_cache(const chunks *k, size_t bytes, const device *d);
@@ -58,7 +58,7 @@ void chunks_find_channels(const chunks *k, int64_t index, int *stream, int64_t *
 /* Writes the zeros of a span: everything where it is blanked, else the lanes behind the channels. */
 void chunks_clear(const chunks *k, int stream, const chunk_span *span, void *out);
 
-/* Two sums of every channel over the active pixels of every chunk (lanes.h: sums), in the workspace; then
+/* Two sums of every channel over the active pixels of every chunk (channels.h: sums), in the workspace; then
  * finish(sums, part) makes the results of channel part `part`. A NULL center stands for the median
  * of three active pixels of the chunk, channel by channel: a mean far from zero does not reach the sums, which are
  * rounded as floats are, and no single pixel moves the center. It is one of the values, so that sums of small integers
@@ -69,7 +69,7 @@ typedef struct chunk_sums {
     const void *x[BRAID_MAX_PLANES], *dy[BRAID_MAX_PLANES];
     const float *center[BRAID_MAX_PLANES];
     const uint32_t *mask[BRAID_MAX_PLANES];
-    int gate; /* before dy: lanes.h; 0: none. What it reads: */
+    int gate; /* before dy: channels.h; 0: none. What it reads: */
     const void *y[BRAID_MAX_PLANES];
     const float *scale[BRAID_MAX_PLANES], *shift[BRAID_MAX_PLANES];
     int slots[3]; /* for finish() */

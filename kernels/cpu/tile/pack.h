@@ -8,8 +8,8 @@
 #ifndef BRAID_KERNELS_CPU_TILE_PACK_H
 #define BRAID_KERNELS_CPU_TILE_PACK_H
 
-#include "kernels/cpu/tile/gemm.h"
-#include "kernels/cpu/tile/parts.h"
+#include "kernels/cpu/isa/gemm.h"
+#include "kernels/cpu/isa/copy.h"
 
 #define PACK_LINE 16    /* numbers read of one row of weights at a time: a cache line of floats */
 #define PACK_COLUMNS 32 /* the widest panel */

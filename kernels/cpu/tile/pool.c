@@ -7,12 +7,12 @@
 
 #include "core/dtype.h"
 #include "core/threads.h"
-#include "kernels/cpu/cost.h"
-#include "kernels/cpu/tile/parts.h"
+#include "kernels/cpu/isa/cost.h"
+#include "kernels/cpu/isa/copy.h"
 
 #define MOST_PLACES (1 << 24) /* integers up to here are exact in a float */
 
-braid_status pool_create(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes) {
+braid_status pool_create(const braid_problem *p, const channel_loops *l, void **state, size_t *workspace_bytes) {
     (void)p;
     *state = (void *)l;
     *workspace_bytes = 0;
@@ -24,7 +24,9 @@ void pool_destroy(device *d, void *state) {
     (void)state;
 }
 
-double pool_cost(const braid_problem *p, const lanes *l) { return cost_seconds(p, l->flops, 1, 2e-6); }
+double pool_cost(const braid_problem *p, const machine *on, const channel_loops *l) {
+    return cost_seconds(p, on, l->flops, 1, 2e-6);
+}
 
 void pool_run(pool_work *a, void (*part)(void *work, int64_t index)) {
     const braid_problem *p = a->p;
@@ -62,12 +64,12 @@ pool_taps pool_max_taps(const braid_problem *p, int axis, int64_t out) {
     return (pool_taps){begin + skipped * step, taps - skipped};
 }
 
-lanes_window pool_window(const pool_work *a, const pool_place *at, pool_taps rows, pool_taps columns,
-                         const int64_t dilation[2], const void *x) {
+channel_window pool_window(const pool_work *a, const pool_place *at, pool_taps rows, pool_taps columns,
+                           const int64_t dilation[2], const void *x) {
     const braid_problem *p = a->p;
     int64_t pitch = p->in_pitch[at->stream], row_step = p->size[1] * pitch;
     int64_t first = (at->sample * p->size[0] + rows.first) * row_step + columns.first * pitch + at->channel;
-    return (lanes_window){
+    return (channel_window){
         .dtype = p->dtype,
         .channels = at->channels,
         .rows = rows.count,
@@ -78,10 +80,10 @@ lanes_window pool_window(const pool_work *a, const pool_place *at, pool_taps row
     };
 }
 
-void pool_normalise(const pool_work *a, const pool_place *at, int scale, int shift, lanes_window *w) {
+void pool_normalise(const pool_work *a, const pool_place *at, int scale, int shift, channel_window *w) {
     w->scale = (const float *)a->b->plane[scale][at->stream] + at->channel;
     w->shift = (const float *)a->b->plane[shift][at->stream] + at->channel;
-    w->kind = LANES_RELU + (lanes_kind)a->p->activation;
+    w->kind = CHANNEL_RELU + (channel_kind)a->p->activation;
 }
 
 void *pool_pixel(const pool_work *a, const pool_place *at, const int64_t size[2], int64_t row, int64_t column,

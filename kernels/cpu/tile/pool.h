@@ -1,5 +1,5 @@
 /*
- * What the pooling kernels share: the lanes as state, the part of a window that lies inside the input, and rows
+ * What the pooling kernels share: the loops as state, the part of a window that lies inside the input, and rows
  * whose lanes behind the channels are zero.
  *
  * SPDX-License-Identifier: MIT
@@ -7,19 +7,19 @@
 #ifndef BRAID_KERNELS_CPU_TILE_POOL_H
 #define BRAID_KERNELS_CPU_TILE_POOL_H
 
-#include "kernels/cpu/tile/lanes.h"
+#include "kernels/cpu/isa/channels.h"
 #include "kernels/kernel.h"
 
-/* The state of a pooling kernel is the lanes alone; no workspace. */
-braid_status pool_create(const braid_problem *p, const lanes *l, void **state, size_t *workspace_bytes);
+/* The state of a pooling kernel is the loops alone; no workspace. */
+braid_status pool_create(const braid_problem *p, const channel_loops *l, void **state, size_t *workspace_bytes);
 void pool_destroy(device *d, void *state);
-double pool_cost(const braid_problem *p, const lanes *l);
+double pool_cost(const braid_problem *p, const machine *on, const channel_loops *l);
 
 /* What a launch hands to its parts. A part is a tile of a plane, one row of it where nothing else is said, and some of
  * the channels. */
 typedef struct pool_work {
     const braid_problem *p;
-    const lanes *lanes; /* the state */
+    const channel_loops *loops; /* the state */
     const buffers *b;
     int64_t out[2];        /* output height and width */
     int64_t grid[2];       /* tiles down and across */
@@ -51,11 +51,11 @@ typedef struct pool_taps {
 pool_taps pool_max_taps(const braid_problem *p, int axis, int64_t out);
 
 /* The window that the taps of both axes make in the channels of a part; x is the plane. */
-lanes_window pool_window(const pool_work *a, const pool_place *at, pool_taps rows, pool_taps columns,
-                         const int64_t dilation[2], const void *x);
+channel_window pool_window(const pool_work *a, const pool_place *at, pool_taps rows, pool_taps columns,
+                           const int64_t dilation[2], const void *x);
 
 /* Makes it the window of f(x scale + shift), with the activation of the problem; scale and shift are slots. */
-void pool_normalise(const pool_work *a, const pool_place *at, int scale, int shift, lanes_window *w);
+void pool_normalise(const pool_work *a, const pool_place *at, int scale, int shift, channel_window *w);
 
 /* The channels of a part at one pixel of its sample; the plane is of the size. */
 void *pool_pixel(const pool_work *a, const pool_place *at, const int64_t size[2], int64_t row, int64_t column,

@@ -8,7 +8,7 @@
  */
 #include "kernels/cpu/tile/pool_gradient.h"
 
-#include "kernels/cpu/tile/parts.h"
+#include "kernels/cpu/isa/copy.h"
 
 #define TILE_FLOATS 16384 /* 64 KiB */
 #define TILE_CHANNELS 64
@@ -47,9 +47,9 @@ static void add_window(const pool_gradient *g, const pool_place *at, float *valu
     range down = places_within(rows, p->dilation[0], in[0]), across = places_within(columns, p->dilation[1], in[1]);
     if (down.begin >= down.end || across.begin >= across.end) return;
     int64_t pixel = at->channels, line = (in[1].end - in[1].begin) * pixel;
-    lanes_window w = pool_window(a, at, rows, columns, p->dilation, a->b->plane[g->x][at->stream]);
+    channel_window w = pool_window(a, at, rows, columns, p->dilation, a->b->plane[g->x][at->stream]);
     if (g->normalised) pool_normalise(a, at, g->scale, g->shift, &w);
-    lanes_tile to = {
+    channel_tile to = {
         .values = values,
         .origin = (rows.first - in[0].begin) * line + (columns.first - in[1].begin) * pixel,
         .row_step = p->dilation[0] * line,
@@ -59,7 +59,7 @@ static void add_window(const pool_gradient *g, const pool_place *at, float *valu
         .first_column = across.begin,
         .last_column = across.end,
     };
-    a->lanes->max_gradient(&to, pool_pixel(a, at, a->out, row, column, a->b->plane[g->dy][at->stream]), &w);
+    a->loops->max_gradient(&to, pool_pixel(a, at, a->out, row, column, a->b->plane[g->dy][at->stream]), &w);
 }
 
 /* Stores one row of the tile, and the zeros behind the channels. */
@@ -71,12 +71,12 @@ static void store_row(const pool_gradient *g, const pool_place *at, const float 
     int64_t count = columns.end - columns.begin;
     pool_clear(a, at, first, count);
     if (at->channels == p->in_pitch[at->stream]) {
-        a->lanes->store(first, p->dtype, from, count * at->channels);
+        a->loops->store(first, p->dtype, from, count * at->channels);
         return;
     }
     for (int64_t i = 0; i < count; i++) {
         void *to = pool_pixel(a, at, p->size, row, columns.begin + i, plane);
-        a->lanes->store(to, p->dtype, from + i * at->channels, at->channels);
+        a->loops->store(to, p->dtype, from + i * at->channels, at->channels);
     }
 }
 
@@ -85,8 +85,8 @@ static void gate_row(const pool_gradient *g, const pool_place *at, range columns
     const pool_work *a = &g->work;
     const braid_problem *p = a->p;
     void *out = pool_pixel(a, at, p->size, row, columns.begin, a->b->plane[g->dx][at->stream]);
-    lanes_map m = {
-        .kind = LANES_GATE_RELU + (lanes_kind)p->activation,
+    channel_map m = {
+        .kind = CHANNEL_GATE_RELU + (channel_kind)p->activation,
         .dtype = p->dtype,
         .channels = at->channels,
         .pitch = p->in_pitch[at->stream],
@@ -97,7 +97,7 @@ static void gate_row(const pool_gradient *g, const pool_place *at, range columns
         .coefficient = {(const float *)a->b->plane[g->scale][at->stream] + at->channel,
                         (const float *)a->b->plane[g->shift][at->stream] + at->channel},
     };
-    a->lanes->map(&m);
+    a->loops->map(&m);
 }
 
 static void run_tile(void *context, int64_t part) {
@@ -123,7 +123,7 @@ static void run_tile(void *context, int64_t part) {
 }
 
 /* Tiles of equal width, and of as many rows as fit; the parts of all streams are cut alike. */
-void pool_gradient_run(pool_gradient *g, const braid_problem *p, const lanes *l, const buffers *b) {
+void pool_gradient_run(pool_gradient *g, const braid_problem *p, const channel_loops *l, const buffers *b) {
     const int64_t across = ceil_div(p->size[1], TILE_COLUMNS), width = ceil_div(p->size[1], across);
     int64_t widest = 1;
     for (int i = 0; i < p->streams; i++) widest = p->in_channels[i] > widest ? p->in_channels[i] : widest;
@@ -131,7 +131,7 @@ void pool_gradient_run(pool_gradient *g, const braid_problem *p, const lanes *l,
     const int64_t height = at_most(TILE_FLOATS / (width * channels), p->size[0]);
     g->work = (pool_work){
         .p = p,
-        .lanes = l,
+        .loops = l,
         .b = b,
         .out = {maxpool_out_size(p, 0), maxpool_out_size(p, 1)},
         .grid = {ceil_div(p->size[0], height), across},

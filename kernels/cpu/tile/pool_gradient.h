@@ -18,6 +18,6 @@ typedef struct pool_gradient {
     int scale, shift, mask; /* slots */
 } pool_gradient;
 
-void pool_gradient_run(pool_gradient *g, const braid_problem *p, const lanes *l, const buffers *b);
+void pool_gradient_run(pool_gradient *g, const braid_problem *p, const channel_loops *l, const buffers *b);
 
 #endif

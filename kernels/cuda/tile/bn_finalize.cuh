@@ -7,7 +7,7 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_BN_FINALIZE_CUH
 #define BRAID_KERNELS_CUDA_TILE_BN_FINALIZE_CUH
 
-#include "kernels/cuda/bn_finalize.h"
+#include "kernels/cuda/tile/bn_finalize.h"
 #include "kernels/cuda/tile/mask.cuh"
 
 /* What a channel has before. */
@@ -29,27 +29,15 @@ static __device__ __forceinline__ int64_t bn_counted(const bn_finalize_args &arg
     return args.each ? args.planes : 1;
 }
 
-/* What normalises a channel. */
-struct bn_line {
-    float rstd, scale, shift;
-};
-
-static __device__ __forceinline__ bn_line bn_line_of(const bn_finalize_args &args, float gamma, float beta, float mean,
-                                                     float var) {
-    const float rstd = 1 / sqrtf(var + args.eps), scale = gamma * rstd;
-    const bn_line line = {rstd, scale, beta - mean * scale};
-    return line;
-}
-
 /* One channel of this mean and variance; `factor` is how far the running statistics move towards this batch. */
 static __device__ __forceinline__ void bn_finish(const bn_finalize_args &args, const bn_finalize_plane &plane,
                                                  int64_t c, const bn_channel &of, float mean, float var, float factor) {
     const int64_t count = args.train ? mask_active(plane.mask, args.batch) * args.sample_pixels : 0;
-    const bn_line line = bn_line_of(args, of.gamma, of.beta, mean, var);
+    const float rstd = 1 / sqrtf(var + args.eps), scale = of.gamma * rstd;
     plane.center[c] = mean;
-    plane.rstd[c] = line.rstd;
-    plane.scale[c] = line.scale;
-    plane.shift[c] = line.shift;
+    plane.rstd[c] = rstd;
+    plane.scale[c] = scale;
+    plane.shift[c] = of.beta - mean * scale;
     if (count == 0) return;
     const float unbiased = count > 1 ? var * ((float)count / (float)(count - 1)) : 0;
     plane.running_mean[c] = of.running_mean * (1 - factor) + mean * factor;

@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "kernels/cuda/tile/arrive.cuh"
-#include "kernels/cuda/tile/mma.cuh"
+#include "kernels/cuda/ptx/mma.cuh"
 #include "kernels/cuda/tile/pixels.cuh"
 
 /* What a thread of a column sum has to do. Instructions that all threads run once are a good part of a short sum, so
@@ -225,9 +225,6 @@ static __device__ __forceinline__ bool columns_run(const pixel_args &args, const
     return columns_finish(from, mine, all, work, shared);
 }
 
-/* Room for two floats of eight channels of every thread, and what columns_leave makes of them. */
-#define COLUMN_SUMS_BYTES (8 * (8 * (BLOCK_THREADS + 2) + BLOCK_THREADS) + 4 * 64)
-
 /* Packs that are on their way from memory: a ring of stages, each with those of one pixel of every thread. A thread
  * copies and reads its own alone. Behind the last pixel the sums of the block lie there. */
 #define COLUMN_RING_PACKS (12 * BLOCK_THREADS)
@@ -265,14 +262,15 @@ template <class body, bool masked> struct column_sender {
     }
 };
 
-/* Adds up what the threads of a block have, and leaves it as a part in the workspace: a thread adds a few rows of a
- * channel, and one the sums of those. `room` is free, COLUMN_SUMS_BYTES of it. */
+/* Adds up what the threads of a block have, and leaves it as a part in the workspace, `ring` being free: a thread adds
+ * a few rows of a channel, and one the sums of those. */
 template <class body>
 static __device__ __forceinline__ void columns_leave(const body &from, const typename body::sum (&mine)[body::lanes],
-                                                     const column_live &all, const column_work &work, void *room) {
+                                                     const column_live &all, const column_work &work,
+                                                     column_pack *ring) {
     typedef typename body::sum sum;
     const int width = body::lanes, pitch = BLOCK_THREADS + 2; /* so that the channels of a lane lie in other banks */
-    sum *const sums = (sum *)room, *const rows = sums + width * pitch;
+    sum *const sums = (sum *)ring, *const rows = sums + width * pitch;
     float *const origins = (float *)(rows + BLOCK_THREADS);
     const int32_t thread = (int32_t)threadIdx.x, channels = work.lanes * width, at = column_rest(thread, channels),
                   lane = column_quotient(at, width), j = column_rest(at, width),
@@ -301,13 +299,12 @@ static __device__ __forceinline__ void columns_leave(const body &from, const typ
     }
 }
 
-/* Adds up the pixels of a thread that has `count` of them, with a ring of so many stages: the pack of pixel k is in
- * stage k % stages, where the last of them stay. */
-template <class body, bool masked, int stages = COLUMN_RING_PACKS / (body::sources * BLOCK_THREADS)>
+/* Adds up the pixels of a thread that has `count` of them. */
+template <class body, bool masked>
 static __device__ __forceinline__ void columns_stream(body &from, typename body::sum (&mine)[body::lanes],
                                                       const column_live &all, const column_work &work, int32_t count,
                                                       column_pack *ring) {
-    const int sources = body::sources, stage = sources * BLOCK_THREADS;
+    const int sources = body::sources, stage = sources * BLOCK_THREADS, stages = COLUMN_RING_PACKS / stage;
     column_sender<body, masked> sender(from, work, count);
     column_pack *const own = ring + threadIdx.x;
 #pragma unroll 1
@@ -344,27 +341,27 @@ static __device__ __forceinline__ int32_t column_count(const column_work &work) 
 /* Adds up the part of a block, for bodies whose inputs are packs of `sources` tensors, and leaves it in the workspace.
  * Where a body looks_around and no sample may be blanked, there is settle(work, live, first, room) in place of begin:
  * it finds the first packs of all threads in `first`, and has room for a float of every channel, which its warp alone
- * sees. `room` is as columns_leave has it, and may be the ring. */
-template <class body, int stages>
+ * sees. */
+template <class body>
 static __device__ __forceinline__ void columns_make_part(const pixel_args &args, const column_work &work,
-                                                         column_pack *ring, void *room) {
+                                                         column_pack *ring) {
     body from(args, work.plane);
     const column_live all = column_live_of(args.columns, from.plane, work);
     typename body::sum mine[body::lanes] = {};
     const int32_t count = work.channel < from.plane.channels && all.count > 0 ? column_count(work) : 0;
     if (from.plane.mask) {
-        columns_stream<body, true, stages>(from, mine, all, work, count, ring);
+        columns_stream<body, true>(from, mine, all, work, count, ring);
     } else {
-        columns_stream<body, false, stages>(from, mine, all, work, count, ring);
+        columns_stream<body, false>(from, mine, all, work, count, ring);
     }
-    columns_leave(from, mine, all, work, room);
+    columns_leave(from, mine, all, work, ring);
 }
 
 /* The same as columns_run for such bodies. */
 template <class body>
 static __device__ __forceinline__ bool columns_run_deep(const pixel_args &args, const column_work &work,
                                                         column_pack *ring) {
-    columns_make_part<body, COLUMN_RING_PACKS / (body::sources * BLOCK_THREADS)>(args, work, ring, ring);
+    columns_make_part<body>(args, work, ring);
     return columns_join(args, work, body::lanes, (typename body::part *)ring);
 }
 

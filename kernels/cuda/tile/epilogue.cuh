@@ -1,5 +1,5 @@
 /*
- * The epilogue of convolutions (kernels/cuda/epilogue.h) on one sum.
+ * The epilogue of convolutions (kernels/cuda/tile/epilogue.h) on one sum.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,9 +8,9 @@
 
 #include <math.h>
 
-#include "kernels/cuda/epilogue.h"
-#include "kernels/cuda/tile/number.cuh"
-#include "kernels/cuda/tile/pair.cuh"
+#include "kernels/cuda/tile/epilogue.h"
+#include "kernels/cuda/ptx/number.cuh"
+#include "kernels/cuda/ptx/pair.cuh"
 
 /* What one channel needs. */
 struct epilogue_channel {

@@ -9,7 +9,7 @@
 #define BRAID_KERNELS_CUDA_TILE_EPILOGUE_ROWS_CUH
 
 #include "kernels/cuda/tile/epilogue.cuh"
-#include "kernels/cuda/tile/matrix.cuh"
+#include "kernels/cuda/ptx/matrix.cuh"
 
 /* The two channels of a thread. */
 struct epilogue_rows {

@@ -6,7 +6,7 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_GRADIENTS_CUH
 #define BRAID_KERNELS_CUDA_TILE_GRADIENTS_CUH
 
-#include "kernels/cuda/sums.h"
+#include "kernels/cuda/tile/sums.h"
 
 static __device__ __forceinline__ bn_gradients add(const bn_gradients &a, const bn_gradients &b) {
     bn_gradients both;

@@ -8,7 +8,7 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_MOMENTS_CUH
 #define BRAID_KERNELS_CUDA_TILE_MOMENTS_CUH
 
-#include "kernels/cuda/sums.h"
+#include "kernels/cuda/tile/sums.h"
 #include "kernels/cuda/tile/columns.cuh"
 
 static __device__ __forceinline__ bn_moments add(const bn_moments &a, const bn_moments &b) {

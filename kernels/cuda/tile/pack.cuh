@@ -6,7 +6,7 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_PACK_CUH
 #define BRAID_KERNELS_CUDA_TILE_PACK_CUH
 
-#include "kernels/cuda/tile/number.cuh"
+#include "kernels/cuda/ptx/number.cuh"
 
 /* One access where it has 16 bytes or less. */
 template <class number, int width>

@@ -24,7 +24,7 @@ static __device__ __forceinline__ int32_t padding_pixel(int mode, int32_t place,
 }
 
 /* The place number `slot` that reads a pixel, PLACE_NONE where it has no such place. Slot 0 is the pixel's own
- * place; the launcher counts the slots (padding_slots in kernels/cuda/conv2d.c). */
+ * place; the launcher counts the slots (padding_slots in kernels/cuda/conv/conv2d.c). */
 static __device__ __forceinline__ int32_t padding_place(int mode, int32_t pixel, int32_t size, int32_t before,
                                                         int32_t after, int32_t slot) {
     int32_t place = PLACE_NONE;

@@ -12,12 +12,12 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_PANEL_CUH
 #define BRAID_KERNELS_CUDA_TILE_PANEL_CUH
 
-#include "kernels/cuda/tile/matrix.cuh"
-#include "kernels/cuda/tile/mma.cuh"
-#include "kernels/cuda/tile/pair.cuh"
+#include "kernels/cuda/ptx/matrix.cuh"
+#include "kernels/cuda/ptx/mma.cuh"
+#include "kernels/cuda/ptx/pair.cuh"
 #include "kernels/cuda/tile/panel.h"
 #include "kernels/cuda/tile/quad.cuh"
-#include "kernels/cuda/tile/shared.cuh"
+#include "kernels/cuda/ptx/shared.cuh"
 
 static __device__ __forceinline__ unsigned char *panel_at(unsigned char *panel, int row, int piece) {
     return panel + row * PANEL_ROW_BYTES + ((piece ^ (row & 7)) << 4);

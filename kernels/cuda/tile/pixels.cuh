@@ -13,7 +13,7 @@
 #ifndef BRAID_KERNELS_CUDA_TILE_PIXELS_CUH
 #define BRAID_KERNELS_CUDA_TILE_PIXELS_CUH
 
-#include "kernels/cuda/pixels.h"
+#include "kernels/cuda/tile/pixels.h"
 #include "kernels/cuda/tile/act.cuh"
 #include "kernels/cuda/tile/pack.cuh"
 #include "kernels/cuda/tile/schedule.cuh"
@@ -28,8 +28,7 @@ struct pixel_work {
 };
 
 /* The work of block `block` of those of a plane. */
-static __device__ __forceinline__ pixel_work pixel_work_of(const pixel_args &args, int plane, int32_t block) {
-    const pixel_map &map = args.map;
+static __device__ __forceinline__ pixel_work pixel_work_of(const pixel_map &map, int plane, int32_t block) {
     pixel_work work;
     work.plane = plane;
     const int32_t blocks = map.blocks[plane], lanes = map.lanes[plane], tiles = map.tiles[plane];
@@ -45,20 +44,21 @@ static __device__ __forceinline__ pixel_work pixel_work_of(const pixel_args &arg
 }
 
 /* The work of this block. */
-static __device__ __forceinline__ pixel_work pixel_work_find(const pixel_args &args) {
+template <class argument> static __device__ __forceinline__ pixel_work pixel_work_find(const argument &args) {
     const int plane = schedule_plane(args.map.first_block, args.planes);
-    return pixel_work_of(args, plane, (int32_t)blockIdx.x - args.map.first_block[plane]);
+    return pixel_work_of(args.map, plane, (int32_t)blockIdx.x - args.map.first_block[plane]);
 }
 
-/* What all bodies know. */
-template <class number, int width> struct pixel_body {
+/* What all bodies know: the kernel's argument, and of it the plane. */
+template <class number, int width, class argument = pixel_args> struct pixel_body {
+    typedef decltype(((const argument *)0)->plane[0]) plane_of_argument; /* a reference */
     static const int lanes = width;
     static const int ahead = 2; /* pixels that a thread has on their way from memory; more where a body reads little */
-    const pixel_args &args;
-    const pixel_plane &plane;
+    const argument &args;
+    plane_of_argument plane;
     const int index;   /* of the plane */
     int64_t in_sample; /* of this block */
-    __device__ __forceinline__ pixel_body(const pixel_args &all, int i)
+    __device__ __forceinline__ pixel_body(const argument &all, int i)
         : args(all), plane(all.plane[i]), index(i), in_sample(0) {}
     __device__ __forceinline__ void begin(int64_t) {}
     /* Values of channels c and on to the pack at `at` of an output. */
@@ -102,8 +102,8 @@ template <class body> static __device__ __forceinline__ void pixels_run(body &of
 }
 
 /* The body with packs where the plane allows them. */
-template <template <class, int> class body, class number>
-static __device__ __forceinline__ void pixels_block(const pixel_args &args, const pixel_work &work) {
+template <template <class, int> class body, class number, class argument>
+static __device__ __forceinline__ void pixels_block(const argument &args, const pixel_work &work) {
     if (args.map.vector[work.plane]) {
         body<number, widest<number>::width> of(args, work.plane);
         pixels_run(of, work);
@@ -114,14 +114,14 @@ static __device__ __forceinline__ void pixels_block(const pixel_args &args, cons
 }
 
 /* A whole kernel. */
-template <template <class, int> class body, class number>
-static __device__ __forceinline__ void pixels_kernel(const pixel_args &args) {
+template <template <class, int> class body, class number, class argument>
+static __device__ __forceinline__ void pixels_kernel(const argument &args) {
     pixels_block<body, number>(args, pixel_work_find(args));
 }
 
 /* The same with packs of four halves as well. */
-template <template <class, int> class body, class number>
-static __device__ __forceinline__ void pixels_kernel_few(const pixel_args &args) {
+template <template <class, int> class body, class number, class argument>
+static __device__ __forceinline__ void pixels_kernel_few(const argument &args) {
     const pixel_work work = pixel_work_find(args);
     if (widest<number>::width == 8 && args.map.vector[work.plane] == 4) {
         body<number, 4> of(args, work.plane);
@@ -132,8 +132,8 @@ static __device__ __forceinline__ void pixels_kernel_few(const pixel_args &args)
 }
 
 /* The same for bodies of either kind of activation. */
-template <template <bool> class body_of, class number>
-static __device__ __forceinline__ void pixels_kernel_act(const pixel_args &args) {
+template <template <bool> class body_of, class number, class argument>
+static __device__ __forceinline__ void pixels_kernel_act(const argument &args) {
     if (act_is_curved(args.activation)) {
         pixels_kernel<body_of<true>::template body, number>(args);
     } else {

@@ -1,5 +1,5 @@
 /*
- * The gradient of bn_act_pool's input in training, behind a ReLU, as a body of tile/slide.cuh makes it: which place a
+ * The gradient of bn_act_pool's input in training, behind a ReLU, as a body of slide.cuh makes it: which place a
  * window takes, whether the ReLU lets its dy through, and what a place makes of its sum.
  *
  * SPDX-License-Identifier: MIT

@@ -9,10 +9,10 @@
 #define BRAID_KERNELS_CUDA_TILE_ROW_PARTS_CUH
 
 #include "kernels/cuda/tile/arrive.cuh"
-#include "kernels/cuda/tile/barrier.cuh"
+#include "kernels/cuda/ptx/barrier.cuh"
 #include "kernels/cuda/tile/columns.cuh"
 #include "kernels/cuda/tile/row_parts.h"
-#include "kernels/cuda/tile/shared.cuh"
+#include "kernels/cuda/ptx/shared.cuh"
 
 /* Where a warpgroup leaves what it found of its 64 channels, those from `first` on, of which `channels` are there: as
  * part `part` of `parts`, [part][pitch]. */

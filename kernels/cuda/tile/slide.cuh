@@ -116,7 +116,7 @@ struct slide_work {
     bool owner;
 };
 
-static __device__ __forceinline__ slide_work slide_work_find(const pixel_args &args, int i) {
+template <class argument> static __device__ __forceinline__ slide_work slide_work_find(const argument &args, int i) {
     const pixel_map &map = args.map;
     const int32_t block = (int32_t)blockIdx.x - map.first_block[i], part = block % map.blocks[i];
     const int32_t columns = args.window.out_size[1], tile = (int32_t)map.chunk[i], tiles = (columns + tile - 1) / tile;
@@ -280,8 +280,8 @@ static __device__ __forceinline__ void slide_blank(const body &of, const slide_w
 }
 
 /* A whole kernel. */
-template <template <class, int> class body, class number>
-static __device__ __forceinline__ void slide_kernel(const pixel_args &args, slide_shared &shared,
+template <template <class, int> class body, class number, class argument>
+static __device__ __forceinline__ void slide_kernel(const argument &args, slide_shared &shared,
                                                     typename body<number, widest<number>::width>::factors *factors) {
     const int width = widest<number>::width;
     const int i = schedule_plane(args.map.first_block, args.planes);

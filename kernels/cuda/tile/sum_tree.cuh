@@ -17,9 +17,9 @@
 #define BRAID_KERNELS_CUDA_TILE_SUM_TREE_CUH
 
 #include "kernels/cuda/tile/arrive.cuh"
-#include "kernels/cuda/tile/barrier.cuh"
-#include "kernels/cuda/tile/number.cuh"
-#include "kernels/cuda/tile/shared.cuh"
+#include "kernels/cuda/ptx/barrier.cuh"
+#include "kernels/cuda/ptx/number.cuh"
+#include "kernels/cuda/ptx/shared.cuh"
 
 #define SUM_TREE_GROUP 128  /* threads that have one part together, four whole warps */
 #define SUM_TREE_TOGETHER 8 /* reads of a thread that are under way at the same time */

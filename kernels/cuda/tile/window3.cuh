@@ -10,7 +10,7 @@
 #define BRAID_KERNELS_CUDA_TILE_WINDOW3_CUH
 
 #include "kernels/cuda/tile/window.cuh"
-#include "kernels/cuda/tile/word.cuh"
+#include "kernels/cuda/ptx/word.cuh"
 
 #define PACK_WORDS 4
 
@@ -88,12 +88,11 @@ static __device__ __forceinline__ words window3_find(words (&x)[9], const body &
     return window3_largest<number>(of, x);
 }
 
-/* A whole kernel: `three` where all windows are 3 x 3, the activation is straight and the plane allows packs. */
-template <template <class, int> class any, template <class, int> class three, class number>
-static __device__ __forceinline__ void windows_kernel(const pixel_args &args) {
+/* A whole kernel: `three` where all windows are 3 x 3, no activation is curved and the plane allows packs. */
+template <template <class, int> class any, template <class, int> class three, class number, class argument>
+static __device__ __forceinline__ void windows_kernel(const argument &args, bool curved) {
     const pixel_work work = pixel_work_find(args);
-    if (args.map.vector[work.plane] != widest<number>::width || !window3_fits(args.window) ||
-        act_is_curved(args.activation)) {
+    if (args.map.vector[work.plane] != widest<number>::width || !window3_fits(args.window) || curved) {
         pixels_kernel_few<any, number>(args);
         return;
     }

@@ -6,6 +6,7 @@
  */
 #include "backend/cpu/cpu.h"
 
+#include <inttypes.h>
 #include <emmintrin.h> /* SSE2: every x86-64 has it */
 #include <stdint.h>
 #include <stdio.h>
@@ -106,14 +107,19 @@ static void vendor_text(const vendor_library *v, char *text, size_t bytes) {
         snprintf(text, bytes, "%.12s %.12s %.20s", v->name, v->version, v->isa);
 }
 
+/* Two files of one version may compute differently. */
+static uint64_t vendor_files(void) {
+    return library_fingerprint(onednn_library()->file) ^ library_fingerprint(openblas_library()->file) << 1;
+}
+
 static void write_identity(device *head, size_t cache_bytes) {
     char signature[48], features[64], onednn[48], openblas[48];
     cpu_signature(signature, sizeof signature);
     feature_text(head->features, features, sizeof features);
     vendor_text(onednn_library(), onednn, sizeof onednn);
     vendor_text(openblas_library(), openblas, sizeof openblas);
-    snprintf(head->identity, sizeof head->identity, "%.48s; %.32s; %.36s; %zu KiB; %s; %s", head->model, signature,
-             features, cache_bytes >> 10, onednn, openblas);
+    snprintf(head->identity, sizeof head->identity, "%016" PRIx64 "; %.40s; %.32s; %.36s; %zu KiB; %s; %s",
+             vendor_files(), head->model, signature, features, cache_bytes >> 10, onednn, openblas);
 }
 
 static int cpu_count(void) { return 1; }

@@ -151,5 +151,5 @@ void openblas_sgemm(const gemm_shape *s, const float *a, const float *b, float *
     functions.sgemm(CBLAS_ROW_MAJOR, s->transpose_a ? CBLAS_TRANS : CBLAS_NO_TRANS,
                     s->transpose_b ? CBLAS_TRANS : CBLAS_NO_TRANS, (int)s->m, (int)s->n, (int)s->k, 1.0f, a,
                     (int)s->lda, b, (int)s->ldb, s->accumulate ? 1.0f : 0.0f, c, (int)s->ldc);
-    threads_apply(before);
+    threads_restore(before);
 }

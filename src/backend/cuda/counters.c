@@ -21,5 +21,5 @@ void counters_close(cuda_device *d) {
 uint32_t *cuda_counters(device *head, int64_t count) {
     const cuda_device *d = cuda_device_of(head);
     if (count > CUDA_MOST_COUNTERS) return NULL;
-    return (uint32_t *)(uintptr_t)(d->counters + (d->aside.is_on ? QUEUE_BYTES : 0));
+    return (uint32_t *)(uintptr_t)(d->counters + (d->side.is_on ? QUEUE_BYTES : 0));
 }

@@ -17,6 +17,7 @@
 #include "backend/cuda/images.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/reals.h"
 
 #define SHARED_WITHOUT_ASKING 49152 /* bytes of dynamic shared memory that any kernel may have */
 
@@ -59,8 +60,10 @@ braid_status cuda_leave(cuda_device *d, braid_status status) {
 /* The driver, where this build has kernels for it. */
 static braid_status usable_driver(const cuda_driver **out) {
     if (cuda_image_count == 0) {
-        return fail(BRAID_ERROR_DEVICE,
-                    "cuda: this library was built without nvcc and has no CUDA kernels; install nvcc and build again");
+        return fail(
+            BRAID_ERROR_DEVICE,
+            "cuda: this library has no CUDA kernels: it was built without nvcc, or where no GPU was; install nvcc "
+            "and build again here, or for all GPUs: make all GPUS=all");
     }
     return driver_open(out);
 }
@@ -117,6 +120,28 @@ static braid_status read_properties(cuda_device *d) {
     return BRAID_OK;
 }
 
+/* The names of the targets that this library has code for. */
+static const char *target_names(char *text, size_t bytes) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (const struct cuda_target *t = cuda_targets; t->name && used < bytes; t++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? ", " : "", t->name);
+    return text;
+}
+
+/* A GPU that is too old for every kernel is opened: planning says so. */
+static braid_status expect_code(const cuda_device *d) {
+    char names[64];
+    if (!(d->head.features & FEATURE_SM80)) return BRAID_OK;
+    for (const struct cuda_target *t = cuda_targets; t->name; t++) {
+        if (d->capability >= t->least && d->capability <= t->most) return BRAID_OK;
+    }
+    return fail(BRAID_ERROR_DEVICE,
+                "%s: this library was built for other GPUs (%s) than %s, whose compute capability is %d.%d; build it "
+                "again here, or for all GPUs: make all GPUS=all",
+                d->head.name, target_names(names, sizeof names), d->head.model, d->capability / 10, d->capability % 10);
+}
+
 static braid_status make_queue(cuda_device *d) {
     TRY(cuda_check_memory(d, d->driver->context_retain(&d->context, d->handle), "opening the primary context"));
     TRY(cuda_enter(d));
@@ -124,7 +149,7 @@ static braid_status make_queue(cuda_device *d) {
     if (!result) result = d->driver->event_create(&d->begin, 0);
     if (!result) result = d->driver->event_create(&d->end, 0);
     braid_status status = cuda_check_memory(d, result, "making a queue");
-    if (!status) status = aside_open(d);
+    if (!status) status = side_open(d);
     if (!status) status = counters_open(d);
     return cuda_leave(d, status ? status : staging_open(d));
 }
@@ -136,7 +161,7 @@ static void release(cuda_device *d) {
         if (d->modules[i]) (void)d->driver->module_unload(d->modules[i]);
     }
     staging_close(d);
-    aside_close(d);
+    side_close(d);
     counters_close(d);
     vendors_close(d);
     if (d->begin) (void)d->driver->event_destroy(d->begin);
@@ -180,6 +205,7 @@ static braid_status cuda_open(int ordinal, device **out) {
     braid_status status = memory_calloc((size_t)cuda_image_count, sizeof *d->modules, "cuda modules", &memory);
     if (!status) d->modules = memory;
     if (!status) status = read_properties(d);
+    if (!status) status = expect_code(d);
     if (!status) status = make_queue(d);
     if (status) {
         cuda_close(&d->head);
@@ -277,9 +303,10 @@ static braid_status load_function(cuda_device *d, const char *stem, const char *
     char what[128];
     int image = find_image(stem);
     if (image < 0) {
-        return fail(BRAID_ERROR_DEVICE,
-                    "%s: expected an image of kernels/cuda/%s.cu in the library, got none; build it again with nvcc",
-                    d->head.name, stem);
+        return fail(
+            BRAID_ERROR_DEVICE,
+            "%s: expected an image of kernels/cuda/%s.cu in the library, got none; build it again: make all GPUS=all",
+            d->head.name, stem);
     }
     if (!d->modules[image]) {
         (void)snprintf(what, sizeof what, "loading the kernels of %s", stem);
@@ -290,10 +317,13 @@ static braid_status load_function(cuda_device *d, const char *stem, const char *
     }
     (void)snprintf(what, sizeof what, "finding %s in %s", name, stem);
     TRY(cuda_check_memory(d, d->driver->module_function(&function, d->modules[image], name), what));
-    TRY(memory_calloc(1, sizeof(loaded_function), "cuda function", &memory));
+    TRY(memory_calloc(1, sizeof(loaded_function) + strlen(name) + 1, "cuda function", &memory));
     loaded_function *f = memory;
-    *f = (loaded_function){
-        .next = d->functions, .stem = stem, .name = name, .function = function, .shared_bytes = SHARED_WITHOUT_ASKING};
+    f->next = d->functions;
+    f->stem = cuda_images[image].stem;
+    f->function = function;
+    f->shared_bytes = SHARED_WITHOUT_ASKING;
+    memcpy(f->name, name, strlen(name) + 1);
     d->functions = f;
     *out = f;
     return BRAID_OK;
@@ -358,7 +388,7 @@ static braid_status cuda_load(device *head, braid_status (*launch)(void *context
 
 static void cuda_describe(device *head, braid_row_function row, void *user) {
     cuda_device *d = cuda_device_of(head);
-    char text[300];
+    char text[300], names[64];
     row(user, "cuda", "model", head->model, NULL);
     (void)snprintf(text, sizeof text, "%d.%d", d->driver->number / 1000, d->driver->number % 1000 / 10);
     row(user, "cuda", "driver", text, NULL);
@@ -368,12 +398,12 @@ static void cuda_describe(device *head, braid_row_function row, void *user) {
         head->features & FEATURE_SM80 ? NULL : "the CUDA kernels need 8.0 or newer: use --device cpu");
     (void)snprintf(text, sizeof text, "%d", d->processors);
     row(user, "cuda", "multiprocessors", text, NULL);
-    (void)snprintf(text, sizeof text, "%.1f GiB, %.1f GiB free", (double)d->memory_bytes / 1073741824.0,
-                   (double)cuda_free_bytes(head) / 1073741824.0);
+    (void)real_format(text, sizeof text, "%.1f GiB, %.1f GiB free", (double)d->memory_bytes / 1073741824.0,
+                      (double)cuda_free_bytes(head) / 1073741824.0);
     row(user, "cuda", "memory", text, NULL);
-    (void)snprintf(text, sizeof text, "%.0f MiB", (double)d->cache_bytes / 1048576.0);
+    (void)real_format(text, sizeof text, "%.0f MiB", (double)d->cache_bytes / 1048576.0);
     row(user, "cuda", "L2 cache", text, NULL);
-    (void)snprintf(text, sizeof text, "%d", cuda_image_count);
+    (void)snprintf(text, sizeof text, "%d, for %s", cuda_image_count, target_names(names, sizeof names));
     row(user, "cuda", "kernel images", text, NULL);
     vendors_describe(head, row, user);
 }
@@ -393,8 +423,8 @@ const backend backend_cuda = {
     .record_end = cuda_record_end,
     .replay = cuda_replay,
     .forget = cuda_forget,
-    .aside = cuda_aside,
-    .aside_end = cuda_aside_end,
+    .side_begin = cuda_side_begin,
+    .side_end = cuda_side_end,
     .join = cuda_join,
     .synchronize = cuda_synchronize,
     .reading_create = cuda_reading_create,

@@ -12,7 +12,7 @@
 
 /* One launch. The kernel takes one plain struct by value, which its .cu and its launcher both include. */
 typedef struct cuda_call {
-    const char *stem;     /* of the image: "conv2d_fwd" for kernels/cuda/conv2d_fwd.cu */
+    const char *stem;     /* of the image: "conv2d_fwd" for kernels/cuda/conv/direct/conv2d_fwd.cu */
     const char *function; /* an extern "C" __global__ of that file */
     int64_t blocks;       /* 0: nothing to do */
     int threads;          /* of a block */
@@ -56,8 +56,8 @@ braid_status cuda_tensor_map_make(cuda_tensor_map *to, device *d, const cuda_ten
 /* Vendor libraries that queue kernels of their own (cudnn.h, cublaslt.h). */
 typedef enum cuda_vendor { CUDA_CUDNN, CUDA_CUBLASLT, CUDA_VENDORS } cuda_vendor;
 
-/* Why a library cannot be used on the device, in words; NULL: it can. Its handle is made at the first call. */
-const char *cuda_vendor_refuses(const device *d, cuda_vendor vendor);
+/* Why a library cannot be used on the device. Its handle is made at the first call. */
+refusal cuda_vendor_refuses(const device *d, cuda_vendor vendor);
 
 /* The library's handle and the device's queue, with the context current until cuda_vendor_leave, which hands on the
  * status of what was done between. */
@@ -73,7 +73,7 @@ braid_status cuda_vendor_failed(device *d, cuda_vendor vendor, int status, const
 
 /* Counters in the device's memory for one launch, whose blocks find out by them which of them comes last: all are zero,
  * and so the launch must leave them. The launches of a queue, of which one runs at a time, share them; those that are
- * put aside have others. NULL where there are not so many. */
+ * put on the side queue have others. NULL where there are not so many. */
 #define CUDA_MOST_COUNTERS 65536
 uint32_t *cuda_counters(device *d, int64_t count);
 

@@ -11,9 +11,10 @@
 
 typedef struct loaded_function {
     struct loaded_function *next;
-    const char *stem, *name; /* literals of the launchers */
+    const char *stem; /* of a row of cuda_images */
     cu_function function;
     size_t shared_bytes; /* that it may use by now */
+    char name[];         /* its own copy: a launcher's buffer holds another name at the next launch */
 } loaded_function;
 
 /* Pinned memory that uploads pass through, chunk after chunk, so that nobody waits for the queue. */
@@ -27,15 +28,15 @@ typedef struct staging {
     size_t used;                   /* bytes of it */
 } staging;
 
-/* A second queue for what is recorded aside. */
-#define ASIDE_EVENTS 32
-typedef struct aside {
+/* A second queue for what recorded on the side queue. */
+#define SIDE_EVENTS 32
+typedef struct side_queue {
     cu_queue queue; /* the other one: where launches go alternates between it and the device's */
-    cu_event fork, done[ASIDE_EVENTS];
-    int number[ASIDE_EVENTS]; /* of what an event stands behind; -1: of nothing that is still to be joined */
-    int next;                 /* event */
-    int is_on;                /* 1: launches go aside */
-} aside;
+    cu_event fork, done[SIDE_EVENTS];
+    int number[SIDE_EVENTS]; /* of what an event stands behind; -1: of nothing that is still to be joined */
+    int next;                /* event */
+    int is_on;               /* 1: launches go to the side queue */
+} side_queue;
 
 typedef struct vendor_handle {
     void *handle; /* NULL: not made, or it cannot be */
@@ -51,7 +52,7 @@ typedef struct cuda_device {
     cu_queue queue;
     cu_event begin, end;
     staging staging;
-    aside aside;
+    side_queue side;
     cu_pointer counters; /* CUDA_MOST_COUNTERS for each of the two queues */
     int is_recording;
     cu_module *modules; /* one for each image, NULL until it is used */
@@ -111,14 +112,14 @@ braid_status cuda_record_end(device *head, recording **out);
 braid_status cuda_replay(device *head, recording *r);
 void cuda_forget(device *head, recording *r);
 
-/* What is recorded aside, of the backend table. Opening and closing with the context current; closing is fine for what
- * was opened in part. */
-braid_status aside_open(cuda_device *d);
-void aside_close(cuda_device *d);
-/* Launches go to the device's queue again, and all that was put aside is joined. */
-braid_status aside_finish(cuda_device *d);
-braid_status cuda_aside(device *head);
-braid_status cuda_aside_end(device *head, int number);
+/* What recorded on the side queue, of the backend table. Opening and closing with the context current; closing is fine
+ * for what was opened in part. */
+braid_status side_open(cuda_device *d);
+void side_close(cuda_device *d);
+/* Launches go to the device's queue again, and all that it has is joined. */
+braid_status side_finish(cuda_device *d);
+braid_status cuda_side_begin(device *head);
+braid_status cuda_side_end(device *head, int number);
 braid_status cuda_join(device *head, int number);
 
 #endif

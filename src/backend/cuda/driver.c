@@ -10,12 +10,14 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backend/library.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static cuda_driver driver;
 static char missing[512]; /* "" where the driver can be used */
+static pid_t owner;       /* the process that opened it */
 
 const char *driver_error_text(const cuda_driver *d, cu_result error, char *text, size_t bytes) {
     const char *name = NULL, *words = NULL;
@@ -63,6 +65,7 @@ static void load(void) {
     }
     if (!library_file(library, driver.file, sizeof driver.file)) driver.file[0] = '\0';
     if (!find_functions(library)) return;
+    owner = getpid();
     cu_result result = driver.init(0);
     if (result == CU_SUCCESS) result = driver.version(&driver.number);
     if (result == CU_ERROR_NO_DEVICE) {
@@ -78,6 +81,10 @@ braid_status driver_open(const cuda_driver **out) {
     *out = NULL;
     if (pthread_once(&once, load) != 0) return fail(BRAID_ERROR_DEVICE, "cuda: the driver could not be opened once");
     if (missing[0]) return fail(BRAID_ERROR_DEVICE, "cuda: %s", missing);
+    if (owner != getpid())
+        return fail(BRAID_ERROR_DEVICE,
+                    "cuda: expected the process that began to use CUDA, got a child of its fork, which the driver does "
+                    "not serve; start the child by exec (in Python: multiprocessing's spawn), or use --device cpu");
     *out = &driver;
     return BRAID_OK;
 }

@@ -39,7 +39,7 @@ braid_status cuda_record_end(device *head, recording **out) {
     if (!d->is_recording) return fail(BRAID_ERROR_ARGUMENT, "%s: expected a recording to end", head->name);
     d->is_recording = 0;
     TRY(cuda_enter(d));
-    braid_status status = aside_finish(d);
+    braid_status status = side_finish(d);
     if (!status) status = cuda_check(d, d->driver->capture_end(d->queue, &graph), "ending a recording");
     if (!status && out) status = keep(d, graph, out);
     if (graph && !d->fault[0]) (void)d->driver->graph_destroy(graph);

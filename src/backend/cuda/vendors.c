@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,20 +63,20 @@ static void open_vendor(cuda_device *d, cuda_vendor vendor) {
     }
 }
 
-const char *cuda_vendor_refuses(const device *head, cuda_vendor vendor) {
+refusal cuda_vendor_refuses(const device *head, cuda_vendor vendor) {
     cuda_device *d = cuda_device_of((device *)(uintptr_t)head);
     vendor_handle *v = &d->vendors[vendor];
     if (!v->is_tried) open_vendor(d, vendor);
-    if (v->handle) return NULL;
-    return v->is_tried ? v->reason : backend_no_memory;
+    if (v->handle) return refusal_unable(NULL);
+    return v->is_tried ? refusal_unable(v->reason) : refusal_no_memory();
 }
 
 braid_status cuda_vendor_enter(device *head, cuda_vendor vendor, void **handle, void **queue) {
     cuda_device *d = cuda_device_of(head);
-    const char *reason = cuda_vendor_refuses(head, vendor);
-    if (reason == backend_no_memory)
-        return fail(BRAID_ERROR_MEMORY, "%s: %s: %s", head->name, library_of(vendor)->name, reason);
-    if (reason) return fail(BRAID_ERROR_DEVICE, "%s: %s", head->name, reason);
+    const refusal refused = cuda_vendor_refuses(head, vendor);
+    if (refused.kind == REFUSAL_NO_MEMORY)
+        return fail(BRAID_ERROR_MEMORY, "%s: %s: %s", head->name, library_of(vendor)->name, refused.text);
+    if (refused.kind) return fail(BRAID_ERROR_DEVICE, "%s: %s", head->name, refused.text);
     *handle = d->vendors[vendor].handle;
     *queue = d->queue;
     return cuda_enter(d);
@@ -105,7 +106,16 @@ void vendors_close(cuda_device *d) {
     if (d->vendors[CUDA_CUBLASLT].handle) (void)cublaslt()->destroy(d->vendors[CUDA_CUBLASLT].handle);
 }
 
+/* cuDNN opens its parts when it needs them: all that lie beside it count. */
+static uint64_t vendor_files(void) {
+    const vendor_library *dnn = library_of(CUDA_CUDNN), *blas = library_of(CUDA_CUBLASLT);
+    return library_fingerprint_parts(dnn->file, "libcudnn*.so*") ^ library_fingerprint(dnn->file) << 1 ^
+           library_fingerprint(blas->file) << 2;
+}
+
 void vendors_identity(char *text, size_t bytes) {
+    const size_t before = strlen(text);
+    (void)snprintf(text + before, bytes - before, ", %016" PRIx64, vendor_files());
     for (int i = 0; i < CUDA_VENDORS; i++) {
         const vendor_library *library = library_of((cuda_vendor)i);
         size_t used = strlen(text);
@@ -118,7 +128,7 @@ void vendors_describe(device *head, braid_row_function row, void *user) {
     char text[400];
     for (int i = 0; i < CUDA_VENDORS; i++) {
         const vendor_library *library = library_of((cuda_vendor)i);
-        const char *reason = cuda_vendor_refuses(head, (cuda_vendor)i);
+        const char *reason = cuda_vendor_refuses(head, (cuda_vendor)i).text;
         (void)snprintf(text, sizeof text, "%s, %s", library->version, library->file ? library->file : "");
         row(user, "vendor", library->name, reason ? "not used" : text, reason);
     }

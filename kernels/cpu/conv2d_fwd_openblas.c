@@ -1,9 +1,0 @@
-/*
- * The forward pass of a 1x1 convolution of stride 1 as one OpenBLAS product for each stream.
- *
- * SPDX-License-Identifier: MIT
- */
-#include "kernels/cpu/openblas_layer.h"
-
-const kernel_functions conv2d_fwd__cpu_openblas = {
-    .supports = openblas_supports, .cost = openblas_cost, .launch = openblas_launch_fwd};

@@ -1,0 +1,17 @@
+/*
+ * dropout in f32, f16 and bf16.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/elementwise/dropout.h"
+#include "kernels/cpu/isa/tile_kernels.h"
+#include "kernels/cpu/tile/flat_parts.h"
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    (void)d;
+    dropout_run(p, state, b, DROPOUT_X, DROPOUT_Y);
+    return BRAID_OK;
+}
+
+TILE_KERNELS(AVX512, dropout_fwd, cpu_direct, flat, supports_all, flat_parts_cost, flat_parts_create, launch,
+             flat_parts_destroy)

@@ -1,9 +1,0 @@
-/*
- * The weight and bias gradients of a linear layer as one OpenBLAS product for each stream.
- *
- * SPDX-License-Identifier: MIT
- */
-#include "kernels/cpu/openblas_layer.h"
-
-const kernel_functions linear_bwd_weight__cpu_openblas = {
-    .supports = openblas_supports, .cost = openblas_cost, .launch = openblas_launch_bwd_weight};

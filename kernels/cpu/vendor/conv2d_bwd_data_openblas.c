@@ -1,0 +1,9 @@
+/*
+ * The data gradient of a 1x1 convolution of stride 1 as one OpenBLAS product for each stream.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cpu/vendor/openblas_layer.h"
+
+const kernel_functions conv2d_bwd_data__cpu_openblas = {
+    .supports = openblas_supports, .cost = openblas_cost, .launch = openblas_launch_bwd_data};

@@ -1,8 +1,0 @@
-/*
- * adam on CUDA: all parameters in one launch.
- *
- * SPDX-License-Identifier: MIT
- */
-#include "kernels/cuda/update_launch.h"
-
-const kernel_functions adam__cuda_direct = {.supports = update_refuses, .cost = launch_cost, .launch = update_launch};

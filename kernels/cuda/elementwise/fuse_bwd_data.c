@@ -1,0 +1,21 @@
+/*
+ * fuse data gradient on CUDA: all streams in one launch.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/elementwise/fuse_launch.h"
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    static const pixels_kernel functions = {"fuse", {"fuse_bwd_data_f32", "fuse_bwd_data_f16", "fuse_bwd_data_bf16"}};
+    const int64_t one_pixel[2] = {1, 1};
+    struct fuse_args args;
+    (void)state;
+    fuse_fill(&args, p, b);
+    args.dy = b->plane[FUSE_Y][0];
+    for (int i = 0; i < p->streams; i++) {
+        args.plane[i].dx = b->plane[FUSE_X][i];
+    }
+    return pixels_launch(PIXELS(&args), p, one_pixel, d, &functions);
+}
+
+const kernel_functions fuse_bwd_data__cuda_direct = {.supports = pixels_refuse, .cost = launch_cost, .launch = launch};

@@ -1,0 +1,9 @@
+/*
+ * linear data gradient on small and skinny matrices.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/linear/linear_skinny_launch.h"
+
+const kernel_functions linear_bwd_data_f32__cuda_skinny = LINEAR_SKINNY;
+const kernel_functions linear_bwd_data__cuda_skinny = LINEAR_SKINNY;

@@ -1,9 +1,0 @@
-/*
- * linear_act weight gradient on small and skinny matrices.
- *
- * SPDX-License-Identifier: MIT
- */
-#include "kernels/cuda/linear_skinny_launch.h"
-
-const kernel_functions linear_act_bwd_weight_f32__cuda_skinny = LINEAR_SKINNY;
-const kernel_functions linear_act_bwd_weight__cuda_skinny = LINEAR_SKINNY;

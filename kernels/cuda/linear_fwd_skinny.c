@@ -1,9 +1,0 @@
-/*
- * linear forward on small and skinny matrices.
- *
- * SPDX-License-Identifier: MIT
- */
-#include "kernels/cuda/linear_skinny_launch.h"
-
-const kernel_functions linear_fwd_f32__cuda_skinny = LINEAR_SKINNY;
-const kernel_functions linear_fwd__cuda_skinny = LINEAR_SKINNY;

@@ -1,0 +1,26 @@
+/*
+ * rownorm gradient on CUDA: all streams in one launch.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/launch/pixels_launch.h"
+#include "kernels/cuda/norm/rows.h"
+
+static braid_status launch(const braid_problem *p, device *d, void *state, const buffers *b) {
+    static const pixels_kernel functions = {"rows",
+                                            {"rownorm_bwd_data_f32", "rownorm_bwd_data_f16", "rownorm_bwd_data_bf16"}};
+    const int64_t one_pixel[2] = {1, 1}; /* a row is a sample of one pixel */
+    struct rownorm_bwd_data_args args;
+    (void)state;
+    pixels_begin(PIXELS(&args), p);
+    args.eps = p->eps;
+    for (int i = 0; i < p->streams; i++) {
+        args.plane[i].x = b->plane[ROWNORM_X][i];
+        args.plane[i].dy = b->plane[ROWNORM_Y][i];
+        args.plane[i].dx = b->plane[ROWNORM_DX][i];
+    }
+    return pixels_launch_rows(PIXELS(&args), p, one_pixel, d, &functions);
+}
+
+const kernel_functions rownorm_bwd_data__cuda_direct = {
+    .supports = pixels_refuse, .cost = launch_cost, .launch = launch};

@@ -1,9 +1,0 @@
-/*
- * rmsprop on CUDA: all parameters in one launch.
- *
- * SPDX-License-Identifier: MIT
- */
-#include "kernels/cuda/update_launch.h"
-
-const kernel_functions rmsprop__cuda_direct = {
-    .supports = update_refuses, .cost = launch_cost, .launch = update_launch};

@@ -1,0 +1,17 @@
+/*
+ * linear weight gradient by cuBLASLt: dw = dy^T x, with the gradient of the bias in the epilogue.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/vendor/linear_cublaslt.h"
+
+static void describe(const braid_problem *p, int i, cublaslt_call *call) {
+    call->left = linear_cublaslt_y(p, i);
+    call->left.transposed = 1;
+    call->right = linear_cublaslt_x(p, i);
+    call->out = linear_cublaslt_w(p, i);
+    call->bias_slot = LINEAR_BIAS;
+    if (p->bias) call->epilogue = LT_EPILOGUE_BIAS_GRADIENT;
+}
+
+LINEAR_CUBLASLT_KERNELS(linear_bwd_weight, describe)
