@@ -62,6 +62,7 @@ static void check_and_print(void) {
     braid_text_destroy(text);
     braid_table_destroy(found.problems);
     braid_table_destroy(found.counts);
+    braid_table_destroy(found.warnings);
 }
 
 static void read_all(const braid_data *data, braid_split split) {
