@@ -1,11 +1,14 @@
-"""Reads committed rows of bench/results: steps of networks by braid and by PyTorch, and races of problems.
+"""Reads committed rows of bench/results: steps of networks by braid and by PyTorch, rounds of both on a CPU, and races
+of problems.
 
 SPDX-License-Identifier: MIT
 """
 import csv
 import math
 import re
+from collections import defaultdict
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 FOLDER = Path("bench") / "results" / "h200"
@@ -68,3 +71,11 @@ class Rows:
 def mean_ratio(races):
     """The geometric mean of how much faster ours is."""
     return math.exp(sum(math.log(race.ratio()) for race in races) / len(races))
+
+
+def rounds(text):
+    """{work: {program: milliseconds}} of a run of compare_networks.py: the median of the rounds."""
+    times = defaultdict(lambda: defaultdict(list))
+    for work, program, value in re.findall(r"^round \d+ +(\S+) +(\S+) +([\d.]+) ms", text, re.MULTILINE):
+        times[work][program].append(float(value))
+    return {work: {program: median(found) for program, found in programs.items()} for work, programs in times.items()}
