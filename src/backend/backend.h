@@ -34,6 +34,12 @@ typedef struct recording recording;
 /* A place on the host for a copy of some of the device's memory, which comes some time after it was asked for. */
 typedef struct reading reading;
 
+/* What other processes did on a device, and its clock. */
+typedef struct device_load {
+    double others; /* share of the device's time that they took; 0: none, or not known */
+    double mhz;    /* now; 0: not known */
+} device_load;
+
 typedef struct backend {
     const char *name; /* "cpu", "cuda" */
     /* How many devices there are; 0 with a message in braid_message() where the backend cannot be used. */
@@ -87,6 +93,8 @@ typedef struct backend {
     /* Bytes of the last cache level, and of free memory. */
     size_t (*cache_bytes)(const device *d);
     size_t (*free_bytes)(const device *d);
+    /* Over the last `seconds`. NULL where the device is the host, whose load is that of its CPUs. */
+    device_load (*watch)(device *d, double seconds);
     /* Rows for braid_context_describe. */
     void (*describe)(device *d, braid_row_function row, void *user);
 } backend;

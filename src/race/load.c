@@ -1,5 +1,5 @@
 /*
- * The load, from /proc/stat, /proc/loadavg and the clock of this process.
+ * The load, from /proc/stat, /proc/loadavg, the clock of this process and the device.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,6 +20,8 @@
 #define LOOK_SECONDS 0.05 /* between two looks; the system counts in hundredths of a second */
 #define MOST_CROWD 0.2    /* CPUs' worth of other work without a CPU of its own */
 #define MOST_STOLEN 0.05
+#define MOST_OF_DEVICE 0.05
+#define LOOK_BACK 1.0 /* seconds; a driver looks at its GPU a few times a second */
 #define MOST_TEXT ((size_t)1 << 20)
 #define TICKS 2.0 /* that each CPU's counter may be off */
 
@@ -84,25 +86,35 @@ static double clock_mhz(void) {
     return khz / 1e3;
 }
 
-load load_since(const load_mark *mark) {
+static device_load device_since(device *d, double seconds) {
+    return d->backend->watch ? d->backend->watch(d, seconds) : (device_load){0};
+}
+
+load load_since(const load_mark *mark, device *d) {
     const load_mark now = load_now();
     load l = load_between(mark, &now);
     l.mhz = clock_mhz();
+    l.device = device_since(d, fmax(l.seconds, LOOK_BACK));
     return l;
 }
 
 int load_is_heavy(const load *l, int threads) {
+    if (l->device.others > MOST_OF_DEVICE) return 1;
     if (l->cpus < 1) return 0;
     const double blur = TICKS * tick() * l->cpus / l->seconds, crowd = l->others + threads - l->cpus;
     return crowd > MOST_CROWD + blur || l->stolen > MOST_STOLEN + blur / l->cpus;
 }
 
 void load_print(const load *l, char text[LOAD_TEXT]) {
-    char host[48] = "", clock[32] = "";
+    char host[48] = "", clock[32] = "", gpu[64] = "", beat[32] = "";
     if (l->stolen > MOST_STOLEN)
         real_format(host, sizeof host, ", the host took %.0f %% of their time", 100 * l->stolen);
     if (l->mhz > 0) real_format(clock, sizeof clock, ", at %.0f MHz", l->mhz);
-    real_format(text, LOAD_TEXT, "other processes kept %.1f of %d CPUs busy%s%s", l->others, l->cpus, host, clock);
+    if (l->device.others > MOST_OF_DEVICE)
+        real_format(gpu, sizeof gpu, ", other processes took %.0f %% of the GPU", 100 * l->device.others);
+    if (l->device.mhz > 0) real_format(beat, sizeof beat, ", the GPU at %.0f MHz", l->device.mhz);
+    real_format(text, LOAD_TEXT, "other processes kept %.1f of %d CPUs busy%s%s%s%s", l->others, l->cpus, host, clock,
+                gpu, beat);
 }
 
 /* Threads that want a CPU at this moment, this one not counted; -1: not known. */
@@ -114,18 +126,19 @@ static int run_queue(void) {
     return running - 1;
 }
 
-static int is_quiet(int threads) {
+static int is_quiet(int threads, device *d) {
     const load_mark mark = load_now();
-    if (mark.cpus < 1 || run_queue() <= mark.cpus - threads) return 1;
+    const int host_is_quiet = mark.cpus < 1 || run_queue() <= mark.cpus - threads;
+    if (host_is_quiet && device_since(d, LOOK_BACK).others <= MOST_OF_DEVICE) return 1;
     nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * LOOK_SECONDS)}, NULL);
-    const load l = load_since(&mark);
+    const load l = load_since(&mark, d);
     return !load_is_heavy(&l, threads);
 }
 
-int load_wait(int threads, double most) {
+int load_wait(int threads, device *d, double most) {
     const double start = seconds_of(CLOCK_MONOTONIC);
-    int quiet = is_quiet(threads);
-    while (!quiet && seconds_of(CLOCK_MONOTONIC) - start + LOOK_SECONDS < most) quiet = is_quiet(threads);
+    int quiet = is_quiet(threads, d);
+    while (!quiet && seconds_of(CLOCK_MONOTONIC) - start + LOOK_SECONDS < most) quiet = is_quiet(threads, d);
     return quiet;
 }
 

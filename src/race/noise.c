@@ -176,10 +176,10 @@ static braid_status measure(const braid_context *context, noise *n) {
 static void measure_and_keep(braid_context *context) {
     const int threads = context_threads(context);
     noise n;
-    if (!load_wait(threads, MOST_WAIT)) return;
+    if (!load_wait(threads, context->device, MOST_WAIT)) return;
     const load_mark mark = load_now();
     if (measure(context, &n) != BRAID_OK) return;
-    const load l = load_since(&mark);
+    const load l = load_since(&mark, context->device);
     if (load_is_heavy(&l, threads)) return;
     context->floors = n;
     if (context->cache_dir && store(context, &n) != BRAID_OK) log_write(LOG_WISDOM, "not stored: %s", braid_message());

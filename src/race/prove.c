@@ -58,7 +58,7 @@ static braid_status prove(braid_op *op, const braid_proof_options *o, braid_proo
     }
     const load_mark mark = load_now();
     braid_status status = measure_runners(&op->problem, context->device, runners, count + 1, &how);
-    const load l = load_since(&mark);
+    const load l = load_since(&mark, context->device);
     if (status == BRAID_OK) status = take_proofs(runners, place, floor, proofs, count);
     for (int j = 0; j < count && status == BRAID_OK; j++) {
         proofs[j].seconds = interval_of(runners[place[0]].seconds, runners[place[0]].rounds).median;

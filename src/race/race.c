@@ -274,7 +274,7 @@ static void take_ratios(const runner *runners, racer *const *list, int count, ra
 }
 
 static void take_load(const braid_context *context, const load_mark *mark, race *r) {
-    const load l = load_since(mark);
+    const load l = load_since(mark, context->device);
     r->is_busy = load_is_heavy(&l, context_threads(context)) && !load_is_ignored();
     r->load[0] = 0;
     if (l.cpus > 0) load_print(&l, r->load);
@@ -290,7 +290,8 @@ braid_status race_time(braid_context *context, const braid_problem *p, const bra
     int count = able(r, list);
     TRY(memory_calloc((size_t)count, sizeof *runners, "runners", (void **)&runners));
     for (int j = 0; j < count; j++) runners[j].kernel = list[j]->kernel;
-    if (!load_is_ignored()) (void)load_wait(context_threads(context), fmin(MOST_WAIT, WAIT_SHARE * budget));
+    if (!load_is_ignored())
+        (void)load_wait(context_threads(context), context->device, fmin(MOST_WAIT, WAIT_SHARE * budget));
     const load_mark mark = load_now();
     braid_status status = measure_runners(p, context->device, runners, count, &how);
     for (int j = 0; j < count && status == BRAID_OK; j++) take_times(&runners[j], list[j]);

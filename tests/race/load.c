@@ -19,6 +19,13 @@
 #include "race/noise.h"
 #include "tests/support/given.h"
 
+/* The CPU, which has no load of its own. */
+static device *host(void) {
+    static device d;
+    d.backend = &backend_cpu;
+    return &d;
+}
+
 /* ---- Load ----------------------------------------------------------------------------------- */
 
 static load loaded(double busy, double own, double stolen, int cpus) {
@@ -54,6 +61,22 @@ static void only_work_without_a_cpu_disturbs(void **state) {
     assert_string_equal(text, "other processes kept 0.0 of 2 CPUs busy, the host took 10 % of their time, at 2600 MHz");
 }
 
+static void others_on_the_gpu_disturb(void **state) {
+    load l = loaded(0, 0, 0, 2);
+    char text[LOAD_TEXT];
+    (void)state;
+    l.device = (device_load){.others = 0.04, .mhz = 1980};
+    assert_false(load_is_heavy(&l, 1));
+    load_print(&l, text);
+    assert_string_equal(text, "other processes kept 0.0 of 2 CPUs busy, the GPU at 1980 MHz");
+    l.device.others = 0.4;
+    assert_true(load_is_heavy(&l, 1));
+    load_print(&l, text);
+    assert_string_equal(text,
+                        "other processes kept 0.0 of 2 CPUs busy, other processes took 40 % of the GPU, the GPU at "
+                        "1980 MHz");
+}
+
 static void spin(double seconds) {
     for (const double end = measure_now() + seconds; measure_now() < end;) continue;
 }
@@ -73,7 +96,7 @@ static void another_process_is_seen(void **state) {
     }
     const load_mark mark = load_now();
     spin(0.5);
-    const load l = load_since(&mark);
+    const load l = load_since(&mark, host());
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     assert_true(l.others > 0.2);
@@ -84,7 +107,7 @@ static void another_process_is_seen(void **state) {
 static void a_wait_is_bounded(void **state) {
     (void)state;
     const double start = measure_now();
-    assert_false(load_wait(1 << 20, 0.2) && load_now().cpus > 0);
+    assert_false(load_wait(1 << 20, host(), 0.2) && load_now().cpus > 0);
     const double waited = measure_now() - start;
     assert_true(waited > 0.05 && waited < 5);
 }
@@ -134,10 +157,10 @@ static void without_time_the_usual_floors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counters_tell_who_was_busy),    cmocka_unit_test(only_work_without_a_cpu_disturbs),
-        cmocka_unit_test(another_process_is_seen),       cmocka_unit_test(a_wait_is_bounded),
-        cmocka_unit_test(floors_of_known_races),         cmocka_unit_test(the_file_comes_back),
-        cmocka_unit_test(without_time_the_usual_floors),
+        cmocka_unit_test(counters_tell_who_was_busy), cmocka_unit_test(only_work_without_a_cpu_disturbs),
+        cmocka_unit_test(others_on_the_gpu_disturb),  cmocka_unit_test(another_process_is_seen),
+        cmocka_unit_test(a_wait_is_bounded),          cmocka_unit_test(floors_of_known_races),
+        cmocka_unit_test(the_file_comes_back),        cmocka_unit_test(without_time_the_usual_floors),
     };
     return cmocka_run_group_tests_name("load", tests, NULL, NULL);
 }

@@ -440,5 +440,6 @@ const backend backend_cuda = {
     .load = cuda_load,
     .cache_bytes = cuda_cache_bytes,
     .free_bytes = cuda_free_bytes,
+    .watch = cuda_watch,
     .describe = cuda_describe,
 };

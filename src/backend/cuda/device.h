@@ -65,6 +65,9 @@ typedef struct cuda_device {
 
 static inline cuda_device *cuda_device_of(device *d) { return (cuda_device *)(void *)d; }
 
+/* backend.watch: what other processes do on the GPU. */
+device_load cuda_watch(device *d, double seconds);
+
 /* Keeps the first error of the device; every later call answers with it. */
 braid_status cuda_check(cuda_device *d, cu_result result, const char *what);
 
