@@ -10,6 +10,8 @@
 
 #include "kernels/ref/ref.h"
 
+_Static_assert(BRAID_ACTIVATION_COUNT == 4, "a new activation goes here, too: docs/add_an_op.md");
+
 #define ACT_SQRT_HALF 0.70710678118654752440
 #define ACT_INV_SQRT_2PI 0.39894228040143267794
 #define ACT_SQRT_2_OVER_PI 0.79788456080286535588

@@ -16,10 +16,7 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     shape_pixels(p, p->size, p->in_channels[i], p->in_pitch[i], out);
 }
 
-static braid_status check(const braid_problem *p) {
-    if (p->activation != BRAID_ACTIVATION_NONE) return BRAID_OK;
-    return fail(BRAID_ERROR_ARGUMENT, "act: expected act=relu, gelu or gelu_tanh, got none");
-}
+static braid_status check(const braid_problem *p) { return op_check_activation(p, ""); }
 
 static double flops(const braid_problem *p) {
     return (p->activation == BRAID_ACTIVATION_RELU ? 1 : 16) * shape_total(p);

@@ -15,8 +15,7 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
 }
 
 static braid_status check(const braid_problem *p) {
-    if (p->activation == BRAID_ACTIVATION_NONE)
-        return fail(BRAID_ERROR_ARGUMENT, "bn_act: expected act=relu, gelu or gelu_tanh, got none; use bn_apply");
+    TRY(op_check_activation(p, "; use bn_apply"));
     return p->pass == BRAID_PASS_BWD_DATA ? bn_check_train(p) : BRAID_OK;
 }
 

@@ -26,10 +26,7 @@ static void shape(const braid_problem *p, int slot, int i, plane_shape *out) {
     linear_shape(p, slot == LINEAR_ACT_U || slot == LINEAR_ACT_DY ? LINEAR_ACT_Y : slot, i, out);
 }
 
-static braid_status check(const braid_problem *p) {
-    if (p->activation != BRAID_ACTIVATION_NONE) return BRAID_OK;
-    return fail(BRAID_ERROR_ARGUMENT, "linear_act: expected act=relu, gelu or gelu_tanh, got none; use linear");
-}
+static braid_status check(const braid_problem *p) { return op_check_activation(p, "; use linear"); }
 
 static int64_t terms(const braid_problem *p) {
     return linear_terms(p) + (p->activation == BRAID_ACTIVATION_RELU ? 0 : 4);

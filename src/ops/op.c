@@ -99,6 +99,11 @@ int op_is_exact(const braid_problem *p) {
     return !o->chain || p->dtype == BRAID_DTYPE_F32 || p->dtype == BRAID_DTYPE_F64;
 }
 
+braid_status op_check_activation(const braid_problem *p, const char *instead) {
+    if (p->activation != BRAID_ACTIVATION_NONE) return BRAID_OK;
+    return fail(BRAID_ERROR_ARGUMENT, "%s: expected act=relu, gelu or gelu_tanh, got none%s", op_of(p)->name, instead);
+}
+
 int64_t op_work(const braid_problem *p) { return op_of(p)->work ? op_of(p)->work(p) : op_of(p)->terms(p); }
 
 chain_step *chain_add(op_chain *c, const braid_problem *p, braid_op_id id, braid_pass pass) {

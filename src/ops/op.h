@@ -209,6 +209,9 @@ int op_is_empty(const braid_problem *p);
  * round the intermediate results of its chain. */
 int op_is_exact(const braid_problem *p);
 
+/* Refuses act=none, for an op that is nothing without its activation; `instead` says what to type, "; use linear". */
+braid_status op_check_activation(const braid_problem *p, const char *instead);
+
 /* Operations of the reference behind one output. */
 int64_t op_work(const braid_problem *p);
 

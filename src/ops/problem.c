@@ -19,6 +19,9 @@ const field fields[FIELD_COUNT] = {FIELD_LIST(FIELD_ROW)};
 /* No axis is longer than this; products are checked by core/sizes. */
 #define MAX_DIM INT32_MAX
 
+/* Words in the order of an enum, NULL behind them: the compiler counts them. */
+#define WORDS_OF(list, count) _Static_assert(sizeof(list) / sizeof((list)[0]) == (count) + 1, "a word for each value")
+
 const char *const *field_words(field_kind kind) {
     static const char *const padding_modes[] = {"zeros", "reflect", "replicate", "circular", NULL};
     static const char *const phases[] = {"train", "eval", NULL};
@@ -26,6 +29,11 @@ const char *const *field_words(field_kind kind) {
     static const char *const activations[] = {"relu", "gelu", "gelu_tanh", "none", NULL};
     static const char *const fusions[] = {"concat", "weighted", "gated", NULL};
     static const char *const dtypes[] = {"f32", "f16", "bf16", "f64", NULL};
+    WORDS_OF(padding_modes, BRAID_PADDING_COUNT);
+    WORDS_OF(phases, BRAID_PHASE_COUNT);
+    WORDS_OF(averages, BRAID_AVERAGE_COUNT);
+    WORDS_OF(activations, BRAID_ACTIVATION_COUNT);
+    WORDS_OF(fusions, BRAID_FUSION_COUNT);
     switch (kind) {
         case FIELD_KIND_PADDING_MODE: return padding_modes;
         case FIELD_KIND_PHASE: return phases;

@@ -14,6 +14,9 @@
  * magnitude is that of all it mixes (tile_magnitude_f64), and L counts channels, or tiles in the weight gradient, and
  * the ten roundings of its transforms in place of the convolution's terms.
  *
+ * A fused kernel may round once what its chain would store, and the chain CHAIN_ROUNDINGS times: each adds the roundoff
+ * of the format, times the magnitude.
+ *
  * Outputs that follow from another one (op_is_derived) are compared with what follows from it as the kernel stored it,
  * and their L counts its pixels.
  *

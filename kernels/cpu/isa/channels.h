@@ -14,6 +14,8 @@
 #include "braid.h"
 #include "kernels/cpu/isa/halves.h"
 
+_Static_assert(BRAID_ACTIVATION_COUNT == 4, "a new activation goes here, too: docs/add_an_op.md");
+
 /* What becomes of a value x, and of others z and y at the same place; a to f are coefficients of the channel. The
  * activations f() come in the order of braid_activation. */
 typedef enum channel_kind {

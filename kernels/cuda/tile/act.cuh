@@ -11,6 +11,8 @@
 
 #include "braid.h"
 
+static_assert(BRAID_ACTIVATION_COUNT == 4, "a new activation goes here, too: docs/add_an_op.md");
+
 #define ACT_SQRT_HALF 0.70710678f
 #define ACT_INV_SQRT_2PI 0.39894228f
 #define ACT_SQRT_2_OVER_PI 0.79788456f
